@@ -18,7 +18,7 @@
 #include "stabctl/mistakes.h"
 
 #include "base/version.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {
@@ -103,7 +103,7 @@ std::string as_a_share(std::string& word) {
     if (is_whole && number > 1) return "takes a share: write " + word + "%";
     return {};
   }
-  const Result<double> share = plan::parse_fraction(word);
+  const Result<double> share = toml::parse_fraction(word);
   if (!share) return "takes a share, such as 1% or 0.01";
   word = number_text(*share);
   return {};

@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "analysis/commands/causal_selftest.h"
-#include "engine/results/load_causal.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
+#include "stabd/engine/results/load_causal.h"
 
 namespace stab::ctl {
 namespace {
@@ -93,7 +93,7 @@ bool is_causal_selftest(const store::ExperimentRow& row) { return row.name.start
 int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto programs = engine::load_causal(store, row);
   if (!programs) return complain_of_no_answer(programs.error());
-  return print(analysis::run_causal_selftest(*programs, {.json = arguments.json}));
+  return print(commands::run_causal_selftest(*programs, {.json = arguments.json}));
 }
 
 int causal_selftest(const Arguments& arguments) {

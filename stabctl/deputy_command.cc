@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/machines/deputy.h"
-#include "host/installation.h"
 #include "stabctl/commands.h"
 #include "stabctl/deputy_command.h"
+#include "stabd/engine/machines/deputy.h"
+#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {
@@ -32,7 +32,7 @@ int deputy_command(const Arguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
   ::umask(0022);
   be_at_home();
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   if (!installation) return complain(installation.error());
   const SystemClock clock;
   engine::DeputySetting setting;

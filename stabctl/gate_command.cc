@@ -17,14 +17,14 @@
 #include "base/unique_fd.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/load_samples.h"
 
 extern char** environ;
 
@@ -132,14 +132,14 @@ Result<Revisions> revisions_of(const std::string& range) {
 }
 
 // What CI reads beside the exit status. kExitDone unless one of the files can't be written.
-int write_files(const analysis::GateOutput& output, const Arguments& arguments) {
+int write_files(const commands::GateOutput& output, const Arguments& arguments) {
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
     if (!path->empty())
       if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
   return kExitDone;
 }
 
-int say(const analysis::GateOutput& output, const Arguments& arguments) {
+int say(const commands::GateOutput& output, const Arguments& arguments) {
   std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
   std::fflush(stdout);
   const int written = write_files(output, arguments);
@@ -148,9 +148,9 @@ int say(const analysis::GateOutput& output, const Arguments& arguments) {
 
 // What keeps the gate from an answer is said where each reader looks for one: a summary or a JUnit file that is missing, or of
 // the run before, says something else.
-int say_no_answer(const Error& error, const analysis::GateFacts& facts, const Arguments& arguments) {
+int say_no_answer(const Error& error, const commands::GateFacts& facts, const Arguments& arguments) {
   const int exit_code = complain_of_no_answer(error);
-  const analysis::GateOutput output = analysis::gate_without_answer(facts, printable(error.text()));
+  const commands::GateOutput output = commands::gate_without_answer(facts, printable(error.text()));
   if (arguments.json) std::fputs(output.json.c_str(), stdout);
   write_files(output, arguments);
   return exit_code;
@@ -170,7 +170,7 @@ Result<plan::Plan> plan_of(const Revisions& revisions, const std::string& given)
   if (gate.faults.empty()) {
     const plan::RealFiles files(revisions.root);
     plan::Parsed parsed = plan::parse_plan(gate.text, name, {.max_errors = 20, .files = &files});
-    std::fputs(plan::render(parsed.warnings).c_str(), stderr);
+    std::fputs(toml::render(parsed.warnings).c_str(), stderr);
     if (parsed.plan) {
       gate.faults = engine::event_faults(*parsed.plan);
       if (gate.faults.empty()) return *std::move(parsed.plan);
@@ -178,7 +178,7 @@ Result<plan::Plan> plan_of(const Revisions& revisions, const std::string& given)
       gate.faults = std::move(parsed.errors);
     }
   }
-  std::string faults = plan::render(gate.faults);
+  std::string faults = toml::render(gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input(name + " is not a gate:\n" + faults);
 }
@@ -186,7 +186,7 @@ Result<plan::Plan> plan_of(const Revisions& revisions, const std::string& given)
 // "10min"; nothing: 0.
 Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
   if (text.empty()) return std::chrono::nanoseconds(0);
-  const auto found = plan::parse_duration(text);
+  const auto found = toml::parse_duration(text);
   if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
   return *found;
 }
@@ -206,7 +206,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   for (const std::string* path : {&arguments.summary, &arguments.junit})
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
-  analysis::GateFacts facts;
+  commands::GateFacts facts;
   const auto no_answer = [&](const Error& error) { return say_no_answer(error, facts, arguments); };
   const auto budget = budget_of(arguments.at_most);
   if (!budget) return no_answer(budget.error());
@@ -236,18 +236,18 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (!row) return no_answer(row.error());
   ended = *end;
   interrupted = *end == engine::RunEnd::kStopped && !limit.is_over;
-  if (*end == engine::RunEnd::kRejected) return say(analysis::gate_without_answer(facts, printable(row->failure)), arguments);
+  if (*end == engine::RunEnd::kRejected) return say(commands::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
   if (*end == engine::RunEnd::kGaps)
-    return say(analysis::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
+    return say(commands::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
                                                     "logs'"),
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
-  const auto output = analysis::run_gate(*samples, facts);
+  const auto output = commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
-  if (!output && !facts.unfinished.empty()) return say(analysis::gate_without_trials(facts), arguments);
+  if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
   if (!output) return no_answer(output.error());
   return say(*output, arguments);
 }

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "toml/diagnostic.h"
+#include "plan/toml/diagnostic.h"
 
 namespace stab::ctl {
 
 struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
-  std::vector<plan::Diagnostic> faults;
+  std::vector<toml::Diagnostic> faults;
 };
 // `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head);

@@ -1,5 +1,5 @@
 // stabctl import FORMAT SIDE=FILE...: what other tools have measured already, judged by our rules. A file is the output of one
-// process, but for tools that start one for each measurement (metrics/). hyperfine compares commands in one file: without a
+// process, but for tools that start one for each measurement (plan/metrics/). hyperfine compares commands in one file: without a
 // side it is taken apart by them; commands that differ by the values of their parameters alone are one. Two builds have two
 // commands: where each side has one, these are compared.
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <set>
 
 #include "analysis/commands/imported_times.h"
-#include "metrics/metrics.h"
+#include "plan/metrics/metrics.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
@@ -43,14 +43,14 @@ Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format
 constexpr char kOfACommand[] = "time";
 
 // processes: of the side before
-analysis::ImportedTime imported(const metrics::ProcessTime& time, size_t processes) {
-  analysis::ImportedTime one{time.benchmark, processes + time.process, time.seconds, time.plain, {}, time.is_count};
+commands::ImportedTime imported(const metrics::ProcessTime& time, size_t processes) {
+  commands::ImportedTime one{time.benchmark, processes + time.process, time.seconds, time.plain, {}, time.is_count};
   for (const metrics::Parameter& parameter : time.parameters) one.parameters.emplace_back(parameter.name, parameter.value);
   return one;
 }
 
 // "sort -n 8" with size 8: "sort -n {size}", as hyperfine was told. Of several ways to have it, one.
-std::string scanned(const analysis::ImportedTime& time) {
+std::string scanned(const commands::ImportedTime& time) {
   std::string text = time.plain.empty() ? time.benchmark : time.plain;
   for (const auto& [name, value] : time.parameters)
     for (size_t at = 0; !value.empty() && (at = text.find(value, at)) != std::string::npos;) {
@@ -62,14 +62,14 @@ std::string scanned(const analysis::ImportedTime& time) {
 
 class Sides {
  public:
-  analysis::ImportedSide& named(const std::string& name) {
+  commands::ImportedSide& named(const std::string& name) {
     const auto [at, fresh] = at_.try_emplace(name, sides_.size());
     if (fresh) sides_.push_back({name, {}});
     return sides_[at->second];
   }
   // Times of one file: its processes are others than those of the files before.
   void add(const std::string& name, const std::vector<metrics::ProcessTime>& times) {
-    analysis::ImportedSide& side = named(name);
+    commands::ImportedSide& side = named(name);
     size_t next = next_;
     for (const metrics::ProcessTime& time : times) {
       side.times.push_back(imported(time, next_));
@@ -77,20 +77,20 @@ class Sides {
     }
     next_ = next;
   }
-  const std::vector<analysis::ImportedSide>& all() const { return sides_; }
+  const std::vector<commands::ImportedSide>& all() const { return sides_; }
   // Where each side is one command's, and they are not the same, the commands are what is compared. Those of a scan of parameters
   // are one command.
   void compare_commands() {
-    std::set<std::string> commands;
-    for (const analysis::ImportedSide& side : sides_) {
+    std::set<std::string> texts;
+    for (const commands::ImportedSide& side : sides_) {
       std::set<std::string> of_side;
-      for (const analysis::ImportedTime& time : side.times) of_side.insert(scanned(time));
+      for (const commands::ImportedTime& time : side.times) of_side.insert(scanned(time));
       if (of_side.size() > 1) return;
-      commands.merge(of_side);
+      texts.merge(of_side);
     }
-    if (commands.size() < 2) return;
-    for (analysis::ImportedSide& side : sides_) {
-      for (analysis::ImportedTime& time : side.times) {
+    if (texts.size() < 2) return;
+    for (commands::ImportedSide& side : sides_) {
+      for (commands::ImportedTime& time : side.times) {
         time.benchmark = kOfACommand;
         if (!time.parameters.empty()) time.plain = kOfACommand;
       }
@@ -98,7 +98,7 @@ class Sides {
   }
 
  private:
-  std::vector<analysis::ImportedSide> sides_;
+  std::vector<commands::ImportedSide> sides_;
   std::map<std::string, size_t> at_;
   size_t next_ = 0;
 };
@@ -156,9 +156,9 @@ int import_command(const Arguments& arguments) {
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }
   if (format->name == "hyperfine") sides.compare_commands();
-  analysis::ReportOptions options = options_of(arguments);
-  if (options.format == analysis::ReportFormat::kFirstScreen) options.format = analysis::ReportFormat::kTerminal;
-  return print(analysis::run_import(sides.all(), arguments.margin.value_or(0.01), options));
+  commands::ReportOptions options = options_of(arguments);
+  if (options.format == commands::ReportFormat::kFirstScreen) options.format = commands::ReportFormat::kTerminal;
+  return print(commands::run_import(sides.all(), arguments.margin.value_or(0.01), options));
 }
 
 }  // namespace stab::ctl

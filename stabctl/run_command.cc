@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "base/absolute_path.h"
-#include "broker/wire/start_broker.h"
+#include "stabd/broker/wire/start_broker.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/map_command.h"
@@ -23,13 +23,13 @@
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
-#include "host/tuning.h"
-#include "engine/experiment/expand.h"
-#include "engine/experiment/places.h"
-#include "engine/results/map_of.h"
-#include "engine/results/replay_of.h"
-#include "engine/machines/run_machines.h"
-#include "toml/units.h"
+#include "stabd/host/tuning.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/separation/places.h"
+#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/results/replay_of.h"
+#include "stabd/engine/machines/run_machines.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {
@@ -133,11 +133,11 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   engine::Engine::Options options;
   options.share = share;
   options.clock = &clock;
-  options.knob_journal = engine::default_journal();
+  options.knob_journal = host::default_journal();
   options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   STAB_TRY(options.database, absolute_path(options.database));
-  STAB_TRY(options.installation, engine::find_installation());
+  STAB_TRY(options.installation, host::find_installation());
   // If we are killed, the broker ends what runs.
   broker::StartOptions start;
   start.program = options.installation.broker;
@@ -284,7 +284,7 @@ Status options_of_replay_fit(const Arguments& arguments) {
 int replay_command(const Arguments& arguments) {
   if (const Status fit = options_of_replay_fit(arguments); !fit) return complain(fit.error());
   if (arguments.times > 0) return arguments.socket.empty() ? replay_times_command(arguments) : daemon_replay_command(arguments);
-  const auto tool = plan::split_words(arguments.under, "write a script, and name that");
+  const auto tool = toml::split_words(arguments.under, "write a script, and name that");
   if (!tool) return complain(bad_input("--under '" + arguments.under + "': " + tool.error().message));
   if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;

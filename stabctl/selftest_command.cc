@@ -10,7 +10,7 @@
 #include "stabctl/database.h"
 #include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {
@@ -59,7 +59,7 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
 int judge(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto samples = engine::load_samples(store, row);
   if (!samples) return complain_of_no_answer(samples.error());
-  return print(analysis::run_selftest(*samples, {.json = arguments.json}));
+  return print(commands::run_selftest(*samples, {.json = arguments.json}));
 }
 
 // One that was resumed, or of another day.

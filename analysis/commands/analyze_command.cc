@@ -15,7 +15,7 @@
 #include "analysis/report/replication_units.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 const std::vector<std::string> kSwitches{"json", "log", "markdown", "latex", "csv", "r", "help"};
@@ -40,14 +40,14 @@ constexpr char kUsage[] =
 
 struct Input {
   std::string notes;  // of how the file was read
-  Samples design;
-  std::vector<std::vector<WorkloadUnits>> units;
+  report::Samples design;
+  std::vector<std::vector<report::WorkloadUnits>> units;
 };
 
 // Plain rows keep what was measured, not what comes back from its logarithm.
-void restore_raw(std::vector<WorkloadUnits>& workloads, const std::vector<double>& values) {
-  for (WorkloadUnits& workload : workloads)
-    for (CellUnits& cell : workload.cells)
+void restore_raw(std::vector<report::WorkloadUnits>& workloads, const std::vector<double>& values) {
+  for (report::WorkloadUnits& workload : workloads)
+    for (report::CellUnits& cell : workload.cells)
       for (size_t i = 0; i < cell.raw.size(); ++i) cell.raw[i] = values[cell.orders[i]];
 }
 
@@ -71,11 +71,11 @@ Result<Margin> margin_of(const Arguments& args, bool log_scale) {
 }
 
 // --baseline LEVEL of the factor that has it, or FACTOR=LEVEL; several are separated by commas.
-Status choose_baselines(const Arguments& args, std::vector<Factor>& factors) {
+Status choose_baselines(const Arguments& args, std::vector<report::Factor>& factors) {
   for (const std::string& word : args.list("baseline")) {
     const size_t equals = word.find('=');
     size_t found = 0;
-    for (Factor& factor : factors) {
+    for (report::Factor& factor : factors) {
       const bool named = equals != std::string::npos && factor.name == word.substr(0, equals);
       const auto level = std::find(factor.levels.begin(), factor.levels.end(), named ? word.substr(equals + 1) : word);
       if (level == factor.levels.end()) continue;
@@ -108,14 +108,17 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   if (!cluster.empty()) requests.push_back({cluster, CsvKind::kLevel});
   Input input;
   STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests, &input.notes));
-  Samples& design = input.design;
+  report::Samples& design = input.design;
   STAB_TRY(design.alpha, args.number("alpha", 0.05));
   if (!(design.alpha > 0 && design.alpha < 0.5)) return bad_input("--alpha takes a level between 0 and 0.5");
   const bool log_scale = args.has("log");
   STAB_TRY(const Margin margin, margin_of(args, log_scale));
   design.experiment = path == "-" ? "standard input" : path;
-  design.unit = Unit::kRow;
-  design.responses = {{.name = response, .unit = "", .scale = log_scale ? Scale::kLog : Scale::kLinear, .margin = margin.size,
+  design.unit = report::Unit::kRow;
+  design.responses = {{.name = response,
+                       .unit = "",
+                       .scale = log_scale ? report::Scale::kLog : report::Scale::kLinear,
+                       .margin = margin.size,
                        .margin_is_share = margin.is_share && !log_scale}};
   std::vector<CsvColumn> factor_columns;
   uint64_t cells = 1, compared = 0;
@@ -155,7 +158,7 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   std::vector<double> scaled(values);
   if (log_scale)
     for (double& value : scaled) value = std::log(value);
-  STAB_CHECK_OK(check_squares(scaled));
+  STAB_CHECK_OK(statistics::check_squares(scaled));
   const RowCells rows = row_cells(values.size(), factor_columns, subject);
   if (block_column || cluster_column) {
     if (args.has("r")) return bad_input("the script of --r doesn't know blocks and clusters; --csv gives their means");
@@ -185,11 +188,11 @@ CommandOutput run_analyze(const std::vector<std::string>& args, int width, bool 
   if (!options) return refused(options.error());
   const Result<Input> input = load(*parsed, parsed->positional()[0]);
   if (!input) return refused(input.error());
-  const Result<Report> report = analyse_units(input->design, input->units);
+  const Result<report::Report> report = report::analyse_units(input->design, input->units);
   if (!report) return refused(report.error());
   CommandOutput output = render(*report, input->design, input->units, *options);
   if (!input->notes.empty()) output.err += input->notes + "\n";
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // kAny: a point, or a comma where no number has a point.
 enum class DecimalSign { kAny, kPoint, kComma };
@@ -74,4 +74,4 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests,
                                         std::string* notes = nullptr);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

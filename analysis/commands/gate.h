@@ -7,7 +7,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The factor that a gate's plan has, and its levels.
 inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
@@ -28,11 +28,11 @@ struct GateOutput {
 
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
 // worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
-Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts);
+Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
 // Unsure, as no trial was over when it had to end: facts.unfinished says why.
 GateOutput gate_without_trials(const GateFacts& facts);
 // Where there is nothing to judge: a build that failed, a range that is none. What the reason has behind its first line is shown
 // as it was printed.
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

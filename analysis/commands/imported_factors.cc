@@ -10,7 +10,7 @@
 #include "analysis/commands/render.h"
 #include "analysis/commands/row_units.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr size_t kFewest = 2;  // processes in each combination: fewer say nothing of what another would take
@@ -84,9 +84,9 @@ CsvColumn empty_column(const std::string& name, const std::vector<std::string>& 
   return column;
 }
 
-Rows rows_of(const std::vector<ImportedSide>& sides, const std::vector<Factor>& factors, const std::string& benchmark) {
+Rows rows_of(const std::vector<ImportedSide>& sides, const std::vector<report::Factor>& factors, const std::string& benchmark) {
   Rows rows;
-  for (const Factor& factor : factors) rows.factors.push_back(empty_column(factor.name, factor.levels));
+  for (const report::Factor& factor : factors) rows.factors.push_back(empty_column(factor.name, factor.levels));
   std::map<std::pair<size_t, size_t>, uint32_t> processes;
   const bool has_sides = sides.size() > 1;
   for (size_t side = 0; side < sides.size(); ++side) {
@@ -135,9 +135,9 @@ std::optional<std::vector<ImportedFactor>> factors_of(const std::vector<Imported
 
 CommandOutput run_with_factors(const std::vector<ImportedSide>& sides, const std::vector<ImportedFactor>& factors, double margin,
                                const ReportOptions& options) {
-  Samples design;
+  report::Samples design;
   design.experiment = "imported times";
-  design.unit = Unit::kRow;
+  design.unit = report::Unit::kRow;
   design.row_word = "process mean";
   design.workload_word = design.program_word = "suite";
   design.workloads = {"all processes"};
@@ -146,7 +146,7 @@ CommandOutput run_with_factors(const std::vector<ImportedSide>& sides, const std
     for (const ImportedSide& side : sides) design.factors[0].levels.push_back(side.name);
   }
   for (const ImportedFactor& factor : factors) design.factors.push_back({.name = factor.name, .levels = factor.levels});
-  std::vector<std::vector<WorkloadUnits>> units;
+  std::vector<std::vector<report::WorkloadUnits>> units;
   std::set<std::string> seen;
   for (const ImportedSide& side : sides) {
     for (const ImportedTime& time : side.times) {
@@ -162,12 +162,12 @@ CommandOutput run_with_factors(const std::vector<ImportedSide>& sides, const std
       auto grouped = grouped_cells(rows.logs, cells, rows.factors, nullptr, &rows.process, true);
       if (!grouped) return refused(grouped.error());
       units.push_back(*std::move(grouped));
-      design.responses.push_back({.name = time.plain, .unit = time.is_count ? "" : "s", .scale = Scale::kLog, .margin = margin});
+      design.responses.push_back({.name = time.plain, .unit = time.is_count ? "" : "s", .scale = report::Scale::kLog, .margin = margin});
     }
   }
-  const Result<Report> report = analyse_units(design, units);
+  const Result<report::Report> report = report::analyse_units(design, units);
   if (!report) return refused(report.error());
   return render(*report, design, units, options);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

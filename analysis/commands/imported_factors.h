@@ -8,7 +8,7 @@
 
 #include "analysis/commands/imported_times.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // One parameter that varies; levels in the order of the files, whose first is the baseline.
 struct ImportedFactor {
@@ -24,4 +24,4 @@ std::optional<std::vector<ImportedFactor>> factors_of(const std::vector<Imported
 CommandOutput run_with_factors(const std::vector<ImportedSide>& sides, const std::vector<ImportedFactor>& factors, double margin,
                                const ReportOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/descriptive.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 RowCells row_cells(size_t rows, const std::vector<CsvColumn>& factors, const CsvColumn* subject) {
   RowCells result;
@@ -24,19 +24,19 @@ RowCells row_cells(size_t rows, const std::vector<CsvColumn>& factors, const Csv
   return result;
 }
 
-std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations, const RowCells& rows,
+std::vector<report::WorkloadUnits> cells_of(const std::vector<Observation>& observations, const RowCells& rows,
                                     const std::vector<CsvColumn>& factors, bool log_scale, bool clustered) {
-  std::vector<WorkloadUnits> workloads(rows.workloads);
+  std::vector<report::WorkloadUnits> workloads(rows.workloads);
   std::vector<uint64_t> sizes(rows.workloads * rows.cells);
   for (const Observation& observation : observations) ++sizes[observation.cell];
-  std::vector<CellUnits*> at(sizes.size());
+  std::vector<report::CellUnits*> at(sizes.size());
   for (size_t cell = 0; cell < sizes.size(); ++cell) {
     if (sizes[cell] > 0) workloads[cell / rows.cells].cells.emplace_back();
   }
   std::vector<size_t> used(workloads.size(), 0);
   for (size_t cell = 0; cell < sizes.size(); ++cell) {
     if (sizes[cell] == 0) continue;
-    CellUnits& units = workloads[cell / rows.cells].cells[used[cell / rows.cells]++];
+    report::CellUnits& units = workloads[cell / rows.cells].cells[used[cell / rows.cells]++];
     at[cell] = &units;
     units.levels.resize(factors.size());
     size_t rest = cell % rows.cells;
@@ -47,17 +47,17 @@ std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations
     units.orders.reserve(sizes[cell]);
   }
   for (const Observation& observation : observations) {
-    CellUnits& units = *at[observation.cell];
+    report::CellUnits& units = *at[observation.cell];
     units.values.push_back(observation.value);
     units.raw.push_back(log_scale ? std::exp(observation.value) : observation.value);
     units.orders.push_back(observation.order);
     if (clustered) units.clusters.push_back(observation.cluster);
     if (observation.noise > 0) units.unit_noise.push_back(observation.noise);
   }
-  for (WorkloadUnits& workload : workloads) {
-    for (CellUnits& units : workload.cells) {
+  for (report::WorkloadUnits& workload : workloads) {
+    for (report::CellUnits& units : workload.cells) {
       units.blocks.assign(units.values.size(), 0);
-      units.moments = moments(units.values);
+      units.moments = statistics::moments(units.values);
     }
   }
   return workloads;
@@ -89,7 +89,7 @@ std::vector<Observation> averaged(const std::vector<double>& values, const RowCe
       together.push_back(values[row]);
       if (!noise.empty()) of_mean += noise[row] / (count * count);
     }
-    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, mean(together), of_mean});
+    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, statistics::mean(together), of_mean});
   }
   std::sort(observations.begin(), observations.end(),
             [](const Observation& a, const Observation& b) { return a.order < b.order; });
@@ -163,7 +163,7 @@ WithoutBlocks without_blocks(const std::vector<double>& values, const RowCells& 
 
 }  // namespace
 
-Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& values, const RowCells& rows,
+Result<std::vector<report::WorkloadUnits>> grouped_cells(const std::vector<double>& values, const RowCells& rows,
                                                  const std::vector<CsvColumn>& factors, const CsvColumn* block,
                                                  const CsvColumn* cluster, bool log_scale) {
   WithoutBlocks adjusted{values, {}, 0};
@@ -196,19 +196,19 @@ Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& valu
     }
   }
   if (observations.empty()) observations = averaged(adjusted.values, rows, draw->codes, adjusted.noise);
-  std::vector<WorkloadUnits> workloads = cells_of(observations, rows, factors, log_scale, true);
-  for (WorkloadUnits& workload : workloads) {
-    for (CellUnits& cell : workload.cells) cell.noise_df = adjusted.noise_df;
+  std::vector<report::WorkloadUnits> workloads = cells_of(observations, rows, factors, log_scale, true);
+  for (report::WorkloadUnits& workload : workloads) {
+    for (report::CellUnits& cell : workload.cells) cell.noise_df = adjusted.noise_df;
     workload.shares_clusters = draw == cluster;
     std::map<uint32_t, size_t> cells_with;
-    for (const CellUnits& cell : workload.cells)
+    for (const report::CellUnits& cell : workload.cells)
       for (uint32_t name : cell.clusters) ++cells_with[name];
     const bool crossed =
         std::all_of(cells_with.begin(), cells_with.end(), [&](const auto& one) { return one.second == workload.cells.size(); });
     const bool nested = std::all_of(cells_with.begin(), cells_with.end(), [](const auto& one) { return one.second == 1; });
     if (crossed && workload.cells.size() > 1) {
       workload.rows_in_blocks = true;
-      for (CellUnits& cell : workload.cells) {
+      for (report::CellUnits& cell : workload.cells) {
         cell.blocks = cell.clusters;
         cell.trial_values = cell.values;
         cell.trial_blocks = cell.clusters;
@@ -224,4 +224,4 @@ Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& valu
   return workloads;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

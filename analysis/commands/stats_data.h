@@ -10,7 +10,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct NamedSample {
   std::string name;
@@ -49,7 +49,7 @@ class StatsData {
   // Subjects (or blocks) by treatment: the --pair or --block column against --group; each exactly once.
   Result<std::vector<std::vector<double>>> complete_blocks(std::vector<std::string>* treatments) const;
   // All --group columns, then --block if `with_block`, as factors.
-  FactorCodes factors(bool with_block = false) const;
+  statistics::FactorCodes factors(bool with_block = false) const;
   const CsvColumn* pair() const { return pair_.empty() ? nullptr : &pair_[0]; }
   // A column that --group or --random names; null where neither does.
   const CsvColumn* named(const std::string& name) const;
@@ -75,7 +75,7 @@ Status check_squares(const std::vector<NamedSample>& samples);
 Result<DecimalSign> decimal_of(const Arguments& args);
 
 // "two.sided", "less", "greater".
-Result<Alternative> alternative_of(const Arguments& args);
+Result<statistics::Alternative> alternative_of(const Arguments& args);
 Result<double> confidence_of(const Arguments& args);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

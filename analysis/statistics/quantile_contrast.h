@@ -5,8 +5,8 @@
 // mean of all order statistics with the weights of a beta distribution: smooth in the data, so that leaving one draw out
 // tells its error (the jackknife, as they propose), where that of a single order statistic's doesn't. Where the samples
 // were drawn together (blocks), a draw is left out of all of them, so that what they have in common cancels. The interval is
-// Student's with draws - 1 degrees of freedom, or Satterthwaite's where samples are independent. bench/estimator_table says how
-// often it errs.
+// Student's with draws - 1 degrees of freedom, or Satterthwaite's where samples are independent. tests/bench/estimator_table says
+// how often it errs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // pre: not empty, 0 < p < 1
 double harrell_davis(std::span<const double> values, double p);
@@ -46,4 +46,4 @@ Result<QuantileContrasts> quantile_contrasts(std::span<const WeightedSample> sam
 // pre: correlations square and not empty, df > 0
 double simultaneous_critical_t(const std::vector<std::vector<double>>& correlations, double df, double alpha);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

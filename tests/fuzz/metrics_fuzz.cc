@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "metrics/criterion_files.h"
-#include "metrics/metrics.h"
+#include "plan/metrics/criterion_files.h"
+#include "plan/metrics/metrics.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "stabd/protocol.h"
+#include "stabd/daemon/protocol.h"
 
 namespace {
 
-using namespace stab::engine;
+using namespace stab::daemon;
 
 void demand(bool condition) {
   if (!condition) std::abort();

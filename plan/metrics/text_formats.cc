@@ -1,0 +1,39 @@
+// Tables with commas: RFC 4180, without line breaks in a field.
+#include <algorithm>
+
+#include "plan/metrics/collected.h"
+#include "plan/metrics/lines.h"
+#include "plan/metrics/readers.h"
+
+namespace stab::metrics {
+
+Result<std::vector<Metric>> read_csv(std::string_view text) {
+  // What spreadsheets begin UTF-8 with.
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  STAB_TRY(const std::vector<std::string> header, fields_of(take_line(text), "line 1"));
+  const auto column = [&](std::string_view name) {
+    return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  };
+  const size_t name = column("name"), value = column("value"), unit = column("unit");
+  if (name == header.size() || value == header.size())
+    return bad_input("line 1: expected a heading with the columns 'name' and 'value'");
+  Collected out;
+  for (size_t line = 2; !text.empty(); ++line) {
+    const std::string_view row = take_line(text);
+    if (row.empty()) continue;
+    const std::string where = "line " + std::to_string(line);
+    STAB_TRY(const std::vector<std::string> fields, fields_of(row, where));
+    if (fields.size() != header.size())
+      return bad_input(where + ": " + std::to_string(fields.size()) + " fields, and the heading has " +
+                       std::to_string(header.size()));
+    const auto measured = number(fields[value]);
+    if (!measured) return bad_input(where + ": '" + fields[value].substr(0, 40) + "' is no number");
+    const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(fields[unit]);
+    if (!one) return bad_input(where + ": '" + fields[unit].substr(0, 40) + "' is no unit of time; use ns, us, ms or s");
+    if (const Status added = out.add(fields[name], *measured * *one); !added)
+      return bad_input(where + ": " + added.error().message);
+  }
+  return out.take();
+}
+
+}  // namespace stab::metrics
