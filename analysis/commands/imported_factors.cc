@@ -162,7 +162,8 @@ CommandOutput run_with_factors(const std::vector<ImportedSide>& sides, const std
       auto grouped = grouped_cells(rows.logs, cells, rows.factors, nullptr, &rows.process, true);
       if (!grouped) return refused(grouped.error());
       units.push_back(*std::move(grouped));
-      design.responses.push_back({.name = time.plain, .unit = time.is_count ? "" : "s", .scale = report::Scale::kLog, .margin = margin});
+      const std::string unit = time.is_count ? "" : "s";
+      design.responses.push_back({.name = time.plain, .unit = unit, .scale = report::Scale::kLog, .margin = margin});
     }
   }
   const Result<report::Report> report = report::analyse_units(design, units);

@@ -116,7 +116,8 @@ TEST(Csv, CommasAreDecimalSignsWhereTheyCanBeNothingElse) {
 
 TEST(Csv, RowsWithoutAValueAreLeftOutWhereThatIsSaid) {
   const std::vector<commands::CsvRequest> both{{"y", commands::CsvKind::kNumber}, {"g", commands::CsvKind::kLevel}};
-  const commands::CsvText csv = commands::CsvText::of("y;g;note\n1;a;\nNA;gone;x\n2;b;NA\n;b;\n3;;\n1000000000000,4;a;\n;;\n;;\n");
+  const commands::CsvText csv = commands::CsvText::of("y;g;note\n1;a;\nNA;gone;x\n2;b;NA\n;b;\n3;;\n"
+                                                       "1000000000000,4;a;\n;;\n;;\n");
   std::string notes;
   const auto columns = commands::read_csv(csv, both, &notes);
   ASSERT_TRUE(columns) << columns.error().text();

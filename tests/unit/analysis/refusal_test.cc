@@ -151,8 +151,13 @@ TEST_F(Refusal, BaselinesAreLevelsOfOneFactor) {
   EXPECT_THAT(mean_difference({"--baseline", "new"}), HasSubstr("\"groups\":[\"old\",\"new\"]"));
   EXPECT_THAT(mean_difference({"--baseline", "old"}), HasSubstr("\"groups\":[\"new\",\"old\"]"));
   // The file's first row has the baseline, unless one is named.
-  EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "g,h", "--json"}).out, HasSubstr("\"baseline\":\"new\""));
-  const std::string named = commands::run_analyze({data, "--response", "y", "--factors", "g,h", "--json", "--baseline", "g=old,z"}).out;
+  const auto report = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{data, "--response", "y", "--factors", "g,h", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return commands::run_analyze(words).out;
+  };
+  EXPECT_THAT(report({}), HasSubstr("\"baseline\":\"new\""));
+  const std::string named = report({"--baseline", "g=old,z"});
   EXPECT_THAT(named, testing::AllOf(HasSubstr("\"baseline\":\"old\""), HasSubstr("\"baseline\":\"z\"")));
 }
 
