@@ -58,6 +58,8 @@ struct Arguments {
   std::string progress, scope;       // causal
   int trials = 10;                   // causal
   bool one_cpu = false;              // causal
+  bool gate = false, force = false;  // init: a gate's file, too; over files that are there
+  bool bisect = false;               // gate: exit status for git bisect run
   std::string coz;                   // of a causal report: file that takes it for coz plot
 };
 

@@ -40,6 +40,7 @@ int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
+int init_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
 int causal_command(const Arguments& arguments);

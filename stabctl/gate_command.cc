@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "analysis/commands/gate.h"
 #include "base/unique_fd.h"
@@ -155,18 +156,20 @@ int say_no_answer(const Error& error, const commands::GateFacts& facts, const Ar
   return exit_code;
 }
 
-Result<plan::Plan> plan_of(const Revisions& revisions) {
-  const std::string path = revisions.root + "/" + kFile;
+// given: --plan; empty: the file at the repository's root. Paths in it are relative to the root, wherever it lies.
+Result<plan::Plan> plan_of(const Revisions& revisions, const std::string& given) {
+  const std::string path = given.empty() ? revisions.root + "/" + kFile : given;
+  const std::string name = given.empty() ? kFile : given;
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; docs/how-to/gate.md has one to begin with", {}};
+  if (!file || fs::is_directory(path))
+    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; 'stabctl init --gate' writes one to begin with", {}};
   std::string text(plan::kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
-  GatePlan gate = gate_plan(text, kFile, revisions.base, revisions.head);
+  GatePlan gate = gate_plan(text, name, revisions.base, revisions.head);
   if (gate.faults.empty()) {
     const plan::RealFiles files(revisions.root);
-    plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
+    plan::Parsed parsed = plan::parse_plan(gate.text, name, {.max_errors = 20, .files = &files});
     std::fputs(toml::render(parsed.warnings).c_str(), stderr);
     if (parsed.plan) {
       gate.faults = engine::event_faults(*parsed.plan);
@@ -177,7 +180,7 @@ Result<plan::Plan> plan_of(const Revisions& revisions) {
   }
   std::string faults = toml::render(gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
-  return bad_input(std::string(kFile) + " is no gate:\n" + faults);
+  return bad_input(name + " is not a gate:\n" + faults);
 }
 
 // "10min"; nothing: 0.
@@ -188,9 +191,18 @@ Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
   return *found;
 }
 
-}  // namespace
+// What git bisect run takes: 0 is good, 1 is bad, 125 skips a revision that can't be judged, and from 128 on it stops. Unsure is
+// skipped, too: calling it good or bad would lead the search to a commit that is neither.
+int for_bisect(int exit_code, const std::optional<engine::RunEnd>& ended, bool interrupted) {
+  constexpr int kSkip = 125, kStop = 255, kUnsure = 3;
+  if (exit_code == 0 || exit_code == 1) return exit_code;
+  // Its build, its preflight or its trials failed.
+  const bool untestable = ended && (*ended == engine::RunEnd::kRejected || *ended == engine::RunEnd::kGaps);
+  return !interrupted && (exit_code == kUnsure || untestable) ? kSkip : kStop;
+}
 
-int gate_command(const Arguments& arguments) {
+// ended: how the experiment did, where it came to one
+int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, bool& interrupted) {
   for (const std::string* path : {&arguments.summary, &arguments.junit})
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
@@ -203,7 +215,7 @@ int gate_command(const Arguments& arguments) {
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
-  const auto plan = plan_of(*revisions);
+  const auto plan = plan_of(*revisions, arguments.plan);
   if (!plan) return no_answer(plan.error());
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal stop;
@@ -222,6 +234,8 @@ int gate_command(const Arguments& arguments) {
   if (!end) return no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return no_answer(row.error());
+  ended = *end;
+  interrupted = *end == engine::RunEnd::kStopped && !limit.is_over;
   if (*end == engine::RunEnd::kRejected) return say(commands::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
@@ -236,6 +250,15 @@ int gate_command(const Arguments& arguments) {
   if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
   if (!output) return no_answer(output.error());
   return say(*output, arguments);
+}
+
+}  // namespace
+
+int gate_command(const Arguments& arguments) {
+  std::optional<engine::RunEnd> ended;
+  bool interrupted = false;
+  const int exit_code = run_gate(arguments, ended, interrupted);
+  return arguments.bisect ? for_bisect(exit_code, ended, interrupted) : exit_code;
 }
 
 }  // namespace stab::ctl
