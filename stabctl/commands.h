@@ -42,6 +42,7 @@ int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
+int bisect_command(const Arguments& arguments);
 int causal_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);

@@ -1,0 +1,43 @@
+// Reads stab-gate.toml of the working tree and makes the plan of it that compares two revisions.
+#include "stabctl/gate_file.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "engine/experiment/expand.h"
+#include "plan/limits.h"
+#include "plan/parse.h"
+
+namespace stab::ctl {
+namespace {
+
+constexpr char kFile[] = "stab-gate.toml";
+
+}  // namespace
+
+Result<plan::Plan> gate_plan_of(const Revisions& revisions, const GateChanges& changes) {
+  const std::string path = revisions.root + "/" + kFile;
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; docs/gate.md has one to begin with", {}};
+  std::string text(plan::kMaxPlanBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  GatePlan gate = gate_plan(text, kFile, revisions.base, revisions.head, changes);
+  if (gate.faults.empty()) {
+    const plan::RealFiles files(revisions.root);
+    plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
+    std::fputs(plan::render(parsed.warnings).c_str(), stderr);
+    if (parsed.plan) {
+      gate.faults = engine::event_faults(*parsed.plan);
+      if (gate.faults.empty()) return *std::move(parsed.plan);
+    } else {
+      gate.faults = std::move(parsed.errors);
+    }
+  }
+  std::string faults = plan::render(gate.faults);
+  while (faults.ends_with('\n')) faults.pop_back();
+  return bad_input(std::string(kFile) + " is no gate:\n" + faults);
+}
+
+}  // namespace stab::ctl
