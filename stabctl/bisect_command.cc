@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "analysis/commands/bisect.h"
-#include "engine/results/load_samples.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
@@ -15,6 +14,7 @@
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

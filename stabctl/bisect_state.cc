@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/experiment/places.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/experiment/places.h"
 
 namespace stab::ctl {
 namespace {

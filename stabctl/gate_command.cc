@@ -12,7 +12,7 @@
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

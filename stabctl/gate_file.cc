@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "engine/experiment/expand.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
+#include "stabd/engine/experiment/expand.h"
 
 namespace stab::ctl {
 namespace {
