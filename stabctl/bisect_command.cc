@@ -176,7 +176,11 @@ Result<std::optional<BisectStep>> Search::measure(size_t position, size_t agains
     return std::optional<BisectStep>();
   }
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
-  BisectStep step{.position = position, .against = against, .alpha = alpha, .change = "-", .interval = "-"};
+  BisectStep step;
+  step.position = position;
+  step.against = against;
+  step.alpha = alpha;
+  step.change = step.interval = "-";
   step.margin = plan.experiment.margin;
   if (end == engine::RunEnd::kRejected || end == engine::RunEnd::kGaps) {
     step.finding = CommitFinding::kNotBuilt;
@@ -251,7 +255,10 @@ int bisect_command(const Arguments& arguments) {
   const SystemClock clock;
   auto engine = open_engine(own, clock);
   if (!engine) return complain_of_no_answer(engine.error());
-  Bisection result{.commits = *commits, .alpha = kAlpha, .faster = arguments.faster};
+  Bisection result;
+  result.commits = *commits;
+  result.alpha = kAlpha;
+  result.faster = arguments.faster;
   result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
   Search search(own, *revisions, result, *state, **engine, clock, stop, *budget);
   if (const Status done = search.run(); !done) return complain_of_no_answer(done.error());
