@@ -65,121 +65,67 @@ CommitFinding finding_of(analysis::Worse answer) {
   return CommitFinding::kUnsure;
 }
 
-// By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
-// than it is at least. Below half of the gate's margin nobody looks for it.
-std::optional<double> margin_of_search(const BisectStep& endpoints) {
-  if (!endpoints.is_share) return std::nullopt;
-  return std::min(endpoints.cost / 2, std::max(endpoints.cost_low, endpoints.margin / 2));
-}
-
-// One search on one engine. Comparisons that an earlier run of it made are taken from its state.
-class Search {
+// One comparison after the other, on one engine. Those that an earlier run of the search made are taken from its state.
+class Comparisons {
  public:
-  Search(const Arguments& arguments, const Revisions& revisions, Bisection& result, BisectState& state, engine::Engine& engine,
-         const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
-      : arguments_(arguments), revisions_(revisions), result_(result), state_(state), engine_(engine), clock_(clock), stop_(stop),
-        has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget), errors_(kAlpha, result.commits.size() - 1) {}
+  Comparisons(const Arguments& arguments, const Revisions& revisions, Bisection& search, BisectState& state, engine::Engine& engine,
+              const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
+      : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock), stop_(stop),
+        has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
 
-  // Sets the result's end, or `unfinished`.
-  Status run();
+  // Nothing: the run was stopped, which `unfinished` of the search says, and the comparison doesn't count.
+  Result<std::optional<BisectStep>> compare(size_t position, size_t against, double alpha, std::optional<double> margin);
 
  private:
-  // Nothing: the run was stopped, and the comparison doesn't count.
-  Result<std::optional<BisectStep>> compare(size_t position, size_t against, std::optional<double> margin);
   Result<std::optional<BisectStep>> measure(size_t position, size_t against, double alpha, std::optional<double> margin);
-  Status search_between();
-  Status confirm();
 
   const Arguments& arguments_;
   const Revisions& revisions_;
-  Bisection& result_;
+  Bisection& search_;
   BisectState& state_;
   engine::Engine& engine_;
   const Clock& clock_;
   engine::StopSignal& stop_;
   bool has_budget_;
   std::chrono::nanoseconds deadline_;
-  analysis::ErrorBudget errors_;
 };
 
-Status Search::run() {
-  const size_t last = result_.commits.size() - 1;
-  result_.slower = last;
-  STAB_TRY(const auto endpoints, compare(last, 0, std::nullopt));
-  if (!endpoints) return {};
-  if (endpoints->finding == CommitFinding::kNotBuilt)
-    return bad_input("the commits at the ends can't be compared: " + endpoints->why);
-  result_.subject = endpoints->subject;
-  result_.margin = endpoints->margin;
-  if (endpoints->finding == CommitFinding::kNotSlower) result_.end = BisectEnd::kNone;
-  if (endpoints->finding != CommitFinding::kSlower) return {};
-  result_.end = BisectEnd::kRange;
-  STAB_CHECK_OK(search_between());
-  if (!result_.unfinished.empty() || result_.slower != result_.not_slower + 1) return {};
-  return confirm();
-}
-
-Status Search::search_between() {
-  analysis::CommitSearch search(result_.commits.size() - 1);
-  const auto margin = margin_of_search(result_.steps.front());
-  while (const auto position = search.next()) {
-    STAB_TRY(const auto step, compare(*position, 0, margin));
-    if (!step) break;
-    search.take(*position, step->finding);
-  }
-  result_.not_slower = search.not_slower();
-  result_.slower = search.slower();
-  return {};
-}
-
-// The commit against the one before it: behind the good one that was the last comparison.
-Status Search::confirm() {
-  if (result_.not_slower > 0) {
-    STAB_TRY(const auto step, compare(result_.slower, result_.not_slower, margin_of_search(result_.steps.front())));
-    if (!step || step->finding != CommitFinding::kSlower) return {};
-  }
-  result_.end = BisectEnd::kCommit;
-  return {};
-}
-
-Result<std::optional<BisectStep>> Search::compare(size_t position, size_t against, std::optional<double> margin) {
-  const double alpha = errors_.take();
-  const size_t number = result_.steps.size();
+Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t against, double alpha, std::optional<double> margin) {
+  const size_t number = search_.steps.size();
   if (number < state_.steps().size()) {
     const BisectStep& kept = state_.steps()[number];
-    if (kept.position != position || kept.against != against)
-      return bad_input("the search that was interrupted asked otherwise; remove '" + state_.folder() + "', and it begins again");
-    result_.steps.push_back(kept);
-    return std::optional(kept);
+    if (kept.position == position && kept.against == against) return std::optional(kept);
+    return bad_input("the search that was interrupted asked otherwise; remove '" + state_.folder() + "', and it begins again");
   }
-  if (!arguments_.quiet)
+  if (!arguments_.quiet) {
+    const size_t left = search_.slower - search_.not_slower;
     std::fprintf(stderr, "comparison %zu: %s against %s, %zu commit%s left\n", number + 1,
-                 result_.commits[position].hash.substr(0, kShown).c_str(), result_.commits[against].hash.substr(0, kShown).c_str(),
-                 result_.slower - result_.not_slower, result_.slower - result_.not_slower == 1 ? "" : "s");
-  STAB_TRY(const auto step, measure(position, against, alpha, margin));
+                 search_.commits[position].hash.substr(0, kShown).c_str(), search_.commits[against].hash.substr(0, kShown).c_str(),
+                 left, left == 1 ? "" : "s");
+  }
+  STAB_TRY(auto step, measure(position, against, alpha, margin));
   if (!step) return step;
+  step->position = position;
+  step->against = against;
+  step->alpha = alpha;
   STAB_CHECK_OK(state_.add(*step));
-  result_.steps.push_back(*step);
   return step;
 }
 
-Result<std::optional<BisectStep>> Search::measure(size_t position, size_t against, double alpha, std::optional<double> margin) {
-  Revisions pair{revisions_.root, result_.commits[against].hash, result_.commits[position].hash};
-  if (result_.faster) std::swap(pair.base, pair.head);
+Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, double alpha, std::optional<double> margin) {
+  Revisions pair{revisions_.root, search_.commits[against].hash, search_.commits[position].hash};
+  if (search_.faster) std::swap(pair.base, pair.head);
   STAB_TRY(const plan::Plan plan, gate_plan_of(pair, {.margin = margin, .alpha = alpha}));
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
   STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
   STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_));
   if (end == engine::RunEnd::kStopped) {
-    result_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
+    search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
     return std::optional<BisectStep>();
   }
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
   BisectStep step;
-  step.position = position;
-  step.against = against;
-  step.alpha = alpha;
   step.change = step.interval = "-";
   step.margin = plan.experiment.margin;
   if (end == engine::RunEnd::kRejected || end == engine::RunEnd::kGaps) {
@@ -189,10 +135,10 @@ Result<std::optional<BisectStep>> Search::measure(size_t position, size_t agains
   }
   STAB_TRY(const analysis::Samples samples, engine::load_samples(engine_.store(), row));
   STAB_TRY(const std::vector<GateQuestion> questions, analysis::gate_questions(samples));
-  const GateQuestion* question = question_of(questions, result_.steps.empty() ? nullptr : &result_.steps.front());
+  const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
   if (question == nullptr) {
     step.finding = CommitFinding::kNotBuilt;
-    step.why = "it doesn't measure " + (result_.subject.empty() ? std::string("anything") : result_.subject);
+    step.why = "it doesn't measure " + (search_.subject.empty() ? std::string("anything") : search_.subject);
     return std::optional(step);
   }
   step.finding = finding_of(question->answer);
@@ -260,8 +206,11 @@ int bisect_command(const Arguments& arguments) {
   result.alpha = kAlpha;
   result.faster = arguments.faster;
   result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
-  Search search(own, *revisions, result, *state, **engine, clock, stop, *budget);
-  if (const Status done = search.run(); !done) return complain_of_no_answer(done.error());
+  Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
+  const Status done = analysis::run_bisection(result, [&](size_t position, size_t against, double alpha, std::optional<double> margin) {
+    return comparisons.compare(position, against, alpha, margin);
+  });
+  if (!done) return complain_of_no_answer(done.error());
   engine->reset();
   if (result.unfinished.empty()) state->remove();
   return say(result, arguments);
