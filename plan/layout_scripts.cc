@@ -85,7 +85,7 @@ std::string script_of_trial(const Plan& plan, const Program& program, abi::CodeM
   return is_design || !counted.empty() ? script : std::string();
 }
 
-void check_layout_scripts(const Plan& plan, Faults& faults) {
+void check_layout_scripts(const Plan& plan, toml::Faults& faults) {
   const Factor* const code = code_factor(plan);
   const bool has_off = code == nullptr || has_level(code, abi::CodeMode::kOff);
   for (const Response& response : plan.experiment.responses) {

@@ -7,16 +7,16 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr double kMostLoad = 100;  // the runtime's bound (runtime/causal/causal_abi.h)
 
 }  // namespace
 
-bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
+bool parse_load_level(const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   const bool is_number = node.kind == Kind::kInteger || node.kind == Kind::kFloat;
   if (!is_number) {
-    faults.error(node.spot, "a level of 'load' is " + std::string(kind_name(node.kind)) + ", expected a number",
+    faults.error(node.spot, "a level of 'load' is " + std::string(toml::kind_name(node.kind)) + ", expected a number",
                  "multiples of the arrival rate: load = [1, 1.5, 2, 3]");
     return false;
   }
@@ -39,7 +39,7 @@ bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
   return true;
 }
 
-void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot) {
+void check_load(toml::Faults& faults, const Plan& plan, const SourceSpot& causal_spot) {
   const int index = plan.factor_index(kLoadFactor);
   if (index < 0) {
     if (!plan.causal) return;

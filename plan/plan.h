@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "plan/causal.h"
 #include "plan/simulation.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 

@@ -44,7 +44,7 @@ nanoseconds slice_for(nanoseconds shortest_trial) {
   return std::clamp(shortest_trial / kSlicesOfATrial, kLeastSlice, kMostSlice);
 }
 
-void check_slicing(Faults& faults, const Plan& plan, const Design& design) {
+void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design) {
   if (plan.experiment.blocks != BlockMode::kSliced) return;
   const SourceSpot& spot = plan.experiment.blocks_spot;
   const auto refuse = [&](const std::string& what, const std::string& cure) { faults.error(spot, what, cure); };

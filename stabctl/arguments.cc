@@ -102,7 +102,7 @@ std::string as_a_share(std::string& word) {
     if (is_whole && number > 1) return "takes a share: write " + word + "%";
     return {};
   }
-  const Result<double> share = plan::parse_fraction(word);
+  const Result<double> share = toml::parse_fraction(word);
   if (!share) return "takes a share, such as 1% or 0.01";
   word = number_text(*share);
   return {};

@@ -19,12 +19,12 @@
 namespace stab::ctl {
 namespace {
 
-using analysis::Bisection;
-using analysis::BisectCommit;
-using analysis::BisectEnd;
-using analysis::BisectStep;
-using analysis::CommitFinding;
-using analysis::GateQuestion;
+using commands::Bisection;
+using commands::BisectCommit;
+using commands::BisectEnd;
+using commands::BisectStep;
+using commands::CommitFinding;
+using commands::GateQuestion;
 
 constexpr double kAlpha = 0.05;  // of a whole search
 constexpr size_t kShown = 12;    // digits of a commit
@@ -56,11 +56,11 @@ const GateQuestion* question_of(const std::vector<GateQuestion>& questions, cons
   return nullptr;
 }
 
-CommitFinding finding_of(analysis::Worse answer) {
+CommitFinding finding_of(report::Worse answer) {
   switch (answer) {
-    case analysis::Worse::kNo: return CommitFinding::kNotSlower;
-    case analysis::Worse::kYes: return CommitFinding::kSlower;
-    case analysis::Worse::kUnsure: break;
+    case report::Worse::kNo: return CommitFinding::kNotSlower;
+    case report::Worse::kYes: return CommitFinding::kSlower;
+    case report::Worse::kUnsure: break;
   }
   return CommitFinding::kUnsure;
 }
@@ -133,8 +133,8 @@ Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t a
     step.why = end == engine::RunEnd::kRejected ? printable(row.failure) : "its trials failed each time";
     return std::optional(step);
   }
-  STAB_TRY(const analysis::Samples samples, engine::load_samples(engine_.store(), row));
-  STAB_TRY(const std::vector<GateQuestion> questions, analysis::gate_questions(samples));
+  STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
+  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples));
   const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
   if (question == nullptr) {
     step.finding = CommitFinding::kNotBuilt;
@@ -164,7 +164,7 @@ Result<BisectState> state_of(const Revisions& revisions, const Arguments& argume
 }
 
 int say(const Bisection& result, const Arguments& arguments) {
-  const analysis::BisectOutput output = analysis::bisect_output(result);
+  const commands::BisectOutput output = commands::bisect_output(result);
   std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
   std::fflush(stdout);
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.log, &output.log}})
@@ -207,7 +207,7 @@ int bisect_command(const Arguments& arguments) {
   result.faster = arguments.faster;
   result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
-  const Status done = analysis::run_bisection(result, [&](size_t position, size_t against, double alpha, std::optional<double> margin) {
+  const Status done = commands::run_bisection(result, [&](size_t position, size_t against, double alpha, std::optional<double> margin) {
     return comparisons.compare(position, against, alpha, margin);
   });
   if (!done) return complain_of_no_answer(done.error());

@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "stabctl/whole_file.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::ctl {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using analysis::BisectStep;
-using analysis::CommitFinding;
+using commands::BisectStep;
+using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
 constexpr int kVersion = 1;

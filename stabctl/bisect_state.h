@@ -17,10 +17,10 @@ class BisectState {
   static Result<BisectState> open(std::string folder, std::string good, std::string bad, std::string question);
 
   // Steps of a search of the same commits and the same question; nothing of another search, or where there is none.
-  const std::vector<analysis::BisectStep>& steps() const { return steps_; }
+  const std::vector<commands::BisectStep>& steps() const { return steps_; }
   // An unfinished search of other commits or of another question that lies here, as "GOOD..BAD"; empty: there is none.
   const std::string& other() const { return other_; }
-  Status add(const analysis::BisectStep& step);
+  Status add(const commands::BisectStep& step);
   // The folder, with the database that the steps' trials are in.
   const std::string& folder() const { return folder_; }
   // Removes all of it: the search is over.
@@ -32,7 +32,7 @@ class BisectState {
   std::string file() const { return folder_ + "/steps.json"; }
 
   std::string folder_, good_, bad_, question_, other_;
-  std::vector<analysis::BisectStep> steps_;
+  std::vector<commands::BisectStep> steps_;
 };
 
 }  // namespace stab::ctl

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "stabctl/arguments.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::ctl {
 
@@ -69,7 +69,5 @@ int daemon_extend_command(const Arguments& arguments);
 int complain(const Error& error);
 // The same where 1 is an answer (gate, compare): what kept the command from one is 2, whatever its code.
 int complain_of_no_answer(const Error& error);
-
-using engine::printable;
 
 }  // namespace stab::ctl

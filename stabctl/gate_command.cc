@@ -20,14 +20,14 @@ namespace {
 constexpr size_t kShownCommit = 12;
 
 // What CI reads beside the exit status. kExitDone unless one of the files can't be written.
-int write_files(const analysis::GateOutput& output, const Arguments& arguments) {
+int write_files(const commands::GateOutput& output, const Arguments& arguments) {
   for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.junit, &output.junit}})
     if (!path->empty())
       if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
   return kExitDone;
 }
 
-int say(const analysis::GateOutput& output, const Arguments& arguments) {
+int say(const commands::GateOutput& output, const Arguments& arguments) {
   std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
   std::fflush(stdout);
   const int written = write_files(output, arguments);
@@ -36,9 +36,9 @@ int say(const analysis::GateOutput& output, const Arguments& arguments) {
 
 // What keeps the gate from an answer is said where each reader looks for one: a summary or a JUnit file that is missing, or of
 // the run before, says something else.
-int say_no_answer(const Error& error, const analysis::GateFacts& facts, const Arguments& arguments) {
+int say_no_answer(const Error& error, const commands::GateFacts& facts, const Arguments& arguments) {
   const int exit_code = complain_of_no_answer(error);
-  const analysis::GateOutput output = analysis::gate_without_answer(facts, printable(error.text()));
+  const commands::GateOutput output = commands::gate_without_answer(facts, printable(error.text()));
   if (arguments.json) std::fputs(output.json.c_str(), stdout);
   write_files(output, arguments);
   return exit_code;
@@ -50,7 +50,7 @@ int gate_command(const Arguments& arguments) {
   for (const std::string* path : {&arguments.summary, &arguments.junit})
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
-  analysis::GateFacts facts;
+  commands::GateFacts facts;
   const auto no_answer = [&](const Error& error) { return say_no_answer(error, facts, arguments); };
   const auto budget = budget_of(arguments.at_most);
   if (!budget) return no_answer(budget.error());
@@ -78,18 +78,18 @@ int gate_command(const Arguments& arguments) {
   if (!end) return no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return no_answer(row.error());
-  if (*end == engine::RunEnd::kRejected) return say(analysis::gate_without_answer(facts, printable(row->failure)), arguments);
+  if (*end == engine::RunEnd::kRejected) return say(commands::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
   if (*end == engine::RunEnd::kGaps)
-    return say(analysis::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
+    return say(commands::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
                                                     "logs'"),
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
-  const auto output = analysis::run_gate(*samples, facts);
+  const auto output = commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
-  if (!output && !facts.unfinished.empty()) return say(analysis::gate_without_trials(facts), arguments);
+  if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
   if (!output) return no_answer(output.error());
   return say(*output, arguments);
 }

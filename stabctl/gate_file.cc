@@ -6,7 +6,7 @@
 
 #include "plan/limits.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
 namespace {
@@ -27,7 +27,7 @@ Result<plan::Plan> gate_plan_of(const Revisions& revisions, const GateChanges& c
   if (gate.faults.empty()) {
     const plan::RealFiles files(revisions.root);
     plan::Parsed parsed = plan::parse_plan(gate.text, kFile, {.max_errors = 20, .files = &files});
-    std::fputs(plan::render(parsed.warnings).c_str(), stderr);
+    std::fputs(toml::render(parsed.warnings).c_str(), stderr);
     if (parsed.plan) {
       gate.faults = engine::event_faults(*parsed.plan);
       if (gate.faults.empty()) return *std::move(parsed.plan);
@@ -35,7 +35,7 @@ Result<plan::Plan> gate_plan_of(const Revisions& revisions, const GateChanges& c
       gate.faults = std::move(parsed.errors);
     }
   }
-  std::string faults = plan::render(gate.faults);
+  std::string faults = toml::render(gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input(std::string(kFile) + " is no gate:\n" + faults);
 }

@@ -22,7 +22,7 @@ namespace stab::ctl {
 
 struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
-  std::vector<plan::Diagnostic> faults;
+  std::vector<toml::Diagnostic> faults;
 };
 // What a search for a commit asks otherwise than the file says.
 struct GateChanges {

@@ -34,14 +34,14 @@ constexpr char kOfACommand[] = "time";
 
 class Sides {
  public:
-  analysis::ImportedSide& named(const std::string& name) {
+  commands::ImportedSide& named(const std::string& name) {
     const auto [at, fresh] = at_.try_emplace(name, sides_.size());
     if (fresh) sides_.push_back({name, {}});
     return sides_[at->second];
   }
   // Times of one file: its processes are others than those of the files before.
   void add(const std::string& name, const std::vector<metrics::ProcessTime>& times) {
-    analysis::ImportedSide& side = named(name);
+    commands::ImportedSide& side = named(name);
     size_t next = next_;
     for (const metrics::ProcessTime& time : times) {
       side.times.push_back({time.benchmark, next_ + time.process, time.seconds});
@@ -49,22 +49,22 @@ class Sides {
     }
     next_ = next;
   }
-  const std::vector<analysis::ImportedSide>& all() const { return sides_; }
+  const std::vector<commands::ImportedSide>& all() const { return sides_; }
   // Where each side is one command's, and they are not the same, the commands are what is compared.
   void compare_commands() {
     std::set<std::string> commands;
-    for (const analysis::ImportedSide& side : sides_) {
-      for (const analysis::ImportedTime& time : side.times)
+    for (const commands::ImportedSide& side : sides_) {
+      for (const commands::ImportedTime& time : side.times)
         if (time.benchmark != side.times[0].benchmark) return;
       if (!side.times.empty()) commands.insert(side.times[0].benchmark);
     }
     if (commands.size() < 2) return;
-    for (analysis::ImportedSide& side : sides_)
-      for (analysis::ImportedTime& time : side.times) time.benchmark = kOfACommand;
+    for (commands::ImportedSide& side : sides_)
+      for (commands::ImportedTime& time : side.times) time.benchmark = kOfACommand;
   }
 
  private:
-  std::vector<analysis::ImportedSide> sides_;
+  std::vector<commands::ImportedSide> sides_;
   std::map<std::string, size_t> at_;
   size_t next_ = 0;
 };
@@ -115,9 +115,9 @@ int import_command(const Arguments& arguments) {
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }
   if (format->name == "hyperfine") sides.compare_commands();
-  analysis::ReportOptions options = options_of(arguments);
-  if (options.format == analysis::ReportFormat::kFirstScreen) options.format = analysis::ReportFormat::kTerminal;
-  return print(analysis::run_import(sides.all(), arguments.margin.value_or(0.01), options));
+  commands::ReportOptions options = options_of(arguments);
+  if (options.format == commands::ReportFormat::kFirstScreen) options.format = commands::ReportFormat::kTerminal;
+  return print(commands::run_import(sides.all(), arguments.margin.value_or(0.01), options));
 }
 
 }  // namespace stab::ctl

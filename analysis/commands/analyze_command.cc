@@ -15,7 +15,7 @@
 #include "analysis/report/replication_units.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 const std::vector<std::string> kSwitches{"json", "log", "markdown", "latex", "csv", "r", "help"};
@@ -36,8 +36,8 @@ constexpr char kUsage[] =
     "                                                     the baseline's mean on either scale\n";
 
 struct Input {
-  Samples design;
-  std::vector<std::vector<WorkloadUnits>> units;
+  report::Samples design;
+  std::vector<std::vector<report::WorkloadUnits>> units;
 };
 
 // Which workload and cell each row belongs to: the subject, then the factors' levels, the last one fastest.
@@ -79,19 +79,19 @@ struct WithoutBlocks {
 };
 
 // Observations of each workload and cell, in file order. `clustered`: they carry clusters.
-std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations, const RowCells& rows,
-                                    const std::vector<CsvColumn>& factors, bool log_scale, bool clustered) {
-  std::vector<WorkloadUnits> workloads(rows.workloads);
+std::vector<report::WorkloadUnits> cells_of(const std::vector<Observation>& observations, const RowCells& rows,
+                                            const std::vector<CsvColumn>& factors, bool log_scale, bool clustered) {
+  std::vector<report::WorkloadUnits> workloads(rows.workloads);
   std::vector<uint64_t> sizes(rows.workloads * rows.cells);
   for (const Observation& observation : observations) ++sizes[observation.cell];
-  std::vector<CellUnits*> at(sizes.size());
+  std::vector<report::CellUnits*> at(sizes.size());
   for (size_t cell = 0; cell < sizes.size(); ++cell) {
     if (sizes[cell] > 0) workloads[cell / rows.cells].cells.emplace_back();
   }
   std::vector<size_t> used(workloads.size(), 0);
   for (size_t cell = 0; cell < sizes.size(); ++cell) {
     if (sizes[cell] == 0) continue;
-    CellUnits& units = workloads[cell / rows.cells].cells[used[cell / rows.cells]++];
+    report::CellUnits& units = workloads[cell / rows.cells].cells[used[cell / rows.cells]++];
     at[cell] = &units;
     units.levels.resize(factors.size());
     size_t rest = cell % rows.cells;
@@ -102,17 +102,17 @@ std::vector<WorkloadUnits> cells_of(const std::vector<Observation>& observations
     units.orders.reserve(sizes[cell]);
   }
   for (const Observation& observation : observations) {
-    CellUnits& units = *at[observation.cell];
+    report::CellUnits& units = *at[observation.cell];
     units.values.push_back(observation.value);
     units.raw.push_back(log_scale ? std::exp(observation.value) : observation.value);
     units.orders.push_back(observation.order);
     if (clustered) units.clusters.push_back(observation.cluster);
     if (observation.noise > 0) units.unit_noise.push_back(observation.noise);
   }
-  for (WorkloadUnits& workload : workloads) {
-    for (CellUnits& units : workload.cells) {
+  for (report::WorkloadUnits& workload : workloads) {
+    for (report::CellUnits& units : workload.cells) {
       units.blocks.assign(units.values.size(), 0);
-      units.moments = moments(units.values);
+      units.moments = statistics::moments(units.values);
     }
   }
   return workloads;
@@ -133,7 +133,7 @@ std::vector<Observation> averaged(const std::vector<double>& values, const RowCe
       together.push_back(values[row]);
       if (!noise.empty()) of_mean += noise[row] / (count * count);
     }
-    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, mean(together), of_mean});
+    observations.push_back({key.first, static_cast<uint32_t>(of_group[0]), key.second, statistics::mean(together), of_mean});
   }
   std::sort(observations.begin(), observations.end(),
             [](const Observation& a, const Observation& b) { return a.order < b.order; });
@@ -208,9 +208,9 @@ WithoutBlocks without_blocks(const std::vector<double>& values, const RowCells& 
 // What the rows of one group have in common must not count several times. Blocks: each is a draw of the comparison of its
 // cells. Clusters: each is a draw wherever its rows lie; within blocks they are averaged by block, across blocks the blocks'
 // effects are taken off first.
-Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& values, const RowCells& rows,
-                                                 const std::vector<CsvColumn>& factors, const CsvColumn* block,
-                                                 const CsvColumn* cluster, bool log_scale) {
+Result<std::vector<report::WorkloadUnits>> grouped_cells(const std::vector<double>& values, const RowCells& rows,
+                                                         const std::vector<CsvColumn>& factors, const CsvColumn* block,
+                                                         const CsvColumn* cluster, bool log_scale) {
   WithoutBlocks adjusted{values, {}, 0};
   const CsvColumn* draw = cluster ? cluster : block;
   std::vector<Observation> observations;
@@ -241,19 +241,19 @@ Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& valu
     }
   }
   if (observations.empty()) observations = averaged(adjusted.values, rows, draw->codes, adjusted.noise);
-  std::vector<WorkloadUnits> workloads = cells_of(observations, rows, factors, log_scale, true);
-  for (WorkloadUnits& workload : workloads) {
-    for (CellUnits& cell : workload.cells) cell.noise_df = adjusted.noise_df;
+  std::vector<report::WorkloadUnits> workloads = cells_of(observations, rows, factors, log_scale, true);
+  for (report::WorkloadUnits& workload : workloads) {
+    for (report::CellUnits& cell : workload.cells) cell.noise_df = adjusted.noise_df;
     workload.shares_clusters = draw == cluster;
     std::map<uint32_t, size_t> cells_with;
-    for (const CellUnits& cell : workload.cells)
+    for (const report::CellUnits& cell : workload.cells)
       for (uint32_t name : cell.clusters) ++cells_with[name];
     const bool crossed = std::all_of(cells_with.begin(), cells_with.end(),
                                      [&](const auto& one) { return one.second == workload.cells.size(); });
     const bool nested = std::all_of(cells_with.begin(), cells_with.end(), [](const auto& one) { return one.second == 1; });
     if (crossed && workload.cells.size() > 1) {
       workload.rows_in_blocks = true;
-      for (CellUnits& cell : workload.cells) {
+      for (report::CellUnits& cell : workload.cells) {
         cell.blocks = cell.clusters;
         cell.trial_values = cell.values;
         cell.trial_blocks = cell.clusters;
@@ -270,9 +270,9 @@ Result<std::vector<WorkloadUnits>> grouped_cells(const std::vector<double>& valu
 }
 
 // Plain rows keep what was measured, not what comes back from its logarithm.
-void restore_raw(std::vector<WorkloadUnits>& workloads, const std::vector<double>& values) {
-  for (WorkloadUnits& workload : workloads)
-    for (CellUnits& cell : workload.cells)
+void restore_raw(std::vector<report::WorkloadUnits>& workloads, const std::vector<double>& values) {
+  for (report::WorkloadUnits& workload : workloads)
+    for (report::CellUnits& cell : workload.cells)
       for (size_t i = 0; i < cell.raw.size(); ++i) cell.raw[i] = values[cell.orders[i]];
 }
 
@@ -313,14 +313,17 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests));
 
   Input input;
-  Samples& design = input.design;
+  report::Samples& design = input.design;
   STAB_TRY(design.alpha, args.number("alpha", 0.05));
   if (!(design.alpha > 0 && design.alpha < 0.5)) return bad_input("--alpha takes a level between 0 and 0.5");
   const bool log_scale = args.has("log");
   STAB_TRY(const Margin margin, margin_of(args, log_scale));
   design.experiment = path == "-" ? "standard input" : path;
-  design.unit = Unit::kRow;
-  design.responses = {{.name = response, .unit = "", .scale = log_scale ? Scale::kLog : Scale::kLinear, .margin = margin.size,
+  design.unit = report::Unit::kRow;
+  design.responses = {{.name = response,
+                       .unit = "",
+                       .scale = log_scale ? report::Scale::kLog : report::Scale::kLinear,
+                       .margin = margin.size,
                        .margin_is_share = margin.is_share && !log_scale}};
   std::vector<CsvColumn> factor_columns;
   uint64_t cells = 1, compared = 0;
@@ -359,7 +362,7 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   std::vector<double> scaled(values);
   if (log_scale)
     for (double& value : scaled) value = std::log(value);
-  STAB_CHECK_OK(check_squares(scaled));
+  STAB_CHECK_OK(statistics::check_squares(scaled));
   const RowCells rows = row_cells(values.size(), factor_columns, subject);
   if (block_column || cluster_column) {
     if (args.has("r")) return bad_input("the script of --r doesn't know blocks and clusters; --csv gives their means");
@@ -389,9 +392,9 @@ CommandOutput run_analyze(const std::vector<std::string>& args, int width, bool 
   if (!options) return refused(options.error());
   const Result<Input> input = load(*parsed, parsed->positional()[0]);
   if (!input) return refused(input.error());
-  const Result<Report> report = analyse_units(input->design, input->units);
+  const Result<report::Report> report = report::analyse_units(input->design, input->units);
   if (!report) return refused(report.error());
   return render(*report, input->design, input->units, *options);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

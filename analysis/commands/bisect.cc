@@ -9,16 +9,16 @@
 #include "analysis/text/text_table.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 constexpr size_t kShown = 12;
 
 std::string short_hash(const BisectCommit& commit) { return commit.hash.substr(0, kShown); }
 
 std::string named(const BisectCommit& commit) {
-  return short_hash(commit) + (commit.subject.empty() ? "" : " '" + as_line(commit.subject) + "'");
+  return short_hash(commit) + (commit.subject.empty() ? "" : " '" + text::as_line(commit.subject) + "'");
 }
 
 const char* slower_word(const Bisection& search) { return search.faster ? "faster" : "slower"; }
@@ -119,8 +119,8 @@ const char* word_of(CommitFinding finding, bool faster) {
   return "";
 }
 
-TextTable table_of(const Bisection& search) {
-  TextTable table({{"commit", Align::kLeft, true},
+text::TextTable table_of(const Bisection& search) {
+  text::TextTable table({{"commit", Align::kLeft, true},
                    {"against", Align::kLeft},
                    {"change", Align::kRight},
                    {"interval", Align::kLeft},
@@ -129,7 +129,7 @@ TextTable table_of(const Bisection& search) {
   for (const BisectStep& step : search.steps)
     table.add({named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change, step.interval,
                std::to_string(step.blocks),
-               std::string(word_of(step.finding, search.faster)) + (step.why.empty() ? "" : ": " + as_line(step.why))});
+               std::string(word_of(step.finding, search.faster)) + (step.why.empty() ? "" : ": " + text::as_line(step.why))});
   return table;
 }
 
@@ -140,7 +140,7 @@ std::string text_of(const Bisection& search) {
 }
 
 std::string markdown_of(const Bisection& search) {
-  const auto escaped = [](const std::string& text) { return as_markdown(as_line(text)); };
+  const auto escaped = [](const std::string& text) { return text::as_markdown(text::as_line(text)); };
   std::string out = "### Stab bisect\n\n" + escaped(sentence(search)) + "\n\n" + escaped(next_step(search)) + "\n";
   if (search.steps.empty()) return out;
   out += "\n| commit | against | change | interval | blocks | answer |\n|---|---|---:|---|---:|---|\n";
@@ -157,7 +157,7 @@ std::string markdown_of(const Bisection& search) {
 std::string json_of(const Bisection& search) {
   const char* ends[] = {"commit", "range", "none", "unsure"};
   const char* findings[] = {"not slower", "slower", "unsure", "no build"};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-bisect").value("version", 1).value("answer", ends[static_cast<int>(search.end)]);
   json.value("direction", slower_word(search)).value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
@@ -184,7 +184,7 @@ std::string json_of(const Bisection& search) {
 std::string log_of(const Bisection& search) {
   const auto line = [&](const char* word, size_t position) {
     const BisectCommit& commit = search.commits[position];
-    return "# " + std::string(word) + ": [" + commit.hash + "] " + as_line(commit.subject) + "\ngit bisect " + word + " " +
+    return "# " + std::string(word) + ": [" + commit.hash + "] " + text::as_line(commit.subject) + "\ngit bisect " + word + " " +
            commit.hash + "\n";
   };
   std::string out = "git bisect start\n" + line("bad", search.commits.size() - 1) + line("good", 0);
@@ -208,4 +208,4 @@ BisectOutput bisect_output(const Bisection& search) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

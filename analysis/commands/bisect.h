@@ -11,7 +11,7 @@
 #include "analysis/commands/gate.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct BisectCommit {
   std::string hash;
@@ -56,13 +56,13 @@ struct Bisection {
 // Compares the commit at a position with the one at another, `alpha` being the error rate that it may spend, and `margin`, where
 // there is one, that by which a commit may be slower and still count as not slower. Position, against and alpha of its answer are
 // filled in by who asked. Nothing: it was stopped.
-using Comparison =
+using CompareCommits =
     std::function<Result<std::optional<BisectStep>>(size_t position, size_t against, double alpha, std::optional<double> margin)>;
 
 // The whole search: are the ends apart, where between them, and is it this commit? Takes commits and alpha of `search`, sets the
 // rest but what the caller knows. Where a comparison was stopped, `search` has what was found until then.
 // kBadInput: the ends themselves can't be compared.
-Status run_bisection(Bisection& search, const Comparison& compare);
+Status run_bisection(Bisection& search, const CompareCommits& compare);
 
 struct BisectOutput {
   int exit_code = 0;  // 0 one commit, 1 nothing to find, 3 a range or no answer
@@ -74,4 +74,4 @@ struct BisectOutput {
 
 BisectOutput bisect_output(const Bisection& search);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -3,7 +3,7 @@
 
 #include "analysis/commands/bisect.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
@@ -15,7 +15,7 @@ std::optional<double> margin_of_search(const BisectStep& ends) {
 
 class Asker {
  public:
-  Asker(Bisection& search, const Comparison& compare)
+  Asker(Bisection& search, const CompareCommits& compare)
       : search_(search), compare_(compare), errors_(search.alpha, search.commits.size() - 1) {}
 
   // Nothing: it was stopped.
@@ -32,13 +32,13 @@ class Asker {
 
  private:
   Bisection& search_;
-  const Comparison& compare_;
+  const CompareCommits& compare_;
   ErrorBudget errors_;
 };
 
 }  // namespace
 
-Status run_bisection(Bisection& search, const Comparison& compare) {
+Status run_bisection(Bisection& search, const CompareCommits& compare) {
   const size_t last = search.commits.size() - 1;
   search.not_slower = 0;
   search.slower = last;
@@ -70,4 +70,4 @@ Status run_bisection(Bisection& search, const Comparison& compare) {
   return {};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace stab::analysis {
+namespace stab::commands {
 
 CommitSearch::CommitSearch(size_t count) : slower_(count) {}
 
@@ -51,4 +51,4 @@ double ErrorBudget::take() {
   return rest_;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

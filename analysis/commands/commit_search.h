@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-namespace stab::analysis {
+namespace stab::commands {
 
 enum class CommitFinding : uint8_t {
   kNotSlower,  // shown not to be slower than the good commit by the margin
@@ -59,4 +59,4 @@ class ErrorBudget {
 // ceil(log2(count)): the questions of a search without gaps.
 size_t questions_of(size_t count);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

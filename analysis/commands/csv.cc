@@ -22,7 +22,7 @@
 #include "base/unique_fd.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 CsvText::CsvText(CsvText&& other) noexcept
     : name_(std::move(other.name_)),
@@ -370,7 +370,7 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
                           "row " + std::to_string(rows) + ", column '" + names[column] +
                               "': " + (walker.field.empty() ? "it is empty" : shown(walker.field) + " is not a finite number") +
                               "; remove the row or repair it");
-        if (std::fabs(number) > kLargestValue)
+        if (std::fabs(number) > statistics::kLargestValue)
           return at_field(csv, walker,
                           "row " + std::to_string(rows) + ", column '" + names[column] + "': " + shown(walker.field) +
                               " is so large that its square overflows; rescale the column");
@@ -409,4 +409,4 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
   return columns;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

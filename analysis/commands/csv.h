@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The text of a file, mapped, or of standard input ("-"), read to its end.
 class CsvText {
@@ -62,4 +62,4 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 // characters in names of levels and columns, no data rows.
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

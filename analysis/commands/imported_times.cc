@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr size_t kFewest = 2;   // processes of a side: fewer say nothing of what another would take
@@ -59,13 +59,13 @@ std::string listed(const std::vector<std::string>& lines) {
 CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options) {
   if (sides.size() < 2) return refused(Error{ErrorCode::kBadInput, "one side: there is nothing to compare it with", {}});
   const Counted counted = count(sides);
-  Samples samples;
+  report::Samples samples;
   samples.experiment = "imported times";
-  samples.unit = Unit::kRow;
+  samples.unit = report::Unit::kRow;
   samples.row_word = "run";
   samples.workload_word = samples.program_word = "suite";
   samples.workloads = {"all processes"};
-  Factor factor{.name = "side", .levels = {}, .layout = false, .baseline = 0};
+  report::Factor factor{.name = "side", .levels = {}, .layout = false, .baseline = 0};
   for (const ImportedSide& side : sides) factor.levels.push_back(side.name);
   samples.factors = {factor};
   std::map<std::string, size_t> at;
@@ -77,7 +77,7 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
       continue;
     }
     at.emplace(name, samples.responses.size());
-    samples.responses.push_back({.name = name, .unit = "s", .scale = Scale::kLog, .margin = margin});
+    samples.responses.push_back({.name = name, .unit = "s", .scale = report::Scale::kLog, .margin = margin});
   }
   if (at.empty())
     return refused(
@@ -89,11 +89,11 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
                        : "the sides have no benchmark in common: give what is to be compared one name in both"),
               {}});
   for (size_t side = 0; side < sides.size(); ++side) {
-    std::map<size_t, Trial> processes;
+    std::map<size_t, report::Trial> processes;
     for (const ImportedTime& time : sides[side].times) {
       const auto response = at.find(time.benchmark);
       if (response == at.end()) continue;
-      Trial& trial = processes[time.process];
+      report::Trial& trial = processes[time.process];
       trial.levels = {static_cast<uint16_t>(side)};
       trial.values.resize(samples.responses.size());
       trial.values[response->second] = time.seconds;
@@ -113,4 +113,4 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -6,7 +6,7 @@
 
 #include "analysis/commands/method_commands.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The mean of one benchmark in one process.
 struct ImportedTime {
@@ -25,4 +25,4 @@ struct ImportedSide {
 // Nothing says that the sides ran in turns, so their differences hold what the machine did meanwhile; that is said, too.
 CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -6,7 +6,7 @@
 #include "analysis/text/text_table.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 const std::vector<std::string> kSwitches{"json", "log", "exact", "asymptotic", "no-continuity", "equal-variance",
@@ -35,7 +35,7 @@ std::string usage() {
       "stabctl stats METHOD data.csv [--response COL] [--group COL[,COL...]] [--pair COL] [--json] ...\n"
       "One statistical method on the columns of a CSV file with a header ('-' is standard input).\n"
       "Defaults are R's; levels are sorted, the first minus the second. METHOD --help lists its flags.\n\n";
-  TextTable table({{"METHOD", TextTable::Align::kLeft}, {"", TextTable::Align::kLeft}});
+  text::TextTable table({{"METHOD", text::TextTable::Align::kLeft}, {"", text::TextTable::Align::kLeft}});
   for (const StatsMethod* method : all_methods()) table.add({std::string(method->name), std::string(method->help)});
   return out + table.text(200);
 }
@@ -80,15 +80,15 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
                                    : "'stats " + wanted + "' takes flags only"));
   if (method.of_file) return method.of_file(*parsed, parsed->positional()[1], width);
 
-  Finding finding;
+  text::Finding finding;
   finding.add("method", wanted);
-  const auto run = [&]() -> Result<Finding> {
+  const auto run = [&]() -> Result<text::Finding> {
     if (!method.with_data) return method.without_data(*parsed);
     STAB_TRY(const StatsData data, StatsData::load(*parsed, parsed->positional()[1]));
     finding.add("response", data.response_name());
     return method.with_data(*parsed, data);
   };
-  const Result<Finding> result = run();
+  const Result<text::Finding> result = run();
   if (!result) return refused(result.error());
   finding.append(*result);
   if (const std::string name = finding.not_finite(); !name.empty())
@@ -97,4 +97,4 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
   return {finding.text(width), "", 0};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

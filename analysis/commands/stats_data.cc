@@ -7,7 +7,7 @@
 #include "base/number_text.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 
@@ -185,8 +185,8 @@ Result<std::vector<std::vector<double>>> StatsData::complete_blocks(std::vector<
   return blocks;
 }
 
-FactorCodes StatsData::factors(bool with_block) const {
-  FactorCodes factors;
+statistics::FactorCodes StatsData::factors(bool with_block) const {
+  statistics::FactorCodes factors;
   const auto add = [&factors](const CsvColumn& column) {
     factors.names.push_back(column.name);
     factors.level_names.push_back(column.levels);
@@ -199,16 +199,16 @@ FactorCodes StatsData::factors(bool with_block) const {
 
 Status check_squares(const std::vector<NamedSample>& samples) {
   for (const NamedSample& sample : samples)
-    if (const Status status = check_squares(sample.values); !status)
+    if (const Status status = statistics::check_squares(sample.values); !status)
       return bad_input(in_quotes(sample.name) + ": " + status.error().message);
   return {};
 }
 
-Result<Alternative> alternative_of(const Arguments& args) {
+Result<statistics::Alternative> alternative_of(const Arguments& args) {
   const std::string text = args.text("alternative", "two.sided");
-  if (text == "two.sided") return Alternative::kTwoSided;
-  if (text == "less") return Alternative::kLess;
-  if (text == "greater") return Alternative::kGreater;
+  if (text == "two.sided") return statistics::Alternative::kTwoSided;
+  if (text == "less") return statistics::Alternative::kLess;
+  if (text == "greater") return statistics::Alternative::kGreater;
   return bad_input("--alternative takes two.sided, less or greater, got '" + text + "'");
 }
 
@@ -222,4 +222,4 @@ Result<double> confidence_of(const Arguments& args) {
   return conf;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -10,7 +10,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct NamedSample {
   std::string name;
@@ -46,7 +46,7 @@ class StatsData {
   // Subjects (or blocks) by treatment: the --pair or --block column against --group; each exactly once.
   Result<std::vector<std::vector<double>>> complete_blocks(std::vector<std::string>* treatments) const;
   // All --group columns, then --block if `with_block`, as factors.
-  FactorCodes factors(bool with_block = false) const;
+  statistics::FactorCodes factors(bool with_block = false) const;
   const CsvColumn* pair() const { return pair_.empty() ? nullptr : &pair_[0]; }
   // A column that --group or --random names; null where neither does.
   const CsvColumn* named(const std::string& name) const;
@@ -66,7 +66,7 @@ class StatsData {
 Status check_squares(const std::vector<NamedSample>& samples);
 
 // "two.sided", "less", "greater".
-Result<Alternative> alternative_of(const Arguments& args);
+Result<statistics::Alternative> alternative_of(const Arguments& args);
 Result<double> confidence_of(const Arguments& args);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

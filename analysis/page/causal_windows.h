@@ -11,12 +11,12 @@
 #include "analysis/report/causal_data.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // One profile a program. Refuses what analyse_causal() refuses.
-Result<std::string> causal_json(std::span<const CausalData> programs);
+Result<std::string> causal_json(std::span<const report::CausalData> programs);
 
 // The data of the profiles, bit for bit. kCorrupt names what doesn't fit.
-Result<std::vector<CausalData>> read_causal(const nlohmann::json& described);
+Result<std::vector<report::CausalData>> read_causal(const nlohmann::json& described);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

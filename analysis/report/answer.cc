@@ -5,7 +5,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // The population whose contrasts answer for the whole experiment: of the one workload, of these programs, or, where
@@ -107,4 +107,4 @@ std::string answer(const Pen& pen, const Report& report) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

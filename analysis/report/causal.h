@@ -19,7 +19,11 @@
 #include "analysis/report/saturation.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::text {
+class JsonWriter;
+}
+
+namespace stab::report {
 
 // What is said of a line. The words are in JSON and on the page: do not rename.
 enum class LineVerdict {
@@ -216,12 +220,11 @@ std::string render_causal_markdown(const CausalReport& report);
 // "It scales to 1.82 [1.78, 1.85] times the load, 180 a second."
 std::string scaling_text(const Saturation& saturation);
 // The value of "causal" in a report's JSON (docs/report-json.md); alone an object of its own.
-class JsonWriter;
-void write_causal(JsonWriter& json, const CausalReport& report);
+void write_causal(text::JsonWriter& json, const CausalReport& report);
 // One cell's windows at all points as text that `coz plot` (plasma-umass/coz) reads.
 std::string coz_profile(const CausalData& data, uint32_t cell);
 
 // The words for a cell: "opt=-O3, load=2"; empty where there is one.
 std::string cell_name(const CausalData& design, uint32_t cell);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr std::array<std::string_view, 20> kCodes{
@@ -24,9 +24,10 @@ constexpr double kMuchUnclassified = 0.05;
 constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
 constexpr double kMuchLengthened = 0.1;
 
-std::string percent(double share) { return significant(100 * share, 3) + " %"; }
+std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
 std::string range(const Interval& share) {
-  return ratio_text(1 + share.estimate) + " [" + ratio_text(1 + share.low) + ", " + ratio_text(1 + share.high) + "]";
+  return text::ratio_text(1 + share.estimate) + " [" + text::ratio_text(1 + share.low) + ", " + text::ratio_text(1 + share.high) +
+         "]";
 }
 
 class Warnings {
@@ -171,8 +172,8 @@ class Warnings {
         }
       if (curve.kink_or_bias)
         say(CausalCaveatCode::kKinkOrBias,
-            line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) +
-                ", from really slowing it down " + significant(curve.slowdown_slope->slope.estimate, 3) +
+            line + ": from the speedups its slope at 0 is " + text::significant(curve.slope->slope.estimate, 3) +
+                ", from really slowing it down " + text::significant(curve.slowdown_slope->slope.estimate, 3) +
                 "; either the curve has a kink there, as where another thread is just as long, or the virtual speedup is biased",
             "");
       if (curve.skipped > 0 && !curve.phase_corrected && design_.points[curve.point].kind == PointKind::kProgress)
@@ -266,4 +267,4 @@ std::string_view name(CausalCaveatCode code) { return kCodes[static_cast<size_t>
 
 void add_caveats(CausalReport& report) { Warnings(report).add(); }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -21,7 +21,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(message), {}}; }
@@ -330,9 +330,9 @@ Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share, co
       std::span(&key, 1), reference);
 }
 
-Result<BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const {
+Result<statistics::BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const {
   if (!sums_.count(key)) return not_found("no window of it counts");
-  return bca_clusters(
+  return statistics::bca_clusters(
       clusters_, [&](std::span<const double> counts) { return log_effect(key, counts); }, resamples, conf, seed);
 }
 
@@ -359,7 +359,7 @@ std::optional<double> CausalFit::split_baselines(uint64_t seed) const {
   }
   const auto found = halves.arm(kHalf);
   if (!found) return std::nullopt;
-  return t_two_sided(found->log_effect / found->standard_error, found->df);
+  return statistics::t_two_sided(found->log_effect / found->standard_error, found->df);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

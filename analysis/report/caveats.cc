@@ -17,7 +17,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 using Caveats = std::vector<Caveat>;
@@ -128,7 +128,7 @@ const Diagnostic* worst_of(const Report& report, Tests tests) {
     members.push_back(&diagnostic);
     p_values.push_back(*diagnostic.p_value);
   }
-  const std::vector<double> adjusted = holm(p_values);
+  const std::vector<double> adjusted = statistics::holm(p_values);
   const Diagnostic* worst = nullptr;
   double smallest = report.alpha;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -586,4 +586,4 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

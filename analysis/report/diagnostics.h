@@ -8,10 +8,10 @@
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Appends a diagnostic for each check; one that can't be made says why.
 void diagnose(const Samples& samples, size_t response, uint32_t workload, const WorkloadUnits& units,
               std::vector<Diagnostic>& out);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -7,7 +7,7 @@
 
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Where the rest is, for the commands that the screen names.
 struct Whereabouts {
@@ -22,4 +22,4 @@ inline constexpr int kFirstScreenLines = 40;
 // name is cut, with "…", only where it is longer than a whole line; the page's path never is, and may cost rows beyond these.
 std::string render_first_screen(const Report& report, const Whereabouts& where, int width = 100, bool colour = false);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -21,7 +21,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct MixedContrasts {
   struct One {
@@ -38,4 +38,4 @@ struct MixedContrasts {
 // Refuses, with the reason, what the design can't carry. pre: units are those of the response
 Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vector<WorkloadUnits>& units, size_t response);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -12,7 +12,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr std::string_view kCauses[] = {"layout", "both", "moment", "neither", "unsure", "withheld"};
@@ -159,4 +159,4 @@ std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vec
   return answer;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

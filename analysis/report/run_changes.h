@@ -13,7 +13,7 @@
 
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct RunSearch {
   std::vector<RunChanges> runs;
@@ -31,4 +31,4 @@ std::string run_change_text(const Response& response, const RunChanges& run, siz
 // "12 more runs of machines or responses were not searched, since all together would take too long"
 std::string runs_not_searched_text(uint64_t not_searched);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -14,7 +14,7 @@
 #include "analysis/report/report.h"
 #include "analysis/statistics/power.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 inline constexpr double kSettlingPower = 0.8;
 
@@ -29,7 +29,7 @@ struct KnownError {
   double standard_error_at(double draws) const;
   // A table of k cells takes k from their draws and leaves (n - 1) k, so that degrees of freedom go with n - 1.
   double df_at(double draws) const;
-  Estimated at(double difference, uint64_t draws) const;
+  statistics::Estimated at(double difference, uint64_t draws) const;
 };
 
 // At which a verdict is given.
@@ -58,4 +58,4 @@ bool is_worth_running(const Contrast& contrast);
 // call what a cell has more of, "runs of each".
 std::string settling_text(const Report& report, const Contrast& contrast, std::string_view of_each = {});
 
-}  // namespace stab::analysis
+}  // namespace stab::report

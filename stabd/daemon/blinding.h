@@ -16,7 +16,7 @@
 #include "stabd/engine/results/load_samples.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // From any thread. Another secret with each daemon.
 class Blinding {
@@ -30,8 +30,8 @@ class Blinding {
   double shift(store::Id experiment, const std::string& subject, const std::string& cell) const;
 
   // Both of them masked. A trial that gave no value keeps its cell's name, which compares nothing.
-  ToldTrial masked(store::Id experiment, TrialNews news) const;
-  Precision masked(store::Id experiment, const Precision& precision) const;
+  ToldTrial masked(store::Id experiment, engine::TrialNews news) const;
+  engine::Precision masked(store::Id experiment, const engine::Precision& precision) const;
 
   void unmask(store::Id experiment);
   // Whether somebody has; asks the store where this daemon does not know.
@@ -44,4 +44,4 @@ class Blinding {
   std::set<store::Id> unmasked_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -6,9 +6,9 @@
 
 #include "base/result.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // JSON, as it stands now.
 Result<std::string> host_answer();
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -10,7 +10,7 @@
 #include "stabd/daemon/latency.h"
 #include "stabd/daemon/request_queue.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Written by the loop, read by any thread.
 struct LoopFacts {
@@ -20,4 +20,4 @@ struct LoopFacts {
   std::string json(size_t waiting_requests, DuringTrials during_trials) const;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What a trial's own processes alone are set to.
@@ -59,4 +59,4 @@ Status may_turn_knobs(const Config& config, const Peer& peer, uid_t owner, const
                 "; take it out of [machine.knobs], or ask the administrator to tune the machine");
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

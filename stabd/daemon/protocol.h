@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // A report of thousands of cells; whoever sends more is broken or hostile.
 inline constexpr size_t kMaxFrameBytes = 4u << 20;
@@ -81,4 +81,4 @@ class LineSplitter {
   std::string rest_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

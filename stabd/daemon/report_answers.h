@@ -8,11 +8,11 @@
 #include "stabd/daemon/protocol.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // JSON of what `stabctl report` prints, with its exit status.
 Result<std::string> report_answer(store::Store& store, const store::ExperimentRow& row, const RpcRequest& request);
 // The same form, with the page in place of the text. It may be longer than one answer.
 Result<std::string> page_answer(store::Store& store, const store::ExperimentRow& row);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

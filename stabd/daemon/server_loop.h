@@ -33,7 +33,7 @@
 #include "stabd/daemon/watching.h"
 #include "stabd/daemon/web/conversation.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct Server::Loop {
   static constexpr uint64_t kSweepMs = 1000;
@@ -126,4 +126,4 @@ struct Server::Loop {
   LogSink log = [](const LogEntry&) {};
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

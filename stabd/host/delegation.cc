@@ -19,7 +19,7 @@
 
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kControl[] = "/cgroup.subtree_control";
@@ -107,4 +107,4 @@ Delegation::~Delegation() {
   ::rmdir(aside_.c_str());
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ Result<Installation> find_installation() {
   return installation_at(root.string());
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

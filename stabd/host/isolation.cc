@@ -17,7 +17,7 @@
 #include "stabd/host/delegation.h"
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kIsolated[] = "/stab-isolated";
@@ -102,4 +102,4 @@ Result<Isolation> isolation_of(const Roots& roots, const Placement& placement) {
                "isolcpus=", {}};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -30,7 +30,7 @@
 #include "stabd/host/roots.h"
 #include "stabd/host/launch.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using std::chrono::milliseconds;
@@ -429,4 +429,4 @@ Status ProcessTree::kill_all(milliseconds deadline) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

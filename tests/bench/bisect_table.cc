@@ -10,6 +10,7 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::commands;
 
 void row(const char* name, int rounds, const std::function<MadeHistory(Rng&)>& made) {
   Rng rng = Rng::stream(47, name);

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace stab;
-using namespace stab::analysis;
+using namespace stab::statistics;
 
 struct Kind {
   const char* name;

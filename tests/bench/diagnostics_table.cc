@@ -13,6 +13,7 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
 
 constexpr const char* kChecks[] = {"shapiro-wilk", "brown-forsythe", "drift", "lag-1 autocorrelation"};
 

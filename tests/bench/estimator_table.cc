@@ -12,6 +12,7 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
 
 struct Rate {
   int wrong = 0, answered = 0;

@@ -7,6 +7,7 @@
 
 int main(int argc, char** argv) {
   using namespace stab;
+  using namespace stab::statistics;
   using namespace stab::analysis;
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 4000;
   if (rounds < 1) {

@@ -18,6 +18,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
+using namespace stab::statistics;
 
 constexpr double kAlpha = 0.05;
 constexpr uint32_t kFirst = kFirstWatched, kMost = 60;

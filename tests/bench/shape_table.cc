@@ -15,6 +15,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
+using namespace stab::statistics;
 
 constexpr size_t kSizes[] = {10, 20, 30, 60, 100, 300};
 

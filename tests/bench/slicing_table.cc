@@ -12,6 +12,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
+
 
 void quiet_row(SlicedShape shape, uint16_t cells, uint32_t blocks, int rounds) {
   shape.cells = cells;

@@ -32,6 +32,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::page;
+using namespace stab::report;
 
 // A second response and excluded trials, as an experiment of the lab has them.
 void add_counter(Samples& samples) {

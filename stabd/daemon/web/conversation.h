@@ -21,7 +21,7 @@
 #include "stabd/daemon/web/form.h"
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct WebTurn {
   std::string send;  // an answer as it is
@@ -48,4 +48,4 @@ class WebConversation {
   bool over_ = false;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,7 +1,7 @@
 // WebForm: how an answer of the protocol goes out.
 #pragma once
 
-namespace stab::engine {
+namespace stab::daemon {
 
 enum class WebForm {
   kLine,    // as docs/protocol.md has it: no HTTP
@@ -10,4 +10,4 @@ enum class WebForm {
   kEvents,  // the head of a stream of events
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -6,15 +6,15 @@
 #include "stabd/broker/wire/client.h"
 #include "plan/limits.h"
 #include "plan/size.h"
+#include "stabd/engine/experiment/confirm_map.h"
 #include "stabd/engine/experiment/experiment_run.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 
-std::string boot_id(const Roots& roots) {
-  return read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
+std::string boot_id(const host::Roots& roots) {
+  return host::read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
 }
 
 bool Engine::lost_broker() const { return options_.broker != nullptr && options_.broker->gone(); }
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
     if (!options.broker->found().empty()) STAB_CHECK_OK(log_restored(options.broker->found()));
     return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
   }
-  const Result<Restored> restored = Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
+  const Result<host::Restored> restored = host::Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
   if (!restored && restored.error().code != ErrorCode::kBusy) return restored.error();
   if (restored && (restored->settings > 0 || !restored->gone.empty()))
     STAB_CHECK_OK(log_restored(left_text(*restored)));
@@ -138,7 +138,8 @@ void Engine::say_what_stays_tuned(store::Id experiment, Observer& observer) {
       (void)reply;
       return {};
     }
-    STAB_TRY(const Restored ours, Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots)));
+    STAB_TRY(const host::Restored ours,
+             host::Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots)));
     (void)ours;
     return {};
   }();

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/machines/deputy.h"
 #include "stabd/engine/machines/worker_files.h"
 
@@ -26,7 +26,7 @@ constexpr int kMostFailures = 6;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
-  LaunchedDeputy(UniqueFd ours, Launched launched) : DeputyProcess(std::move(ours)), launched_(std::move(launched)) {}
+  LaunchedDeputy(UniqueFd ours, host::Launched launched) : DeputyProcess(std::move(ours)), launched_(std::move(launched)) {}
   ~LaunchedDeputy() override {
     ::shutdown(socket.get(), SHUT_RDWR);
     pollfd gone{launched_.pidfd(), POLLIN, 0};
@@ -35,7 +35,7 @@ class LaunchedDeputy final : public DeputyProcess {
   }
 
  private:
-  Launched launched_;
+  host::Launched launched_;
 };
 
 }  // namespace
@@ -47,14 +47,14 @@ Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch)
   const UniqueFd its(ends[1]);
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return system_error("open '/dev/null'", errno);
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = launch.stabctl;
   request.directory = "/";
   request.argv = {"stabctl", "deputy"};
   request.env = {std::string("PATH=") + kSearchPath, "LC_ALL=C.UTF-8"};
   request.submitter = launch.submitter;
   request.broker = launch.broker;
-  STAB_TRY(Launched launched, Launched::start(launch.launcher, request, {its.get(), its.get(), null.get(), -1, -1}));
+  STAB_TRY(host::Launched launched, host::Launched::start(launch.launcher, request, {its.get(), its.get(), null.get(), -1, -1}));
   if (const auto gone = launched.go(); !gone)
     return Error{gone.error().code, "start '" + launch.stabctl + "': " + gone.error().message +
                                         "; every user who submits must be able to run it", {}};

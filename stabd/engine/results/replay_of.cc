@@ -8,7 +8,7 @@
 
 #include "plan/layout_replay.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::engine {
 namespace {
@@ -107,7 +107,7 @@ Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
   plan::Parsed parsed = plan::parse_plan(plan::replay_text(expanded.plan, replay), row.plan_path);
   if (!parsed.plan) {
     std::string why;
-    for (const plan::Diagnostic& fault : parsed.errors) why += (why.empty() ? "" : "; ") + fault.message + ": " + fault.hint;
+    for (const toml::Diagnostic& fault : parsed.errors) why += (why.empty() ? "" : "; ") + fault.message + ": " + fault.hint;
     return bad_input(name + " can't be replayed beside fresh layouts: " + why);
   }
   return ReplayPlan{*std::move(parsed.plan), std::move(row)};

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_line.h"
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
 
 namespace stab::engine {
 namespace {

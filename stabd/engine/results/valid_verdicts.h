@@ -14,7 +14,7 @@ namespace stab::engine {
 // The contrasts of declared responses that a sequence covers, after the last whole block: {"replicates": n, "contrasts": [...]}
 // as docs/protocol.md has it. Empty where nothing may be told yet: another rule, before the first replicates, or no contrast
 // with an interval.
-Result<std::string> valid_verdicts_json(const analysis::Samples& samples);
+Result<std::string> valid_verdicts_json(const report::Samples& samples);
 
 // The same of an experiment by its recorded trials, which are read only where its plan says `rule = "sequence"`. An experiment
 // that has no trial to analyse yet has no verdicts: that is no error.

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/stab_abi.h"
+
 namespace stab::engine {
 namespace {
 

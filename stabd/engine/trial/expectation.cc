@@ -49,21 +49,6 @@ Result<std::string> in_words(Result<std::string> found) {
 
 }  // namespace
 
-std::string describe_end(const std::optional<int>& exit_status, const std::optional<int>& signal) {
-  if (signal) return "killed by signal " + std::to_string(*signal) + " (" + strsignal(*signal) + ")";
-  if (exit_status) return "exit status " + std::to_string(*exit_status);
-  return "no exit status";
-}
-
-std::string head_of_fd(int fd, size_t bytes) {
-  std::string text(bytes, '\0');
-  const ssize_t got = ::pread(fd, text.data(), bytes, 0);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  return text;
-}
-
-bool says_nothing(const Error& error) { return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy; }
-
 Result<std::string> hash_of_output(int fd, int64_t bytes, Worker* worker) {
   if (bytes <= kHashedHere) return worker::sha256_of_fd(fd, static_cast<uint64_t>(bytes));
   if (worker == nullptr) return no_worker();

@@ -16,7 +16,7 @@
 //
 // It is linked without libc, whose start-up asks the processor for its caches: on a virtual machine each of those
 // cpuid instructions is a trip to the hypervisor, 0.8 ms in all on the 2-core virtual machine of 2026-11-20, as long
-// as /bin/true itself. So everything here is a raw system call (runtime/sys.h), and start.cc is what a compiler
+// as /bin/true itself. So everything here is a raw system call (runtime/sys.h), and launcher_start.cc is what a compiler
 // expects of a C library.
 //
 // The request's format is launch_block.h; the engine's side is stabd/host/launch.cc.

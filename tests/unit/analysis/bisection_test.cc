@@ -52,11 +52,11 @@ TEST(Bisection, CommitsThatDoNotBuildLeaveARange) {
   Rng rng(14);
   MadeHistory history = with_one_step(8, 0.05, rng);
   history.unbuilt = 1;
-  const Bisection search = made_bisection(history, 0.01, rng);
-  EXPECT_EQ(search.end, BisectEnd::kRange);
+  const commands::Bisection search = made_bisection(history, 0.01, rng);
+  EXPECT_EQ(search.end, commands::BisectEnd::kRange);
   EXPECT_EQ(search.not_slower, 0u);
   EXPECT_EQ(search.slower, 8u);
-  EXPECT_NE(bisect_output(search).text.find("one of 8 commits"), std::string::npos) << bisect_output(search).text;
+  EXPECT_NE(commands::bisect_output(search).text.find("one of 8 commits"), std::string::npos) << commands::bisect_output(search).text;
 }
 
 TEST(Bisection, AllComparisonsShareOneErrorRate) {
@@ -65,18 +65,18 @@ TEST(Bisection, AllComparisonsShareOneErrorRate) {
     MadeHistory history = with_steps(1 + rng.below(200), 3, 0.03, rng);
     history.unbuilt = 0.5;
     double spent = 0;
-    for (const BisectStep& step : made_bisection(history, 0.01, rng).steps) spent += step.alpha;
+    for (const commands::BisectStep& step : made_bisection(history, 0.01, rng).steps) spent += step.alpha;
     EXPECT_LE(spent, 0.05 + 1e-12);
   }
 }
 
 TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
-  Bisection search;
+  commands::Bisection search;
   search.alpha = 0.05;
   search.commits = {{"a", ""}, {"b", ""}};
-  const Status done = run_bisection(search, [](size_t, size_t, double, std::optional<double>) -> Result<std::optional<BisectStep>> {
-    BisectStep step;
-    step.finding = CommitFinding::kNotBuilt;
+  const Status done = commands::run_bisection(search, [](size_t, size_t, double, std::optional<double>) -> Result<std::optional<commands::BisectStep>> {
+    commands::BisectStep step;
+    step.finding = commands::CommitFinding::kNotBuilt;
     step.why = "make: *** No rule";
     return std::optional(step);
   });
@@ -85,18 +85,18 @@ TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
 }
 
 TEST(Bisection, NamesAreNoMarkup) {
-  Bisection search;
+  commands::Bisection search;
   search.alpha = 0.05;
   search.commits = {{"0123456789abcdef", "<b>good</b>"}, {"fedcba9876543210", "| *bad* \x1b[31m"}};
-  search.end = BisectEnd::kCommit;
+  search.end = commands::BisectEnd::kCommit;
   search.slower = 1;
-  BisectStep step;
+  commands::BisectStep step;
   step.position = 1;
-  step.finding = CommitFinding::kSlower;
+  step.finding = commands::CommitFinding::kSlower;
   step.change = "+3.0 %";
   step.interval = "+2.0 %, +4.0 %";
   search.steps = {step};
-  const BisectOutput output = bisect_output(search);
+  const commands::BisectOutput output = commands::bisect_output(search);
   EXPECT_EQ(output.exit_code, 0);
   for (const std::string& text : {output.text, output.markdown, output.log}) EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(output.markdown.find("<b>"), std::string::npos) << output.markdown;

@@ -11,14 +11,14 @@ namespace stab::analysis {
 namespace {
 
 // What each position is: 0 the good commit, the last one slower.
-using Commits = std::vector<CommitFinding>;
+using Commits = std::vector<commands::CommitFinding>;
 
 struct Ended {
   size_t not_slower, slower, questions, skipped;
 };
 
 Ended search(const Commits& commits) {
-  CommitSearch search(commits.size() - 1);
+  commands::CommitSearch search(commits.size() - 1);
   size_t questions = 0;
   while (const auto position = search.next()) {
     EXPECT_GT(*position, search.not_slower());
@@ -33,8 +33,8 @@ Ended search(const Commits& commits) {
 }
 
 Commits one_step(size_t count, size_t culprit) {
-  Commits commits(count + 1, CommitFinding::kNotSlower);
-  for (size_t at = culprit; at <= count; ++at) commits[at] = CommitFinding::kSlower;
+  Commits commits(count + 1, commands::CommitFinding::kNotSlower);
+  for (size_t at = culprit; at <= count; ++at) commits[at] = commands::CommitFinding::kSlower;
   return commits;
 }
 
@@ -44,7 +44,7 @@ TEST(CommitSearch, FindsEachCulpritInTheLogarithmOfTheirNumber) {
       const Ended ended = search(one_step(count, culprit));
       EXPECT_EQ(ended.slower, culprit) << "of " << count;
       EXPECT_EQ(ended.not_slower, culprit - 1) << "of " << count;
-      EXPECT_LE(ended.questions, questions_of(count)) << "of " << count;
+      EXPECT_LE(ended.questions, commands::questions_of(count)) << "of " << count;
     }
 }
 
@@ -54,11 +54,11 @@ TEST(CommitSearch, EndsAtAStepUpWhateverTheCommitsDo) {
     const size_t count = 1 + rng.below(60);
     Commits commits = one_step(count, count);
     for (size_t at = 1; at < count; ++at)
-      commits[at] = rng.below(2) == 0 ? CommitFinding::kNotSlower : CommitFinding::kSlower;
+      commits[at] = rng.below(2) == 0 ? commands::CommitFinding::kNotSlower : commands::CommitFinding::kSlower;
     const Ended ended = search(commits);
     EXPECT_EQ(ended.slower, ended.not_slower + 1);
-    EXPECT_EQ(commits[ended.slower], CommitFinding::kSlower);
-    EXPECT_EQ(commits[ended.not_slower], CommitFinding::kNotSlower);
+    EXPECT_EQ(commits[ended.slower], commands::CommitFinding::kSlower);
+    EXPECT_EQ(commits[ended.not_slower], commands::CommitFinding::kNotSlower);
   }
 }
 
@@ -68,28 +68,28 @@ TEST(CommitSearch, WhatHasNoAnswerWidensTheEndAndNothingElse) {
     const size_t count = 1 + rng.below(40), culprit = 1 + rng.below(count);
     Commits commits = one_step(count, culprit);
     for (size_t at = 1; at < count; ++at)
-      if (rng.below(3) == 0) commits[at] = rng.below(2) == 0 ? CommitFinding::kUnsure : CommitFinding::kNotBuilt;
+      if (rng.below(3) == 0) commits[at] = rng.below(2) == 0 ? commands::CommitFinding::kUnsure : commands::CommitFinding::kNotBuilt;
     const Ended ended = search(commits);
     EXPECT_LT(ended.not_slower, culprit);
     EXPECT_GE(ended.slower, culprit);
     for (size_t at = ended.not_slower + 1; at < ended.slower; ++at)
-      EXPECT_TRUE(commits[at] == CommitFinding::kUnsure || commits[at] == CommitFinding::kNotBuilt) << at;
+      EXPECT_TRUE(commits[at] == commands::CommitFinding::kUnsure || commits[at] == commands::CommitFinding::kNotBuilt) << at;
     EXPECT_EQ(ended.skipped, ended.slower - ended.not_slower - 1);
   }
 }
 
 TEST(CommitSearch, AnAnswerToNoQuestionChangesNothing) {
-  CommitSearch search(8);
-  search.take(0, CommitFinding::kSlower);
-  search.take(8, CommitFinding::kNotSlower);
-  search.take(9, CommitFinding::kSlower);
+  commands::CommitSearch search(8);
+  search.take(0, commands::CommitFinding::kSlower);
+  search.take(8, commands::CommitFinding::kNotSlower);
+  search.take(9, commands::CommitFinding::kSlower);
   EXPECT_EQ(search.not_slower(), 0u);
   EXPECT_EQ(search.slower(), 8u);
 }
 
 TEST(ErrorBudget, NeverGivesMoreThanItHas) {
   for (const size_t count : {1, 2, 10, 1000}) {
-    ErrorBudget budget(0.05, count);
+    commands::ErrorBudget budget(0.05, count);
     double spent = 0;
     for (int question = 0; question < 200; ++question) {
       const double share = budget.take();
@@ -97,7 +97,7 @@ TEST(ErrorBudget, NeverGivesMoreThanItHas) {
       spent += share;
     }
     EXPECT_LE(spent, 0.05 + 1e-12) << count;
-    EXPECT_GT(ErrorBudget(0.05, count).take(), 0.05 / static_cast<double>(2 * (questions_of(count) + 2)));
+    EXPECT_GT(commands::ErrorBudget(0.05, count).take(), 0.05 / static_cast<double>(2 * (commands::questions_of(count) + 2)));
   }
 }
 
@@ -109,11 +109,11 @@ TEST(ErrorBudget, HoldsOverTheWholeSearch) {
   int wrong = 0;
   for (int round = 0; round < kRounds; ++round) {
     const size_t count = 2 + rng.below(200), culprit = 1 + rng.below(count);
-    CommitSearch search(count);
-    ErrorBudget budget(kAlpha, count);
+    commands::CommitSearch search(count);
+    commands::ErrorBudget budget(kAlpha, count);
     while (const auto position = search.next()) {
       const bool is_slower = (*position >= culprit) != (rng.uniform() < budget.take());
-      search.take(*position, is_slower ? CommitFinding::kSlower : CommitFinding::kNotSlower);
+      search.take(*position, is_slower ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower);
     }
     wrong += search.slower() != culprit;
   }

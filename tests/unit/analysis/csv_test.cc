@@ -10,18 +10,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Result<std::vector<CsvColumn>> read(std::string text, std::vector<CsvRequest> requests) {
-  const CsvText csv = CsvText::of(std::move(text));
-  return read_csv(csv, requests);
+Result<std::vector<commands::CsvColumn>> read(std::string text, std::vector<commands::CsvRequest> requests) {
+  const commands::CsvText csv = commands::CsvText::of(std::move(text));
+  return commands::read_csv(csv, requests);
 }
 
-std::string refusal(std::string text, std::vector<CsvRequest> requests = {{"y", CsvKind::kNumber}}) {
+std::string refusal(std::string text, std::vector<commands::CsvRequest> requests = {{"y", commands::CsvKind::kNumber}}) {
   const auto columns = read(std::move(text), std::move(requests));
   return columns ? "accepted" : columns.error().text();
 }
 
 TEST(Csv, NumbersAndLevels) {
-  const auto columns = read("y,g\n1.5,b\n-2e3,a\n+7,b\n", {{"y", CsvKind::kNumber}, {"g", CsvKind::kLevel}});
+  const auto columns = read("y,g\n1.5,b\n-2e3,a\n+7,b\n", {{"y", commands::CsvKind::kNumber}, {"g", commands::CsvKind::kLevel}});
   ASSERT_TRUE(columns) << columns.error().text();
   EXPECT_THAT((*columns)[0].numbers, ElementsAre(1.5, -2000, 7));
   EXPECT_THAT((*columns)[1].levels, ElementsAre("a", "b"));
@@ -30,14 +30,14 @@ TEST(Csv, NumbersAndLevels) {
 
 TEST(Csv, QuotesLineEndsSpacesAndByteOrderMark) {
   const auto columns = read("\xef\xbb\xbf y , \"the group\"\r\n 1 ,\"a, \"\"b\"\" c\"\r\n\r\n2,x\r\n3 , \"x\" \r\n",
-                            {{"y", CsvKind::kNumber}, {"the group", CsvKind::kLevel}});
+                            {{"y", commands::CsvKind::kNumber}, {"the group", commands::CsvKind::kLevel}});
   ASSERT_TRUE(columns) << columns.error().text();
   EXPECT_THAT((*columns)[0].numbers, ElementsAre(1, 2, 3));
   EXPECT_THAT((*columns)[1].levels, ElementsAre("a, \"b\" c", "x"));
 }
 
 TEST(Csv, NumericLevelsSortByValue) {
-  const auto columns = read("dose\n10\n2\n0.5\n2\n", {{"dose", CsvKind::kLevel}});
+  const auto columns = read("dose\n10\n2\n0.5\n2\n", {{"dose", commands::CsvKind::kLevel}});
   ASSERT_TRUE(columns);
   EXPECT_THAT((*columns)[0].levels, ElementsAre("0.5", "2", "10"));
   EXPECT_THAT((*columns)[0].codes, ElementsAre(2, 1, 0, 1));
@@ -45,7 +45,8 @@ TEST(Csv, NumericLevelsSortByValue) {
 
 // Levels that agree in their first 8 bytes, or in length.
 TEST(Csv, SimilarLevelsStayApart) {
-  const auto columns = read("g\nabcdefgh\nabcdefghi\nabcdefghj\na\nb\naa\nab\na\nabcdefghi\n", {{"g", CsvKind::kLevel}});
+  const auto columns =
+      read("g\nabcdefgh\nabcdefghi\nabcdefghj\na\nb\naa\nab\na\nabcdefghi\n", {{"g", commands::CsvKind::kLevel}});
   ASSERT_TRUE(columns);
   EXPECT_EQ((*columns)[0].levels.size(), 7u);
   EXPECT_EQ((*columns)[0].codes[3], (*columns)[0].codes[7]);
@@ -53,7 +54,7 @@ TEST(Csv, SimilarLevelsStayApart) {
 }
 
 TEST(Csv, LastLineNeedsNoEnd) {
-  const auto columns = read("g,y\na,1\nb,2", {{"y", CsvKind::kNumber}, {"g", CsvKind::kLevel}});
+  const auto columns = read("g,y\na,1\nb,2", {{"y", commands::CsvKind::kNumber}, {"g", commands::CsvKind::kLevel}});
   ASSERT_TRUE(columns);
   EXPECT_THAT((*columns)[0].numbers, ElementsAre(1, 2));
 }
@@ -71,17 +72,18 @@ TEST(Csv, RefusalsNameRowAndCure) {
   EXPECT_THAT(refusal("y,y\n1,2\n"), HasSubstr("column 'y' is there twice"));
   EXPECT_THAT(refusal("y\n\"1\n"), HasSubstr("a quote is not closed"));
   EXPECT_THAT(refusal("y\n\"1\"2\n"), HasSubstr("a quote is not closed, or text follows it"));
-  EXPECT_THAT(refusal("tyme,g\n1,2\n", {{"time", CsvKind::kNumber}}), HasSubstr("did you mean 'tyme'?"));
-  EXPECT_THAT(refusal("g,y\n\033[31m,1\n", {{"g", CsvKind::kLevel}}),
+  EXPECT_THAT(refusal("tyme,g\n1,2\n", {{"time", commands::CsvKind::kNumber}}), HasSubstr("did you mean 'tyme'?"));
+  EXPECT_THAT(refusal("g,y\n\033[31m,1\n", {{"g", commands::CsvKind::kLevel}}),
               HasSubstr("has the level '?[31m' with a control character"));
-  EXPECT_THAT(refusal("g,y\n\"a\nb\",1\n", {{"g", CsvKind::kLevel}}), HasSubstr("line end"));
+  EXPECT_THAT(refusal("g,y\n\"a\nb\",1\n", {{"g", commands::CsvKind::kLevel}}), HasSubstr("line end"));
   EXPECT_EQ(refusal("note,y\n\"a\nb\",1\n"), "accepted") << "columns that nobody asked for may hold line ends";
-  EXPECT_THAT(refusal("g,y\n,1\n", {{"g", CsvKind::kLevel}}), HasSubstr("it is empty; remove the row or name the level"));
+  EXPECT_THAT(refusal("g,y\n,1\n", {{"g", commands::CsvKind::kLevel}}),
+              HasSubstr("it is empty; remove the row or name the level"));
 }
 
 TEST(Csv, MissingFileAndFolder) {
-  EXPECT_EQ(CsvText::open("/nowhere/data.csv").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(CsvText::open("/").error().message, HasSubstr("is a folder"));
+  EXPECT_EQ(commands::CsvText::open("/nowhere/data.csv").error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(commands::CsvText::open("/").error().message, HasSubstr("is a folder"));
 }
 
 }  // namespace

@@ -24,40 +24,42 @@ struct BisectTally {
   long comparisons = 0;
 };
 
-inline Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
-  Bisection search;
+inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
+  commands::Bisection search;
   search.alpha = 0.05;
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
   std::vector<bool> builds(history.costs.size(), true);
   for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;
   const auto compare = [&](size_t position, size_t against, double alpha,
-                           std::optional<double> asked) -> Result<std::optional<BisectStep>> {
-    BisectStep step;
+                           std::optional<double> asked) -> Result<std::optional<commands::BisectStep>> {
+    commands::BisectStep step;
     step.change = step.interval = "-";
     step.margin = asked.value_or(margin);
-    step.finding = CommitFinding::kNotBuilt;
+    step.finding = commands::CommitFinding::kNotBuilt;
     if (!builds[position] || !builds[against]) return std::optional(step);
     // As worse_by() decides: not slower by the margin, one-sided; slower, by both sides of the interval.
     step.cost = history.costs[position] - history.costs[against] + history.error * standard_normal(rng);
-    step.cost_low = step.cost - history.error * normal_quantile(1 - alpha / 2);
-    const double high = step.cost + history.error * normal_quantile(1 - alpha);
-    step.finding = high < step.margin ? CommitFinding::kNotSlower : step.cost_low > 0 ? CommitFinding::kSlower : CommitFinding::kUnsure;
+    step.cost_low = step.cost - history.error * statistics::normal_quantile(1 - alpha / 2);
+    const double high = step.cost + history.error * statistics::normal_quantile(1 - alpha);
+    step.finding = high < step.margin    ? commands::CommitFinding::kNotSlower
+                   : step.cost_low > 0 ? commands::CommitFinding::kSlower
+                                       : commands::CommitFinding::kUnsure;
     return std::optional(step);
   };
-  const Status done = run_bisection(search, compare);
-  if (!done) search.end = BisectEnd::kCannotTell;
+  const Status done = commands::run_bisection(search, compare);
+  if (!done) search.end = commands::BisectEnd::kCannotTell;
   return search;
 }
 
-inline void count(BisectTally& tally, const MadeHistory& history, const Bisection& search) {
+inline void count(BisectTally& tally, const MadeHistory& history, const commands::Bisection& search) {
   tally.comparisons += static_cast<long>(search.steps.size());
   switch (search.end) {
-    case BisectEnd::kCommit:
+    case commands::BisectEnd::kCommit:
       ++(history.costs[search.slower] > history.costs[search.slower - 1] ? tally.right : tally.wrong);
       break;
-    case BisectEnd::kRange: ++tally.range; break;
-    case BisectEnd::kNone: ++tally.none; break;
-    case BisectEnd::kCannotTell: ++tally.unsure; break;
+    case commands::BisectEnd::kRange: ++tally.range; break;
+    case commands::BisectEnd::kNone: ++tally.none; break;
+    case commands::BisectEnd::kCannotTell: ++tally.unsure; break;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "runtime/stab_abi.h"
 #include "stabd/engine/trial/throughput.h"
 
 namespace stab::engine {

@@ -1,5 +1,5 @@
 // The trial's directory is fresh each time, whatever the trial before did to it.
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <thread>
 
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/worker/empty_directory.h"
 #include "tests/unit/temporary_directory.h"
 
