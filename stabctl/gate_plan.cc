@@ -164,7 +164,8 @@ std::string added(const Settings& settings, const std::string& base, const std::
 
 }  // namespace
 
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head) {
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   const GateChanges& changes) {
   GatePlan out;
   auto read = toml::read_toml(file, path);
   if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
@@ -204,6 +205,8 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
   }
+  settings.margin = changes.margin.value_or(settings.margin);
+  settings.alpha = changes.alpha.value_or(settings.alpha);
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");

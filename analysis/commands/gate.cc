@@ -243,6 +243,31 @@ Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& fac
   return out;
 }
 
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  const Judged judged = judge(samples, report);
+  std::vector<GateQuestion> out;
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (const Question& one : *list) {
+      const report::Contrast& contrast = *one.contrast;
+      GateQuestion question{.workload = contrast.workload, .response = contrast.response, .subject = subject(report, one),
+                            .answer = one.answer, .declared = one.response->declared, .change = change(one),
+                            .interval = interval(one), .n = contrast.n, .refused = contrast.refused};
+      if (contrast.refused.empty()) {
+        const bool is_log = contrast.scale == report::Scale::kLog, falls = one.response->higher_is_better;
+        const auto as_cost = [&](double value) {
+          return is_log ? (falls ? 1 / value : value) - 1 : (falls ? -value : value);
+        };
+        question.is_share = is_log;
+        question.cost = as_cost(contrast.interval.estimate);
+        question.cost_low = as_cost(falls ? contrast.interval.high : contrast.interval.low);
+        question.cost_high = as_cost(falls ? contrast.interval.low : contrast.interval.high);
+      }
+      out.push_back(std::move(question));
+    }
+  return out;
+}
+
 namespace {
 
 // As an indented block of code, in which nothing is Markdown. Of what is too long the end: there a build says what failed.
