@@ -347,6 +347,30 @@ std::vector<const toml::TomlNode*> tables_of(toml::Section& factors, std::string
   return out;
 }
 
+// baseline = { opt = "-O3" }: the level moves to the front. An array of that name is a treatment, as any other name's.
+bool is_baseline(const toml::TomlEntry& entry) { return entry.key == "baseline" && entry.value.kind == Kind::kTable; }
+
+void parse_baseline(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  for (const toml::TomlEntry& entry : table.entries) {
+    std::vector<std::string> named;
+    if (!parse_levels_of(entry, faults, plan, named)) continue;
+    Factor& factor = plan.factors[static_cast<size_t>(plan.factor_index(entry.key))];
+    if (factor.kind == FactorKind::kLoad) {
+      faults.error(entry.key_spot, "the baseline of 'load' is 1, which its levels ascend from", "leave it out");
+      continue;
+    }
+    if (named.size() != 1) {
+      faults.error(entry.value.spot,
+                   "the baseline of " + in_quotes(entry.key) + " is one level, got " + std::to_string(named.size()),
+                   "write baseline = { " + entry.key + " = \"" + named[0] + "\" }");
+      continue;
+    }
+    const auto level = std::find_if(factor.levels.begin(), factor.levels.end(),
+                                    [&](const Level& one) { return one.name == named[0]; });
+    std::rotate(factor.levels.begin(), level, level + 1);
+  }
+}
+
 void parse_exclude(toml::Section& factors, Plan& plan) {
   for (const toml::TomlNode* item : tables_of(factors, "exclude", kMaxExcludes)) {
     Exclude exclude;
@@ -428,7 +452,8 @@ void parse_fraction_key(toml::Section& factors, Plan& plan) {
 void parse_factors(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
   toml::Section section(table, "[factors]", faults);
   for (const toml::TomlEntry& entry : table.entries) {
-    if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction")
+    if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction" ||
+        is_baseline(entry))
       continue;
     if (plan.factors.size() == kMaxFactors) {
       faults.error(entry.key_spot, "the plan has more than " + std::to_string(kMaxFactors) + " factors");
@@ -442,6 +467,9 @@ void parse_factors(const toml::TomlNode& table, toml::Faults& faults, Plan& plan
     faults.error(table.spot, "levels of all factors, their first ones left out: " + std::to_string(columns) + ", at most " +
                                  std::to_string(kMaxColumns));
   parse_link(section, plan);
+  // Before what names levels by their place: nested keeps a factor at its first one.
+  for (const toml::TomlEntry& entry : table.entries)
+    if (is_baseline(entry)) parse_baseline(entry.value, faults, plan);
   parse_exclude(section, plan);
   parse_nested(section, plan);
   parse_fraction_key(section, plan);

@@ -20,10 +20,10 @@
 #include "stabctl/clock_choice.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabctl/git_revisions.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/one_line_progress.h"
 #include "stabctl/preflight_choice.h"
+#include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
@@ -305,7 +305,7 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_files(arguments));
   STAB_TRY(of.directory, absolute_path("."));
-  of.plan.comment = "Written by stabctl compare; docs/compare.md says what it does, docs/plan.md what the keys mean.";
+  of.plan.comment = "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   of.plan.exit = arguments.exit;
   if (arguments.margin) of.plan.margin = number_text(100 * *arguments.margin) + "%";

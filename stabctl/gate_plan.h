@@ -12,6 +12,7 @@
 //   source = { git = ".", revision = "{revision}" }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,13 @@ struct GatePlan {
   std::vector<toml::Diagnostic> faults;
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };
-// `base` and `head`: commits, 40 hex digits or 64. `slice`: blocks are sliced where the file leaves that open.
+// What is asked otherwise than the file says.
+struct GateChanges {
+  std::optional<double> margin, alpha;  // by a search for a commit
+  bool slice = false;                   // sliced blocks, if the file leaves that open
+};
+// `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
-                   bool slice = false);
+                   const GateChanges& changes = {});
 
 }  // namespace stab::ctl

@@ -80,7 +80,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(of.directory, absolute_path("."));
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
-  of.plan.comment = "Written by stabctl time; docs/compare.md says what it does, docs/plan.md what the keys mean.";
+  of.plan.comment = "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   STAB_CHECK_OK(plan_runs(of, stop));
   const std::string text = text_of(of.plan);

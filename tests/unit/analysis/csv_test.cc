@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace stab::analysis {
 namespace {
 
@@ -79,6 +81,63 @@ TEST(Csv, RefusalsNameRowAndCure) {
   EXPECT_EQ(refusal("note,y\n\"a\nb\",1\n"), "accepted") << "columns that nobody asked for may hold line ends";
   EXPECT_THAT(refusal("g,y\n,1\n", {{"g", commands::CsvKind::kLevel}}),
               HasSubstr("it is empty; remove the row or name the level"));
+}
+
+TEST(Csv, TheHeaderTellsTheSeparator) {
+  for (const std::string separator : {";", "\t", ","}) {
+    std::string text = "y;the group\r\n1.5; b \r\n-2e3;\"a;b\"\r\n";
+    std::replace(text.begin(), text.end(), ';', separator[0]);
+    const auto columns = read(text, {{"y", commands::CsvKind::kNumber}, {"the group", commands::CsvKind::kLevel}});
+    ASSERT_TRUE(columns) << columns.error().text();
+    EXPECT_THAT((*columns)[0].numbers, ElementsAre(1.5, -2000)) << separator;
+    EXPECT_THAT((*columns)[1].levels, ElementsAre("a" + separator + "b", "b")) << separator;
+  }
+  EXPECT_THAT(refusal("y;a,b\n1;2\n"), HasSubstr("its header has commas and semicolons"));
+  EXPECT_EQ(refusal("y;\"a,b\"\n1;2\n"), "accepted") << "what is in quotes separates nothing";
+}
+
+TEST(Csv, CommasAreDecimalSignsWhereTheyCanBeNothingElse) {
+  const std::vector<commands::CsvRequest> y{{"y", commands::CsvKind::kNumber}};
+  const auto german = read("y;g\n0,125;a\n-1,5e3;b\n+7;b\n", y);
+  ASSERT_TRUE(german) << german.error().text();
+  EXPECT_THAT((*german)[0].numbers, ElementsAre(0.125, -1500, 7));
+  EXPECT_THAT((*read("y,g\n\"0,5\",a\n\"1,25\",b\n", y))[0].numbers, ElementsAre(0.5, 1.25));
+  EXPECT_THAT(refusal("y;g\n1.5;a\n0,5;b\n"),
+              HasSubstr("row 2 has '0,5', and row 1 '1.5'; write all numbers with one decimal sign"));
+  EXPECT_THAT(refusal("y;g\n12,345;a\n1,234,567;b\n"), HasSubstr("row 1 has '12,345', whose comma may be a decimal sign"));
+  EXPECT_THAT(refusal("y;g\n0,5;a\n1,234,567;b\n"), HasSubstr("row 2 has a number with several commas"));
+  EXPECT_THAT(refusal("y;g\n1.234,5;a\n"), HasSubstr("'1.234,5' is not a finite number"));
+  commands::CsvText told = commands::CsvText::of("y;g\n12,345;a\n");
+  told.set_decimal(commands::DecimalSign::kComma);
+  EXPECT_THAT((*commands::read_csv(told, y))[0].numbers, ElementsAre(12.345));
+  told.set_decimal(commands::DecimalSign::kPoint);
+  EXPECT_THAT(commands::read_csv(told, y).error().message, HasSubstr("'12,345' is not a finite number"));
+}
+
+TEST(Csv, RowsWithoutAValueAreLeftOutWhereThatIsSaid) {
+  const std::vector<commands::CsvRequest> both{{"y", commands::CsvKind::kNumber}, {"g", commands::CsvKind::kLevel}};
+  const commands::CsvText csv = commands::CsvText::of("y;g;note\n1;a;\nNA;gone;x\n2;b;NA\n;b;\n3;;\n"
+                                                       "1000000000000,4;a;\n;;\n;;\n");
+  std::string notes;
+  const auto columns = commands::read_csv(csv, both, &notes);
+  ASSERT_TRUE(columns) << columns.error().text();
+  EXPECT_THAT((*columns)[0].numbers, ElementsAre(1, 2, 1000000000000.4));
+  EXPECT_EQ((*columns)[0].rests.size(), 3u);
+  EXPECT_THAT((*columns)[1].levels, ElementsAre("a", "b")) << "a level of rows left out alone is none";
+  EXPECT_THAT((*columns)[1].codes, ElementsAre(0, 1, 0));
+  EXPECT_EQ(notes, "data.csv: columns are separated by semicolons; commas are decimal signs; 3 of 6 rows lack a value and are "
+                   "left out (row 2, 4, 5)");
+  EXPECT_FALSE(commands::read_csv(csv, both).ok()) << "unasked, what is missing is an error";
+  EXPECT_THAT(commands::read_csv(commands::CsvText::of("y,g\nNA,a\n,b\n"), both, &notes).error().message,
+              HasSubstr("all of its 2 rows lack a value"));
+  ASSERT_TRUE(commands::read_csv(commands::CsvText::of("y,g\n1,a\n"), both, &notes));
+  EXPECT_EQ(notes, "");
+}
+
+TEST(Csv, NumericColumnsAreToldByTheirFirstValue) {
+  const auto columns = commands::csv_numeric_columns(commands::CsvText::of("a;b;c;d\nNA;x;0,5;\n7;y;1,5;\n"));
+  ASSERT_TRUE(columns) << columns.error().text();
+  EXPECT_THAT(*columns, ElementsAre("a", "c"));
 }
 
 TEST(Csv, MissingFileAndFolder) {

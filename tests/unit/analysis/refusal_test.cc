@@ -116,10 +116,11 @@ TEST_F(Refusal, PowerNeedsTwoOfThree) {
 TEST_F(Refusal, MarksOfMissingValuesAreNoLevels) {
   for (const char* mark : {"NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"}) {
     const std::string data = file("y,g\n1,a\n2,a\n3," + std::string(mark) + "\n4,b\n");
-    EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g"}),
-                HasSubstr(".csv:4:3: row 3, column 'g': '" + std::string(mark) +
-                          "' marks a missing value; remove the row, or put it in quotes"));
-    EXPECT_EQ(commands::run_analyze({data, "--response", "y", "--factors", "g"}).exit_code, 2) << mark;
+    const commands::CommandOutput left = commands::run_stats({"describe", data, "--response", "y", "--group", "g", "--json"});
+    EXPECT_EQ(left.exit_code, 0) << left.err;
+    EXPECT_THAT(left.err, HasSubstr("1 of 4 rows lack a value and are left out (row 3)")) << mark;
+    EXPECT_THAT(left.out, Not(HasSubstr(mark)));
+    EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "g"}).err, HasSubstr("left out (row 3)")) << mark;
   }
   // Who means the word quotes it; words that only look like it are levels.
   EXPECT_EQ(stats({"welch", file("y,g\n1,a\n2,a\n3,\"NA\"\n4,\"NA\"\n"), "--response", "y", "--group", "g"}), "accepted");
@@ -129,6 +130,35 @@ TEST_F(Refusal, MarksOfMissingValuesAreNoLevels) {
             "accepted");
   EXPECT_THAT(stats({"welch", file("y,g,g\n1,a,a\n2,b,b\n"), "--response", "y", "--group", "g"}),
               HasSubstr(":1:5: column 'g' is there twice"));
+}
+
+TEST_F(Refusal, BaselinesAreLevelsOfOneFactor) {
+  const std::string data = file("y,g,h\n1,new,x\n2,old,x\n3,new,z\n4,old,z\n2,new,x\n3,old,x\n3,new,z\n5,old,z\n");
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--baseline", "odl"}),
+              HasSubstr("has no level 'odl' to be the baseline; did you mean 'old'?"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--baseline", "old"}), HasSubstr("--baseline is a level of --group"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--baseline", "old", "--levels", "old,new"}),
+              HasSubstr("leave --baseline out"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--decimal", "dot"}),
+              HasSubstr("--decimal takes point or comma"));
+  EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "g,h", "--baseline", "w"}).err,
+              HasSubstr("--baseline 'w' is a level of no factor; write FACTOR=LEVEL"));
+  const auto mean_difference = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"welch", data, "--response", "y", "--group", "g", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return commands::run_stats(words).out;
+  };
+  EXPECT_THAT(mean_difference({"--baseline", "new"}), HasSubstr("\"groups\":[\"old\",\"new\"]"));
+  EXPECT_THAT(mean_difference({"--baseline", "old"}), HasSubstr("\"groups\":[\"new\",\"old\"]"));
+  // The file's first row has the baseline, unless one is named.
+  const auto report = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{data, "--response", "y", "--factors", "g,h", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return commands::run_analyze(words).out;
+  };
+  EXPECT_THAT(report({}), HasSubstr("\"baseline\":\"new\""));
+  const std::string named = report({"--baseline", "g=old,z"});
+  EXPECT_THAT(named, testing::AllOf(HasSubstr("\"baseline\":\"old\""), HasSubstr("\"baseline\":\"z\"")));
 }
 
 TEST_F(Refusal, ModelsTooLargeToFit) {
