@@ -108,7 +108,7 @@ void check_layout_scripts(const Plan& plan, toml::Faults& faults) {
     code::ScriptVerdict verdict;
     const auto script = parse(program.layout_script, verdict);
     if (verdict.fault != code::ScriptFault::kNone) {
-      faults.error(program.script_spot, "layout_script, " + words_of(verdict), "docs/layout-script.md has the format");
+      faults.error(program.script_spot, "layout_script, " + words_of(verdict), "docs/reference/layout-script.md has the format");
       continue;
     }
     if ((script->placed_count > 0 || script->rest_still) && !has_level(code, abi::CodeMode::kDesign))

@@ -1,4 +1,4 @@
-// Layout scripts of a plan (docs/layout-script.md): what each trial's helper is told of single functions.
+// Layout scripts of a plan (docs/reference/layout-script.md): what each trial's helper is told of single functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// [causal]: docs/causal.md says what follows from it, plan/causal.h what the keys become.
+// [causal]: docs/how-to/find-the-line.md says what follows from it, plan/causal.h what the keys become.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,7 @@ void parse_speedups(toml::Section& section, Causal& causal) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const Result<double> share = toml::parse_fraction(texts[i]);
     if (!share || !(*share >= 0.01) || *share > 1) {
-      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is none between 1% and 100%", hint);
+      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is not between 1% and 100%", hint);
       continue;
     }
     if (!speedups.empty() && *share <= speedups.back())

@@ -163,7 +163,7 @@ std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
   const auto as_text = [&](auto value, auto... base) {
     return "\"" + std::string(digits, std::to_chars(digits, digits + sizeof digits, value, base...).ptr) + "\"\n";
   };
-  out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, beside fresh ones of its cell.\n" +
+  out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, and fresh ones of its cell.\n" +
          replay_lines(replay.of, replay.trial) + "workload = " + toml::toml_text(replay.workload) +
          "\nseed = " + as_text(replay.seed, 16) + "link = " + std::to_string(replay.link) +
          "\ntimes = " + std::to_string(replay.times) + "\n";

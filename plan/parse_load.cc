@@ -1,4 +1,4 @@
-// The factor load: multiples of the rate at which tasks arrive. docs/causal.md says what it does to a program.
+// The factor load: multiples of the rate at which tasks arrive. docs/how-to/find-the-line.md says what it does to a program.
 #include <cmath>
 
 #include "base/number_text.h"
@@ -47,7 +47,7 @@ void check_load(toml::Faults& faults, const Plan& plan, const SourceSpot& causal
       faults.error(causal_spot, "candidates = 0, and there is no factor load: nothing would be tried",
                    "write candidates = 20 for lines, or load = [1, 1.5, 2, 3] below [factors]");
     if (!plan.causal->arrival.empty() || plan.causal->closed)
-      faults.error(causal_spot, "arrival and closed are about the factor load, and there is none",
+      faults.error(causal_spot, "arrival and closed need the factor load, which the plan doesn't have",
                    "write load = [1, 1.5, 2, 3] below [factors], or drop them");
     return;
   }
@@ -60,7 +60,7 @@ void check_load(toml::Faults& faults, const Plan& plan, const SourceSpot& causal
   const Causal& causal = *plan.causal;
   if (load.levels.front().value != "1000")
     faults.error(load.spot, "the first level of load is " + load.levels.front().name + ", and has to be 1",
-                 "load 1 is what all others are held against: load = [1, 1.5, 2, 3]");
+                 "all others are compared with load 1: load = [1, 1.5, 2, 3]");
   for (size_t i = 1; i < load.levels.size(); ++i)
     if (std::stoul(load.levels[i].value) < std::stoul(load.levels[i - 1].value))
       faults.error(load.spot, "the levels of load do not ascend: " + load.levels[i].name + " after " + load.levels[i - 1].name);

@@ -139,7 +139,7 @@ void parse_require(toml::Section& section, Machine& machine) {
       section.faults().error(spots[i], std::string("requirement \"private-tmp\": the plan says ") +
                                            (machine.private_tmp ? "ipc" : "tmp") + " = \"shared\"", "leave one of them out");
     else if (std::find(kOfNoKnob.begin(), kOfNoKnob.end(), need) == kOfNoKnob.end() && machine.knobs.count(knob) == 0)
-      section.faults().error(spots[i], "requirement " + in_quotes(need) + ": the plan sets no such knob",
+      section.faults().error(spots[i], "requirement " + in_quotes(need) + ": the plan doesn't set this knob",
                              "add " + knob + " to knobs");
   }
 }

@@ -1,4 +1,4 @@
-// [machines]: an experiment whose blocks run on several machines. docs/machines.md says what follows from it.
+// [machines]: an experiment whose blocks run on several machines. docs/how-to/several-machines.md says what follows from it.
 #include <algorithm>
 
 #include "base/wording.h"

@@ -144,7 +144,7 @@ void parse_stdout_regex(toml::Section& section, Expect& expect) {
   }
   if (const Status fine = check_pattern(text); !fine) {
     section.faults().error(node->spot, "'stdout_regex': " + fine.error().message,
-                           "the syntax is RE2's, see docs/plan.md");
+                           "the syntax is RE2's, see docs/reference/plan.md");
     return;
   }
   expect.stdout_regex = text;

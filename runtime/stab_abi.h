@@ -1,5 +1,5 @@
 // The agreement between instrumenter, runtime, helper and launcher: settings, section names, the metadata
-// of the code, the pads of the stack. docs/abi.md says the same for people.
+// of the code, the pads of the stack. docs/reference/abi.md says the same for people.
 //
 // Everything here is on disk or crosses a process border: fields are never reordered or reused. A change
 // bumps kAbiVersion, or kCodeVersion if it concerns stab_code alone, in the same commit; a runtime that meets another

@@ -50,7 +50,7 @@ std::string name_of(const std::string& program) {
 // A first look: ten trials know a null control to 1 %, so verdicts are about differences of 2 %.
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
   const std::string name = name_of(arguments.words[0]);
-  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " +
+  std::string text = "# Written by stabctl causal. docs/how-to/find-the-line.md says what the keys do.\n[experiment]\nname = " +
                      toml::toml_text(name + "-causal") + "\nseed = " + std::to_string(seed) +
                      "\nreplicates = " + std::to_string(arguments.trials) +
                      "\nmargin = \"2%\"\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +

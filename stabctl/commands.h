@@ -43,6 +43,7 @@ int import_command(const Arguments& arguments);
 int init_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
+int bisect_command(const Arguments& arguments);
 int causal_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);

@@ -1,4 +1,4 @@
-// The client's half of docs/protocol.md.
+// The client's half of docs/reference/protocol.md.
 #include "stabctl/daemon_client.h"
 
 #include <sys/socket.h>

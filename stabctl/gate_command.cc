@@ -1,135 +1,24 @@
 // gate BASE..HEAD: is a repository's HEAD slower than BASE? Both revisions are built and their trials interleaved by the engine
 // of `stabctl run`; what it finds is written for people and for CI. Whatever it makes lies in one temporary directory, which is
 // removed however it ends.
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "analysis/commands/gate.h"
-#include "base/unique_fd.h"
-#include "plan/limits.h"
-#include "plan/parse.h"
-#include "plan/toml/units.h"
 #include "stabctl/commands.h"
-#include "stabctl/gate_plan.h"
+#include "stabctl/gate_file.h"
+#include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
-#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
-
-extern char** environ;
 
 namespace stab::ctl {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr char kFile[] = "stab-gate.toml";
-constexpr size_t kMostSaid = 64 << 10;
 constexpr size_t kShownCommit = 12;
-
-std::string read_all(int fd) {
-  std::string said;
-  char bytes[4096];
-  for (ssize_t got = 0; (got = ::read(fd, bytes, sizeof bytes)) > 0;)
-    if (said.size() < kMostSaid) said.append(bytes, static_cast<size_t>(got));
-  while (said.ends_with('\n')) said.pop_back();
-  return said;
-}
-
-// What git answers, without the line's end; an Error with git's own words where it fails. Its warnings, such as of a home
-// directory that it may not read, are no part of the answer.
-Result<std::string> git(std::vector<std::string> words) {
-  words.insert(words.begin(), "git");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe", errno);
-  const UniqueFd out(ends[0]);
-  UniqueFd in(ends[1]);
-  const UniqueFd warnings(::memfd_create("git", MFD_CLOEXEC));
-  if (!warnings) return system_error("make a file in memory", errno);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in.get(), 1);
-  ::posix_spawn_file_actions_adddup2(&actions, warnings.get(), 2);
-  pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  in.reset();
-  if (failed != 0) return system_error("run git", failed);
-  const std::string answer = read_all(out.get());
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) return answer;
-  ::lseek(warnings.get(), 0, SEEK_SET);
-  const std::string said = read_all(warnings.get());
-  return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
-}
-
-constexpr char kFetchAll[] = "; this clone is shallow and may lack it: fetch with depth 0 (git fetch --unshallow)";
-
-bool is_shallow() {
-  const auto shallow = git({"rev-parse", "--is-shallow-repository"});
-  return shallow && *shallow == "true";
-}
-
-// "HEAD~3" of a history of two commits.
-std::string why_no_commit(const std::string& name) {
-  if (is_shallow()) return kFetchAll;
-  const std::string of = name.substr(0, name.find_first_of("~^"));
-  if (of.size() < name.size() && !of.empty()) {
-    const auto count = git({"rev-list", "--count", "--end-of-options", of});
-    if (count && *count == "1") return "; '" + of + "' is the first commit, with none before it to compare it with";
-    if (count) return "; '" + of + "' and what came before it are " + *count + " commits";
-  }
-  return "; 'git log --all --oneline' lists the commits that there are";
-}
-
-struct Revisions {
-  std::string root;        // of the working tree
-  std::string base, head;  // commits
-};
-
-Result<Revisions> revisions_of(const std::string& range) {
-  const size_t dots = range.find("..");
-  const bool forked = dots != std::string::npos && range.compare(dots, 3, "...") == 0;
-  std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
-  const std::string head = dots == std::string::npos ? "" : range.substr(dots + (forked ? 3 : 2));
-  if (base.empty() || head.empty())
-    return bad_input("'" + range + "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
-                     "with where HEAD left BASE");
-  Revisions out;
-  STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
-  const auto commit = [](const std::string& name) {
-    return git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
-  };
-  const auto base_commit = commit(base), head_commit = commit(head);
-  if (!base_commit) return bad_input("'" + base + "' names no commit here" + why_no_commit(base));
-  if (!head_commit) return bad_input("'" + head + "' names no commit here" + why_no_commit(head));
-  const auto ancestor = git({"merge-base", *base_commit, *head_commit});
-  if (!ancestor)
-    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" +
-                     (is_shallow() ? kFetchAll : "; compare commits of one history"));
-  out.base = forked ? *ancestor : *base_commit;
-  out.head = *head_commit;
-  STAB_TRY(const std::string changes, git({"-C", out.root, "status", "--porcelain", "--untracked-files=no"}));
-  if (!changes.empty())
-    return bad_input("the working tree has changes that are in no commit, and the gate builds commits:\n" +
-                     changes.substr(0, 400) + "\ncommit or stash them");
-  return out;
-}
 
 // What CI reads beside the exit status. kExitDone unless one of the files can't be written.
 int write_files(const commands::GateOutput& output, const Arguments& arguments) {
@@ -156,41 +45,6 @@ int say_no_answer(const Error& error, const commands::GateFacts& facts, const Ar
   return exit_code;
 }
 
-// given: --plan; empty: the file at the repository's root. Paths in it are relative to the root, wherever it lies.
-Result<plan::Plan> plan_of(const Revisions& revisions, const std::string& given) {
-  const std::string path = given.empty() ? revisions.root + "/" + kFile : given;
-  const std::string name = given.empty() ? kFile : given;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path))
-    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; 'stabctl init --gate' writes one to begin with", {}};
-  std::string text(plan::kMaxPlanBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  GatePlan gate = gate_plan(text, name, revisions.base, revisions.head);
-  if (gate.faults.empty()) {
-    const plan::RealFiles files(revisions.root);
-    plan::Parsed parsed = plan::parse_plan(gate.text, name, {.max_errors = 20, .files = &files});
-    std::fputs(toml::render(parsed.warnings).c_str(), stderr);
-    if (parsed.plan) {
-      gate.faults = engine::event_faults(*parsed.plan);
-      if (gate.faults.empty()) return *std::move(parsed.plan);
-    } else {
-      gate.faults = std::move(parsed.errors);
-    }
-  }
-  std::string faults = toml::render(gate.faults);
-  while (faults.ends_with('\n')) faults.pop_back();
-  return bad_input(name + " is not a gate:\n" + faults);
-}
-
-// "10min"; nothing: 0.
-Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
-  if (text.empty()) return std::chrono::nanoseconds(0);
-  const auto found = toml::parse_duration(text);
-  if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
-  return *found;
-}
-
 // What git bisect run takes: 0 is good, 1 is bad, 125 skips a revision that can't be judged, and from 128 on it stops. Unsure is
 // skipped, too: calling it good or bad would lead the search to a commit that is neither.
 int for_bisect(int exit_code, const std::optional<engine::RunEnd>& ended, bool interrupted) {
@@ -215,7 +69,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
-  const auto plan = plan_of(*revisions, arguments.plan);
+  const auto plan = gate_plan_of(*revisions, arguments.plan);
   if (!plan) return no_answer(plan.error());
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal stop;

@@ -164,7 +164,8 @@ std::string added(const Settings& settings, const std::string& base, const std::
 
 }  // namespace
 
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head) {
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   const GateChanges& changes) {
   GatePlan out;
   auto read = toml::read_toml(file, path);
   if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
@@ -179,7 +180,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   for (const toml::TomlEntry& entry : tree.entries) {
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
-        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/gate.md");
+        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");
     if (entry.key != "gate") continue;
     if (entry.value.kind != Kind::kTable) {
       toml::wrong_type(faults, "gate", entry.value, Kind::kTable);
@@ -197,13 +198,15 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
       const toml::TomlNode* node = section.text(key, *member);
       if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
-        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/plan.md lists them");
+        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
     }
     section.integer("links", 0, 1000, settings.links);
     size_t blocks = 0;
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
   }
+  settings.margin = changes.margin.value_or(settings.margin);
+  settings.alpha = changes.alpha.value_or(settings.alpha);
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");

@@ -151,6 +151,13 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   }
 }
 
+Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const auto found = toml::parse_duration(text);
+  if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
+  return *found;
+}
+
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
                                  Budget& budget, engine::StopSignal& stop) {
   std::mutex mutex;

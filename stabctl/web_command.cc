@@ -124,7 +124,7 @@ Status serve(const Arguments& arguments) {
   if (!stop) return system_error("signalfd", errno);
   std::printf("%s\n", gate.address().c_str());
   std::fflush(stdout);
-  std::fprintf(stderr, "the lab's page, until Ctrl-C; whoever has this address acts as you at the daemon\n");
+  std::fprintf(stderr, "the lab's page, until Ctrl-C; anyone who has this address acts as you at the daemon\n");
   std::optional<LeadingPage> page;
   if (!arguments.no_browser && has_screen()) {
     STAB_TRY(LeadingPage written, LeadingPage::write(gate.address()));

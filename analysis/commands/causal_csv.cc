@@ -48,7 +48,8 @@ class Reader {
     const auto has = [&](std::string_view name) { return std::find(header.begin(), header.end(), name) != header.end(); };
     for (const char* needed : {"trial", "block", "kind", "line", "speedup"})
       if (!has(needed))
-        return bad_input("'" + csv_.name() + "' has no column '" + needed + "'; docs/stats.md has the columns of windows");
+        return bad_input("'" + csv_.name() + "' has no column '" + needed +
+                         "'; docs/reference/stats.md has the columns of windows");
     if (!has("wall_ns") && !has("cpu_ns"))
       return bad_input("'" + csv_.name() + "' has no column 'wall_ns' or 'cpu_ns' for the windows' time");
     for (const std::string& name : header) {
@@ -79,7 +80,7 @@ class Reader {
       if (!names.insert(point.name).second)
         return bad_input("'" + csv_.name() + "' has two points of the name '" + point.name + "'");
       if (point.kind == report::PointKind::kLatency && !has("inside_ns:" + point.name))
-        return bad_input("'departures:" + point.name + "' takes 'inside_ns:" + point.name + "' beside it");
+        return bad_input("'departures:" + point.name + "' also needs the column 'inside_ns:" + point.name + "'");
     }
     return {};
   }

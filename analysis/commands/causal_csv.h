@@ -1,4 +1,4 @@
-// Windows of virtual speedup as CSV, a row each: what `stabctl stats causal` reads. docs/stats.md has the columns.
+// Windows of virtual speedup as CSV, a row each: what `stabctl stats causal` reads. docs/reference/stats.md has the columns.
 #pragma once
 
 #include "analysis/commands/csv.h"

@@ -11,7 +11,7 @@
 namespace stab::commands {
 
 // The profile of each program, one below the other. Text or Markdown for people, kJson as {"programs": [...]}, each as
-// docs/report-json.md has "causal". Other formats are of trials, and refused.
+// docs/reference/report-json.md has "causal". Other formats are of trials, and refused.
 CommandOutput run_causal_report(const std::vector<report::CausalData>& programs, const ReportOptions& options);
 
 // What `coz plot` reads: of the first program and its first cell. Refused where there are more, which one file can't tell apart.

@@ -60,7 +60,7 @@ CommandOutput run_causal_selftest(const std::vector<report::CausalData>& program
     if (data.incomplete)
       return refused(
           bad_input("'" + data.experiment +
-                    "' is not over, and a rate that was looked at on the way is none; 'stabctl resume' goes on with it"));
+                    "' is not finished, so its rate is not known yet; 'stabctl resume' continues it"));
     const Result<report::CausalReport> report = report::analyse_causal(data, 0);
     if (!report) return refused(report.error());
     tally.add(*report);
@@ -89,7 +89,7 @@ CommandOutput run_causal_selftest(const std::vector<report::CausalData>& program
     output.out += "  " + what + std::string(what.size() < 28 ? 28 - what.size() : 1, ' ') + value + "\n";
   };
   const std::string all = std::to_string(tally.compared);
-  output.out = "causal selftest: " + all + " comparisons of windows in which everybody pauses with windows without a pause\n";
+  output.out = "causal selftest: " + all + " comparisons of windows in which all threads pause with windows without a pause\n";
   line("false alarms", std::to_string(tally.alarms) + " of " + all + ", " + percent(rate->estimate) + "; exact 95 % interval " +
                            percent(rate->conf_low) + " to " + percent(rate->conf_high));
   line("promised", percent(alpha));

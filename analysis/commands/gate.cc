@@ -100,11 +100,11 @@ std::string count(size_t number, const std::string& word) {
 std::string settling(const std::vector<Question>& open) {
   const report::Contrast* most = nullptr;
   for (const Question& one : open) {
-    if (!one.contrast->settles_worse_n) return "a larger margin would tell";
+    if (!one.contrast->settles_worse_n) return "a larger margin is needed to decide";
     if (!most || *one.contrast->settles_worse_n > *most->settles_worse_n) most = one.contrast;
   }
   return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
-         ") or a larger margin would tell";
+         ") or a larger margin are needed to decide";
 }
 
 std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
@@ -240,6 +240,31 @@ Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& fac
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
   out.junit = junit(report, judged);
+  return out;
+}
+
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  const Judged judged = judge(samples, report);
+  std::vector<GateQuestion> out;
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (const Question& one : *list) {
+      const report::Contrast& contrast = *one.contrast;
+      GateQuestion question{.workload = contrast.workload, .response = contrast.response, .subject = subject(report, one),
+                            .answer = one.answer, .declared = one.response->declared, .change = change(one),
+                            .interval = interval(one), .n = contrast.n, .refused = contrast.refused};
+      if (contrast.refused.empty()) {
+        const bool is_log = contrast.scale == report::Scale::kLog, falls = one.response->higher_is_better;
+        const auto as_cost = [&](double value) {
+          return is_log ? (falls ? 1 / value : value) - 1 : (falls ? -value : value);
+        };
+        question.is_share = is_log;
+        question.cost = as_cost(contrast.interval.estimate);
+        question.cost_low = as_cost(falls ? contrast.interval.high : contrast.interval.low);
+        question.cost_high = as_cost(falls ? contrast.interval.low : contrast.interval.high);
+      }
+      out.push_back(std::move(question));
+    }
   return out;
 }
 

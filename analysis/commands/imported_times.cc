@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kFewest = 2;   // processes of a side: fewer say nothing of what another would take
 constexpr size_t kMostShown = 5;
 constexpr char kWarning[] =
-    "imported: a process counts once, whatever it repeated. Nothing says that the sides ran in turns, or in more layouts than "
-    "one each: a difference may be the machine's between them, or the luck of a link; 'stabctl run' takes both out\n";
+    "imported: each process counts once, however often it repeated. The files don't show that the sides ran in turns, or in more "
+    "layouts than one each: a difference may come from the machine or from link order; 'stabctl run' removes both\n";
 
 // How many processes of each side have a benchmark, in the order in which benchmarks come.
 struct Counted {

@@ -38,7 +38,7 @@ struct ReportOptions {
 CommandOutput run_report(const report::Samples& samples, const ReportOptions& options);
 
 // stabctl stats METHOD [data.csv] [--flags]: one method of the list by name, with R's defaults. args: what
-// follows the word "stats". docs/stats.md lists methods, flags and fields. `--help` and `METHOD --help` explain.
+// follows the word "stats". docs/reference/stats.md lists methods, flags and fields. `--help` and `METHOD --help` explain.
 CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 
 // stabctl analyze data.csv --response COL --factors a,b [--within SUBJECT] [--log] ...: a report on anybody's

@@ -113,7 +113,7 @@ CommandOutput run_power(const report::Samples& pilot, const PowerOptions& option
   if (options.json) return {finding.json(), "", 0};
   std::string out = finding.text(options.width);
   out += "n: " + report::replicates_word(*report) +
-         " of each cell that find a difference as large as the margin, or show that there is none, in " +
+         " of each cell that find a difference as large as the margin, or exclude it, in " +
          std::to_string(static_cast<int>(std::lround(100 * options.power))) + " % of experiments\n";
   if (questions > 1)
     out +=

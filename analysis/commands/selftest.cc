@@ -33,7 +33,7 @@ CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions
   if (samples.incomplete)
     return refused(
         bad_input("'" + samples.experiment +
-                  "' is not over, and a rate that was looked at on the way is none; 'stabctl resume' goes on with it"));
+                  "' is not finished, so its rate is not known yet; 'stabctl resume' continues it"));
   const Result<report::Report> report = report::analyse(samples);
   if (!report) return refused(report.error());
   uint64_t compared = 0, alarms = 0, after_holm = 0, equivalent = 0, draws = 0;

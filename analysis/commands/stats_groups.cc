@@ -147,7 +147,7 @@ text::Finding table_finding(const std::vector<statistics::AnovaRow>& rows, stati
 }
 
 Result<text::Finding> anova(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(statistics::check_squares(data.response()));
+  STAB_CHECK_OK(check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 1));
   STAB_TRY(const auto rows,
            statistics::factorial_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
@@ -155,7 +155,7 @@ Result<text::Finding> anova(const Arguments& args, const StatsData& data) {
 }
 
 Result<text::Finding> anova_hc3(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(statistics::check_squares(data.response()));
+  STAB_CHECK_OK(check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 2));
   STAB_TRY(const auto rows,
            statistics::hc3_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
@@ -181,7 +181,7 @@ Result<text::Finding> anova_error(const Arguments& args, const StatsData& data) 
   statistics::FactorCodes factors = data.factors();
   const size_t groups = factors.names.size();
   if (groups + 1 > statistics::kMostFactors)
-    return bad_input("a model takes at most " + std::to_string(statistics::kMostFactors - 1) + " factors beside --pair, got " +
+    return bad_input("a model takes at most " + std::to_string(statistics::kMostFactors - 1) + " factors besides --pair, got " +
                      std::to_string(groups));
   std::vector<statistics::TermMask> terms;
   if (!args.has("model")) {

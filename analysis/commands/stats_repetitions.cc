@@ -36,7 +36,7 @@ Result<std::vector<double>> costs_of(const Arguments& args, size_t levels) {
     return bad_input("--costs takes " + std::to_string(levels) + " numbers, the outermost level first and one value last, got " +
                      std::to_string(costs.size()));
   for (const double cost : costs)
-    if (!(cost > 0)) return bad_input("--costs takes numbers > 0; what costs nothing beside the rest may have 0.001");
+    if (!(cost > 0)) return bad_input("--costs takes numbers > 0; write 0.001 for what costs next to nothing");
   return costs;
 }
 
@@ -73,7 +73,7 @@ Result<text::Finding> from_pilot(const Arguments& args, const StatsData& data) {
   if (!data.grouped()) return bad_input("name the nested levels, outermost first, with --group build,link,process");
   STAB_TRY(const statistics::RepetitionsAsked asked, asked_of(args));
   STAB_TRY(const auto parts, statistics::variance_components(data.factors(), data.response()));
-  if (parts.size() > kMostLevels) return bad_input("at most 7 levels can be planned beside the values themselves");
+  if (parts.size() > kMostLevels) return bad_input("at most 7 levels can be planned besides the values themselves");
   STAB_TRY(const std::vector<double> costs, costs_of(args, parts.size()));
   std::vector<statistics::Level> levels;
   std::vector<std::string> names;

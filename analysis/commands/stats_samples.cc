@@ -1,5 +1,5 @@
 // `stabctl stats`: methods for one sample and for two. Each function turns flags and columns into one call of
-// the library and names the numbers that come back; field names are part of docs/stats.md.
+// the library and names the numbers that come back; field names are part of docs/reference/stats.md.
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -185,7 +185,7 @@ Written google_benchmark(Cases& cases, const report::Samples&, const report::Rep
     }
   }
   json.end().end();
-  return {json.take(), {}, borrowed ? "cpu_time: repeats real_time where nobody measured it, as readers want both\n" : ""};
+  return {json.take(), {}, borrowed ? "cpu_time: repeats real_time if it was not measured, because readers want both\n" : ""};
 }
 
 // Bencher knows "latency" in nanoseconds and "throughput" in operations a second; others it makes by their names.

@@ -1,5 +1,5 @@
-// Windows of virtual speedup in a page: "stab-causal", version 1, which docs/report-json.md describes. Profiles stand beside the
-// data that they are computed from, so that they can be computed again.
+// Windows of virtual speedup in a page: "stab-causal", version 1, which docs/reference/report-json.md describes. Profiles stand
+// beside the data that they are computed from, so that they can be computed again.
 #pragma once
 
 #include <span>

@@ -10,7 +10,7 @@
 
 namespace stab::page {
 
-// "stab-figures", version 1: docs/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
+// "stab-figures", version 1: docs/reference/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
 std::string figures_json(const report::Samples& samples, const report::UnitsByResponse& units, const report::Report& report);
 
 }  // namespace stab::page

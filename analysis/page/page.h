@@ -1,5 +1,5 @@
 // The report as a page: one file that opens from disk, without network. It holds the report's JSON, the trials and the
-// evidence, and a script that draws them; docs/reading-a-report.md shows one.
+// evidence, and a script that draws them; docs/how-to/read-a-report.md shows one.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ namespace stab::page {
 // Everything of the trials. `units` as analyse() reduced them; `evidence` may be empty.
 Columns columns_of(const report::Samples& samples, const report::UnitsByResponse& units, const report::Evidence& evidence);
 
-// "stab-samples", version 2: docs/report-json.md describes it.
+// "stab-samples", version 2: docs/reference/report-json.md describes it.
 std::string samples_json(const report::Samples& samples, const Columns& columns);
 
 struct ReadSamples {

@@ -72,7 +72,7 @@ std::string sentence(const Report& report, const Contrast& contrast) {
       return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
              "; " + settling_text(report, contrast) +
              beyond(report, contrast);
-    case Verdict::kWithheld: return start + "withheld until the experiment is at a declared look; so far " + interval;
+    case Verdict::kWithheld: return start + "no verdict before the experiment is at a declared look; so far " + interval;
   }
   return start;
 }

@@ -1,4 +1,4 @@
-// The causal report as JSON: "causal" in a report's. docs/report-json.md describes each field.
+// The causal report as JSON: "causal" in a report's. docs/reference/report-json.md describes each field.
 #include "analysis/report/causal.h"
 #include "analysis/text/json_writer.h"
 

@@ -134,7 +134,7 @@ class CausalText {
     std::string out = pen_.heading((at.kind == PointKind::kLatency ? "Latency of '" : "Throughput at '") + at.name + "'" +
                                    (where.empty() ? "" : ", " + where));
     if (!report_.cells[cell].withheld.empty())
-      out += pen_.before_table("Verdicts are withheld: " + report_.cells[cell].withheld + ".");
+      out += pen_.before_table("No verdicts: " + report_.cells[cell].withheld + ".");
     out += pen_.table(table);
     if (explored) out += pen_.note("* not a candidate: tried a little, in a family of its own.");
     if (phased) out += pen_.note("† runs in a part of the run only; what is shown is of the whole run.");
@@ -184,7 +184,7 @@ class CausalText {
     const bool withheld = std::any_of(report_.interactions.begin(), report_.interactions.end(),
                                       [](const CausalInteraction& each) { return each.withheld; });
     std::string out = pen_.heading("Lines against " + cell_name(design_, 0)) + pen_.table(table);
-    if (withheld) out += pen_.note("withheld: in one of the two cells no verdict is given, so what differs may be the control.");
+    if (withheld) out += pen_.note("withheld: one of the two cells has no verdict, so the difference may come from its control.");
     return out;
   }
 

@@ -90,7 +90,7 @@ Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint
   comparison.level /= baselines;
   if (comparison.one_layout && !facts.layout)
     return bad_input("some cells ran in one layout each, and the effects of a fraction are taken from all cells: the difference "
-                     "may be luck of the linker; randomize code, or link with several seeds");
+                     "may be link-order bias; randomize code, or link with several seeds");
   return comparison;
 }
 

@@ -48,7 +48,7 @@ struct ComparedCells {
 // Refuses where there is nothing to compare, or where a treatment's difference may be luck of the linker.
 Result<ComparedCells> compared_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload);
 
-// The rule of docs/method.md: on the response's scale (log ratios or differences), margin > 0 on that scale.
+// The rule of docs/explanation/verdicts.md: on the response's scale (log ratios or differences), margin > 0 on that scale.
 // low, high: the (1 - alpha) interval. Both conclusions must survive Holm.
 Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm);
 

@@ -1,5 +1,5 @@
 // Diagnostics of one workload: is what the analysis takes for independent, normal and equally spread so? Shown, never used
-// to choose a method. How often each speaks without cause, and how often with: docs/method.md, from
+// to choose a method. How often each speaks without cause, and how often with: docs/explanation/how-often-wrong.md, from
 // tests/bench/diagnostics_table.
 #pragma once
 

@@ -70,7 +70,7 @@ std::string most_changed(const Report& report, const Contrast& contrast) {
 std::string reservations(const Contrast& contrast) {
   std::string out;
   if (!contrast.aliases.empty()) {
-    out = "; not told apart from " + shown(contrast.aliases[0]);
+    out = "; cannot be separated from " + shown(contrast.aliases[0]);
     if (contrast.aliases.size() > 1) out += " and " + std::to_string(contrast.aliases.size() - 1) + " more";
   }
   if (contrast.by_alone) out += "; of the blocks alone, as slicing changes it";
@@ -155,7 +155,7 @@ std::string nothing_unsure(const Report& report) {
 std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
   Section changed{.title = "What changed", .items = {}, .rest = "more changed", .notes = {}};
   Section same{.title = "What didn't", .items = {}, .rest = "more are the same", .notes = {}};
-  Section unsure{.title = "What is unsure, and what would settle it", .items = {}, .rest = "more are unsure", .notes = {}};
+  Section unsure{.title = "What is unsure, and what would decide it", .items = {}, .rest = "more are unsure", .notes = {}};
   Section withheld{
       .title = report.stopping.empty() ? "Not judged before the experiment is over" : "Not judged before the declared look",
       .items = {},
@@ -199,8 +199,8 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   if (judged && unsure.items.empty()) unsure.items.push_back(nothing_unsure(report));
   if (fewest && where.experiment > 0 && report.trial_word == "trial")
     unsure.notes = {
-        "These numbers hold were the differences as seen. A new run with so many is clean; this adds what the nearest needs, "
-        "with a caveat:",
+        "These numbers hold if the differences are as seen. A new experiment with that many is clean; this command adds what the "
+        "nearest question needs, with a caveat:",
         "stabctl extend " + std::to_string(where.experiment) + " +" + std::to_string(*fewest) + where.options};
   for (Section* section : {&changed, &same, &unsure, &withheld, &refused})
     if (!section->items.empty()) out.push_back(std::move(*section));

@@ -1,5 +1,6 @@
 // The first screen of a report: what changed, what didn't, what is unsure and what would settle it, what to worry about, and
-// where the rest is, in at most 40 lines of a terminal. All of it is read from the report; docs/reading-a-report.md follows one.
+// where the rest is, in at most 40 lines of a terminal. All of it is read from the report; docs/how-to/read-a-report.md follows
+// one.
 #pragma once
 
 #include <cstdint>

@@ -241,7 +241,7 @@ void unconfirmed(const LayoutMap& map, Caveats& out) {
   if (map.confirmation || map.screen.candidates.empty()) return;
   out.push_back({"unconfirmed",
                  "candidates are the strongest of " + std::to_string(map.screen.tests) +
-                     " tests: one in ten of them may be luck, and their sizes are too large",
+                     " tests: one in ten of them may be chance, and their sizes are too large",
                  "map = true under [layout] measures them again in fresh trials"});
 }
 

@@ -2,8 +2,8 @@
 //
 // Two steps, on different trials. The screen looks at every place of every function in the epochs of an experiment, and names
 // candidates at a false discovery rate of 10 %; it proves nothing. The confirmation measures the candidates again in fresh
-// epochs, in which their places were drawn for that purpose: what it says has not been chosen from its own noise. docs/layout.md
-// says all of this to people, with its numbers.
+// epochs, in which their places were drawn for that purpose: what it says has not been chosen from its own noise.
+// docs/explanation/layout-maps.md says all of this to people, with its numbers.
 #pragma once
 
 #include <cstdint>
@@ -162,6 +162,6 @@ void add_confirmation(LayoutMap& map, Confirmation confirmation);
 
 std::string render_map_text(const LayoutMap& map, int width);
 std::string render_no_map_text(const std::string& workload, const std::string& why, int width);
-std::string render_map_json(const LayoutMap& map);  // docs/layout.md has the format
+std::string render_map_json(const LayoutMap& map);  // docs/explanation/layout-maps.md has the format
 
 }  // namespace stab::report

@@ -58,6 +58,6 @@ Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const st
 Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha);
 
 std::string render_verification_text(const LayoutVerificationReport& report, int width);
-std::string render_verification_json(const LayoutVerificationReport& report);  // docs/layout.md has the format
+std::string render_verification_json(const LayoutVerificationReport& report);  // docs/explanation/layout-maps.md has the format
 
 }  // namespace stab::report

@@ -1,6 +1,6 @@
 // How many control trials: the null control's error shrinks with null and baseline windows, of which such a trial has as many
 // each. Windows of one trial are alike, so what the error says of a window is what it says of one among those that it was seen
-// in; the calibration has trials that differ (docs/method.md).
+// in; the calibration has trials that differ (docs/explanation/how-often-wrong.md).
 #include <algorithm>
 #include <cmath>
 

@@ -74,7 +74,7 @@ std::string contrasts_text(const Pen& pen, const Report& report) {
                            text::p_text(contrast.p_holm), verdict_of(response, contrast)});
     table.add(std::move(row));
   }
-  std::string out = pen.heading("Declared estimators beside the mean");
+  std::string out = pen.heading("Declared estimators besides the mean");
   if (!table.empty()) out += pen.table(table);
   return out + mixed_text(pen, report) + refusals(pen, refused);
 }

@@ -1,4 +1,4 @@
-// The report as JSON, version 1: docs/report-json.md describes each field. Field names are those of the structs.
+// The report as JSON, version 1: docs/reference/report-json.md describes each field. Field names are those of the structs.
 #include "analysis/report/json_parts.h"
 #include "analysis/report/render_estimators.h"
 #include "analysis/report/report.h"

@@ -166,7 +166,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
                                                    report.workload_word + "s of one averaged"));
   if (settles)
     out += pen.note("(n ...): the " + replicates_word(report) + " of each cell" +
-                    (links ? ", or links where code is as linked," : "") + " that would tell, were the estimate right");
+                    (links ? ", or links where code is as linked," : "") + " needed to decide, if the estimate is right");
   out += dagger_note(pen, dagger);
   for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
   return out;
@@ -382,7 +382,7 @@ std::string halves(const Pen& pen, const Report& report) {
   }
   return pen.heading("Plain and randomized cells: " + primary.name) + pen.table(table) +
          pen.note(
-             "each row for itself, without a verdict: what is the treatment's shows in both halves, what is one layout's luck "
+             "each row alone, without a verdict: an effect of the treatment shows in both halves, the luck of one layout "
              "in the plain one alone");
 }
 

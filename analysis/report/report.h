@@ -407,7 +407,7 @@ std::string render_markdown(const Report& report);
 // The main tables for a paper, by booktabs: to be included.
 std::string render_latex(const Report& report);
 
-// The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
+// The same, machine-readable: version 1 of docs/reference/report-json.md. Doubles with 17 significant digits.
 std::string to_json(const Report& report);
 
 }  // namespace stab::report

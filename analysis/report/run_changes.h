@@ -6,7 +6,8 @@
 // come in any order if nothing changed, and E-divisive (e_divisive.h) asks whether they look so, in mean, spread or shape. Trials
 // of one layout in a block, runs of a seed or passes of counters, could not: they are alike, so their mean counts once.
 // Long runs are looked at in chunks of consecutive trials. What a trial remembers of the one before it breaks this assumption:
-// changes are then found that nobody made; the lag-1 diagnostic says when that is so. How often: docs/method.md.
+// changes are then found that nobody made; the lag-1 diagnostic says when that is so. How often:
+// docs/explanation/how-often-wrong.md.
 #pragma once
 
 #include <vector>

@@ -93,9 +93,9 @@ bool is_worth_running(const Contrast& contrast) {
 }
 
 std::string settling_text(const Report& report, const Contrast& contrast, std::string_view of_each) {
-  if (contrast.by_alone) return "more blocks alone would tell (now " + std::to_string(contrast.n) + ")";
-  if (contrast.population == Population::kLikeThese) return "more " + report.program_word + "s would tell";
-  if (!contrast.settles_n) return "no number of " + replicates_word(report) + " up to 1,000,000,000 would tell";
+  if (contrast.by_alone) return "more blocks alone are needed to decide (now " + std::to_string(contrast.n) + ")";
+  if (contrast.population == Population::kLikeThese) return "more " + report.program_word + "s are needed to decide";
+  if (!contrast.settles_n) return "no number of " + replicates_word(report) + " up to 1,000,000,000 would decide";
   const std::string unit = contrast.by_link    ? "links a side"
                            : !of_each.empty() ? std::string(of_each)
                                               : replicates_word(report) + " of each cell";
@@ -103,8 +103,8 @@ std::string settling_text(const Report& report, const Contrast& contrast, std::s
   const std::string now = " (now " + std::to_string(contrast.n) + ")";
   const std::string cost =
       contrast.settles_seconds ? ", " + machine_time_text(*contrast.settles_seconds) + " more of machine time" : "";
-  if (is_worth_running(contrast)) return many + " would tell" + now + cost;
-  return "it would take " + many + now + cost + "; a wider margin, or less noise in each, tells sooner";
+  if (is_worth_running(contrast)) return many + " are needed to decide" + now + cost;
+  return "deciding would take " + many + now + cost + "; a wider margin or less noise decides sooner";
 }
 
 }  // namespace stab::report

@@ -54,7 +54,8 @@ std::optional<uint64_t> settling_worse(double estimate, const KnownError& error,
 // of more than that rests on digits that it doesn't have.
 bool is_worth_running(const Contrast& contrast);
 
-// "43 replicates of each cell would tell (now 10), 12 min more of machine time". For an unsure contrast. `of_each`: what else to
+// "43 replicates of each cell are needed to decide (now 10), 12 min more of machine time".
+// For an unsure contrast. `of_each`: what else to
 // call what a cell has more of, "runs of each".
 std::string settling_text(const Report& report, const Contrast& contrast, std::string_view of_each = {});
 

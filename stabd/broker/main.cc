@@ -113,7 +113,7 @@ Status own_directory(const std::string& path) {
   if (::lstat(path.c_str(), &info) != 0) return system_error("look at '" + path + "'", errno);
   if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0022) == 0) return check_trusted_folder(path);
   return Error{ErrorCode::kDenied,
-               "'" + path + "' must be a directory of user " + std::to_string(::geteuid()) + " that nobody else may write",
+               "'" + path + "' must be a directory of user " + std::to_string(::geteuid()) + " that no other user may write",
                {}};
 }
 

@@ -1,6 +1,6 @@
 // Blinding: what may be told of an experiment's trials before its verdicts may. Verdicts are withheld until an experiment is
-// over, since looking early makes false alarms (docs/method.md, peeking); the time of each trial beside the name of its cell
-// tells an eye the same.
+// over, since looking early makes false alarms (docs/explanation/verdicts.md, peeking); the time of each trial beside the
+// name of its cell tells an eye the same.
 //
 // So until then cells go by names that say nothing, and times are told as logarithms plus a constant of their cell that
 // nobody is told: how well each mean is known can be computed from them, which cell is faster can't. Whoever wants to know

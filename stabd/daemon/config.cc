@@ -282,7 +282,7 @@ std::string describe(const Config& config) {
           (config.web ? "served, while trials run: " + std::string(name(config.during_trials)) : std::string("not served")) +
           "\n";
   text += "log: " + std::string(kLogFormats[static_cast<size_t>(config.log)]) + "\n";
-  text += "told when an experiment ends: " + (config.notify.empty() ? "nobody" : config.notify[0]) + "\n";
+  text += "told when an experiment ends: " + (config.notify.empty() ? "no program" : config.notify[0]) + "\n";
   const Retention& keep = config.retention;
   text += "kept: experiments " + age_text(keep.experiments) + ", builds " + age_text(keep.builds) + ", disk: " +
           limit_text(keep.disk_bytes) + ", left free: " + std::to_string(keep.free_bytes) + " bytes\n";

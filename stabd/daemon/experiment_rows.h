@@ -1,4 +1,4 @@
-// An experiment as `status` and `watch` tell of it (docs/protocol.md).
+// An experiment as `status` and `watch` tell of it (docs/reference/protocol.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the daemon answers about its machine (docs/protocol.md, "machine"): its knobs as plans name them, and its weather as the
-// ledger of a trial has it.
+// What the daemon answers about its machine (docs/reference/protocol.md, "machine"): its knobs as plans name them, and its
+// weather as the ledger of a trial has it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// LoopFacts: how the daemon itself fares, for `stabctl status --daemon` (docs/protocol.md): what its loop's callbacks took, and
-// from when a line waited for its answer until that was sent, by lane.
+// LoopFacts: how the daemon itself fares, for `stabctl status --daemon` (docs/reference/protocol.md): what its loop's callbacks
+// took, and from when a line waited for its answer until that was sent, by lane.
 #pragma once
 
 #include <array>

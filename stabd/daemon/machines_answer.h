@@ -1,4 +1,4 @@
-// What status and watch answer of the machines that an experiment runs on (docs/protocol.md).
+// What status and watch answer of the machines that an experiment runs on (docs/reference/protocol.md).
 #pragma once
 
 #include <cstdint>

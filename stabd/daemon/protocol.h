@@ -1,4 +1,4 @@
-// Protocol: one JSON-RPC 2.0 message a line over a Unix stream socket. docs/protocol.md lists the methods.
+// Protocol: one JSON-RPC 2.0 message a line over a Unix stream socket. docs/reference/protocol.md lists the methods.
 //
 //   request       {"jsonrpc":"2.0","id":1,"method":"status","params":{...}}
 //   answer        {"jsonrpc":"2.0","id":1,"result":...} or {...,"error":{"code":-32600,"message":"..."}}

@@ -1,5 +1,5 @@
-// What the daemon answers about one experiment's results (docs/protocol.md): the report as text or JSON, and its page. Both name
-// cells, so who may look, and that somebody did, is decided and noted before (stabd/daemon/service.cc).
+// What the daemon answers about one experiment's results (docs/reference/protocol.md): the report as text or JSON, and its page.
+// Both name cells, so who may look, and that somebody did, is decided and noted before (stabd/daemon/service.cc).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the daemon answers about series of experiments (docs/protocol.md): which there are, and the trend of one.
+// What the daemon answers about series of experiments (docs/reference/protocol.md): which there are, and the trend of one.
 //
 // A trend is computed from experiments that are over, so nothing of it is masked; it is bounded (kSeriesForMany) and belongs on
 // a thread for long work.

@@ -1,5 +1,5 @@
-// The methods of docs/protocol.md. A peer sees and ends what it has submitted; root, the daemon's own user and operators
-// see everything. Plans arrive as text: the client has opened the file, so nobody reads through us what is not
+// The methods of docs/reference/protocol.md. A peer sees and ends what it has submitted; root, the daemon's own user and
+// operators see everything. Plans arrive as text: the client has opened the file, so nobody reads through us what is not
 // theirs to read.
 //
 // Nothing here runs on the daemon's loop. Reading goes through a connection of each thread's own; what changes something
@@ -74,7 +74,7 @@ std::string cure_for(const RpcRequest& request) {
   return "name one experiment";
 }
 
-// No answer is longer than docs/protocol.md says, whatever it is about.
+// No answer is longer than docs/reference/protocol.md says, whatever it is about.
 ServiceAnswer within_a_frame(const RpcRequest& request, ServiceAnswer answer) {
   if (answer.line.size() <= kMaxFrameBytes) return answer;
   return faulty({rpc_code(ErrorCode::kUnavailable),

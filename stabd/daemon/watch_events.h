@@ -1,5 +1,5 @@
-// What whoever watches an experiment is told: the params of an event notification (docs/protocol.md), as types, and both
-// directions of their JSON. The daemon writes it, stabctl reads it, and nobody else knows the names of the fields.
+// What whoever watches an experiment is told: the params of an event notification (docs/reference/protocol.md), as types, and
+// both directions of their JSON. The daemon writes it, stabctl reads it, and nobody else knows the names of the fields.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@
 namespace stab::daemon {
 
 struct Watched {
-  std::string cells;             // as docs/protocol.md has it, masked or not
+  std::string cells;             // as docs/reference/protocol.md has it, masked or not
   std::optional<double> widest;
   std::string verdicts;          // the same; empty: there are none
 };

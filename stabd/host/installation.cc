@@ -1,4 +1,4 @@
-// The build tree mirrors the install tree (docs/architecture.md), so one rule serves both: everything is found
+// The build tree mirrors the install tree (docs/contributors/architecture.md), so one rule serves both: everything is found
 // from /proc/self/exe, nothing from the environment.
 #include "stabd/host/installation.h"
 

@@ -1,4 +1,5 @@
-// mixed_table [ROUNDS]: how often 95 % intervals of mixed models leave the truth out, as the Markdown table of docs/method.md.
+// mixed_table [ROUNDS]: how often 95 % intervals of mixed models leave the truth out, as the Markdown table of
+// docs/explanation/how-often-wrong.md.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 namespace stab::daemon {
 
 enum class WebForm {
-  kLine,    // as docs/protocol.md has it: no HTTP
+  kLine,    // as docs/reference/protocol.md has it: no HTTP
   kJson,    // the same as the body of an HTTP answer
   kPage,    // the report page in it
   kEvents,  // the head of a stream of events

@@ -30,7 +30,8 @@ Status seal(int room) {
 Status copy_checked(int room, uint64_t bytes, const std::string& part, const std::string& sha256) {
   STAB_TRY(const std::string content, worker::sha256_of_fd(room, bytes));
   if (content != sha256)
-    return Error{ErrorCode::kCorrupt, "a binary changed while it was archived; build it where nobody writes to it", {}};
+    return Error{ErrorCode::kCorrupt, "a binary changed while it was archived; build it in a directory that no other program "
+                                      "writes to", {}};
   const UniqueFd to(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!to) return system_error("create '" + part + "'", errno);
   STAB_CHECK_OK(worker::copy_bytes(room, to.get(), bytes));

@@ -38,7 +38,9 @@ void add_part(std::string& all, const std::string& name, const std::string& valu
 Result<std::string> checked(Result<worker::Hash::Answer> answer) {
   if (!answer) return answer.error();
   if (worker::is_sha256(answer->sha256)) return answer->sha256;
-  return Error{ErrorCode::kSystem, "the worker's hash is none: '" + one_line(answer->sha256.substr(0, 64)) + "'", {}};
+  return Error{ErrorCode::kSystem,
+               "stab-worker returned '" + one_line(answer->sha256.substr(0, 64)) + "', which is not a SHA-256 hash",
+               {}};
 }
 
 // As the submitter where the directory is one of the submitter's builds; what is another's in it is left to us.

@@ -308,7 +308,7 @@ class Clone {
     STAB_TRY(const auto commit, commit_of(at, path));
     if (!commit || commit->empty()) return commit.has_value();
     const auto not_to_be_had = [&, &wanted = *commit] {
-      return refused("submodule '" + path + "' is not to be had at " + wanted +
+      return refused("submodule '" + path + "' is not available at " + wanted +
                      ": check it out in the repository (git submodule update --init --recursive)");
     };
     STAB_TRY(const bool known, git(literal({"-C", at, "submodule", "--quiet", "init", "--", path})));
@@ -384,7 +384,7 @@ Result<std::optional<std::string>> commit_named(const Laboratory& laboratory, co
 }
 
 void say_no_commit(const plan::Source& source, const std::string& words, store::BuildRow& row) {
-  row.log += words + "no commit '" + source.revision + "' is to be had from '" + source.git + "'\n";
+  row.log += words + "no commit '" + source.revision + "' is available from '" + source.git + "'\n";
 }
 
 Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, const plan::Build& build, std::string commit,

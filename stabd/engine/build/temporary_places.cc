@@ -85,7 +85,8 @@ Status TemporaryPlaces::hold_root(Place& place) {
   }
   // Anybody can make a name there once ours is removed.
   if (::fstat(place.held.get(), &held) != 0 || held.st_dev != there.st_dev || held.st_ino != there.st_ino)
-    return Error{ErrorCode::kDenied, "'" + place.root + "' was removed, and is somebody else's now; resume the experiment", {}};
+    return Error{ErrorCode::kDenied, "'" + place.root + "' was removed and belongs to another user now; resume the "
+                                                        "experiment", {}};
   return {};
 }
 

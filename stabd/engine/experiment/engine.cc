@@ -161,8 +161,8 @@ Status Engine::extend(store::Id experiment, int blocks) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   // What a confidence sequence says holds whenever one stops, and however long one goes on.
   if (expanded.plan.stopping.rule != plan::StoppingRule::kFixed && expanded.plan.stopping.rule != plan::StoppingRule::kSequence)
-    return bad_input("the plan's [stopping] sets the number of replicates, and a look more would cost false alarms; "
-                     "declare it in a new plan");
+    return bad_input("the plan's [stopping] rule fixes the number of replicates, and an unplanned look would raise false alarms; "
+                     "submit a new plan");
   const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
   const uint64_t trials = plan::times(block, static_cast<uint64_t>(row.replicates) + static_cast<uint64_t>(blocks));
   if (trials > plan::kMaxTrials)
@@ -172,12 +172,14 @@ Status Engine::extend(store::Id experiment, int blocks) {
   STAB_TRY(const store::ExperimentRow now, store_.experiment(experiment));
   if (now.replicates != row.replicates || now.state != row.state)
     return Error{
-        ErrorCode::kBusy, "experiment " + std::to_string(experiment) + " is being changed by somebody else; try again", {}};
+        ErrorCode::kBusy, "experiment " + std::to_string(experiment) + " is being changed by another user or command; try "
+                                                                       "again", {}};
   if (expanded.plan.stopping.rule == plan::StoppingRule::kSequence) {
     STAB_TRY(const store::Progress progress, store_.progress(experiment));
     if (progress.count(store::TrialState::kCancelled) > 0)
-      return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, as nothing was open, and more "
-                       "blocks would lie beyond those that it left out; run its plan again");
+      return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, because every question was "
+                                                                    "answered; "
+                       "run its plan again for more blocks");
   }
   ++submits_;
   return store_.extend(experiment, {}, row.replicates + blocks,

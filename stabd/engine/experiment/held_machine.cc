@@ -42,7 +42,7 @@ std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine:
   const auto is_in = [&](const std::string& text) { return text.find(kSharedMemory) != std::string::npos; };
   if (is_in(row.plan_text)) return "the plan names a file in /dev/shm";
   if (is_in(row.plan_directory)) return "the plan lies in /dev/shm";
-  if (is_in(options.database)) return "the database lies in /dev/shm, and builds beside it";
+  if (is_in(options.database)) return "the database lies in /dev/shm, and so do its builds";
   if (is_in(options.installation.launcher)) return "the installation lies in /dev/shm";
   return {};
 }

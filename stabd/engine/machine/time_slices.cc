@@ -11,7 +11,7 @@ std::string why_no_slices(const host::Roots& roots) {
   int major = 0, minor = 0;
   if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 12))) return {};
   return "Linux " + (release.empty() ? std::string("of an unknown release") : release) +
-         " gives slices of its own length, some 3 ms (6.12 and later take a program's wish)";
+         " chooses the length of slices itself, some 3 ms (6.12 and later accept a program's request)";
 }
 
 std::optional<int64_t> available_memory_kib(const host::Roots& roots) {

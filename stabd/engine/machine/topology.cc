@@ -103,7 +103,7 @@ Result<std::vector<ProcessingUnit>> named(const Topology& topology, const std::s
     if (wanted->count(key)) units.push_back(unit);
   }
   if (units.empty())
-    return Error{ErrorCode::kUnavailable, "cpus '" + words + "': this process may use no such unit", {}};
+    return Error{ErrorCode::kUnavailable, "cpus '" + words + "': this process may use none of these CPUs; see 'taskset -p'", {}};
   return units;
 }
 

@@ -74,7 +74,7 @@ Result<EmittedLayout> emit_layout(store::Store& store, const MappedExperiment& m
   file.binary = mapped.builds[which].text_hash;
   const auto cpu = facts.find("cpu.model");
   if (cpu == facts.end() || cpu->second.empty())
-    return bad_input("the experiment's machine has told no CPU model, so nobody knows where its advice holds");
+    return bad_input("the experiment recorded no CPU model, so it is unknown where its advice holds");
   file.cpu = cpu->second;
   if (wanted == report::Wanted::kSlowest) file.measured.push_back("the slow place of each function: a control, not advice");
   for (const std::string& line : advice.measured) file.measured.push_back(line.substr(0, kMostMeasuredBytes));

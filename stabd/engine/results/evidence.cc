@@ -81,10 +81,11 @@ std::optional<report::SelftestEvidence> last_selftest(store::Store& store) {
 std::vector<report::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
   const plan::LayoutMapping& layout = expanded.plan.layout;
   if (layout.replay || layout.confirms || layout.verification)
-    return {{"No layout of this experiment can be run beside fresh ones, as the engine wrote it; replay a trial of the plan that "
-             "it came from.", {}}};
+    return {{"No layout of this experiment can be compared with fresh ones, because Stab wrote its plan; replay a trial of the "
+             "plan "
+             "that it came from.", {}}};
   const auto words = [](const plan::NoReplay& no) {
-    return "Its layout can't be run beside fresh ones: " + no.why + "; " + no.hint + ".";
+    return "Its layout can't be compared with fresh ones: " + no.why + "; " + no.hint + ".";
   };
   if (const auto no = plan::no_replay_of(expanded.plan)) return {{words(*no), {}}};
   std::vector<report::NoReplay> out;

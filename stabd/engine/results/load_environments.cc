@@ -185,7 +185,7 @@ Status load_environments(store::Store& store, store::Id experiment, const std::v
   if (names.size() > kMostEnvironmentFacts) {
     samples.unavailable.push_back({"of " + std::to_string(names.size()) + " facts of the machine those behind the first " +
                                        std::to_string(kMostEnvironmentFacts) + " by name are not compared",
-                                   "no machine of Stab's tells as many; see who has written these"});
+                                   "Stab never records this many facts; another program has probably written this database"});
     names.erase(std::next(names.begin(), kMostEnvironmentFacts), names.end());
   }
   samples.environment_facts_compared = static_cast<uint32_t>(names.size());

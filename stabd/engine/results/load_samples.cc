@@ -258,12 +258,12 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
       samples.unavailable.push_back({expanded.subjects[static_cast<size_t>(subject)].name + ": family " +
                                          in_quotes(unasked.family) + " asks for " + in_quotes(unasked.pattern) +
                                          ", and no benchmark with values has that name",
-                                     "its question is not asked; docs/metrics.md"});
+                                     "its question is not asked; docs/how-to/use-your-suite.md"});
   for (size_t i = 0; i < std::min(uneven.size(), kShownUneven); ++i)
-    samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/metrics.md"});
+    samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/how-to/use-your-suite.md"});
   if (uneven.size() > kShownUneven)
     samples.unavailable.push_back({std::to_string(uneven.size() - kShownUneven) + " more benchmarks are not in all trials",
-                                   "compare what all cells measure; docs/metrics.md"});
+                                   "compare what all cells measure; docs/how-to/use-your-suite.md"});
   return {};
 }
 
@@ -494,7 +494,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
   std::set<std::string> idle;  // every run of the experiment says it
   for (const store::EventRow& event : events)
     if (event.kind == kIdleRule && idle.insert(event.text).second)
-      samples.unavailable.push_back({event.text, "docs/trials.md says where the ledger's entries come from"});
+      samples.unavailable.push_back({event.text, "docs/explanation/how-a-run-is-measured.md says where they come from"});
   for (const store::EventRow& event : events)
     if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
     else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);

@@ -31,7 +31,7 @@ struct MappedExperiment {
 Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const LayoutTool& tool, const Archive& archive);
 
 std::string text_of(const MappedExperiment& mapped, int width);
-std::string json_of(const MappedExperiment& mapped);                // docs/layout.md has the format
+std::string json_of(const MappedExperiment& mapped);                // docs/explanation/layout-maps.md has the format
 std::vector<std::string> json_of_each(const MappedExperiment& mapped);
 
 // The newest experiment that confirms this one; absent: none does.

@@ -49,7 +49,7 @@ Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::La
                                            int64_t asker) {
   if (file.experiment.empty())
     return bad_input("'" + path +
-                     "' names no experiment, so nobody knows how its program is built; write 'experiment NAME' into it");
+                     "' names no experiment, so it is unknown how its program is built; write 'experiment NAME' into it");
   STAB_TRY(std::vector<int64_t> users, store.users_of_name(file.experiment));
   if (std::find(users.begin(), users.end(), asker) != users.end()) users = {asker};
   if (users.size() > 1)

@@ -90,7 +90,7 @@ Status ScratchDirectory::make_root() {
   struct stat info;
   // Anybody can make a name in /tmp.
   if (::lstat(root_.c_str(), &info) == 0)
-    return Error{ErrorCode::kDenied, "'" + root_ + "' was removed, and is somebody else's now; resume the experiment", {}};
+    return Error{ErrorCode::kDenied, "'" + root_ + "' was removed and belongs to another user now; resume the experiment", {}};
   STAB_TRY(UniqueFd held, make_scratch(root_));
   return open_root(std::move(held));
 }

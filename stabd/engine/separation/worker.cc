@@ -149,7 +149,8 @@ Error Worker::no_answer(const char* words) {
   end();
   return note(ErrorCode::kSystem,
               std::string("the worker was to ") + words +
-                  " and answered what no worker says; stop what this user runs beside it, or install all of stab anew");
+                  " and gave an answer that Stab's worker never gives; stop this user's other programs, or install all of stab "
+                  "again");
 }
 
 Error Worker::note(ErrorCode code, std::string words) {

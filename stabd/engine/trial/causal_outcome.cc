@@ -12,17 +12,17 @@ int64_t number(uint64_t value) { return static_cast<int64_t>(value); }  // bound
 
 std::string why_not_causal(const CausalRecord& record, bool is_load) {
   if (record.finished == causal::kNobodyCame || record.attached == 0)
-    return "the program never loaded stab's library, so nothing of it was sampled: it is linked statically, or has rights of "
-           "its own (setuid), or clears LD_PRELOAD; link it dynamically (no -static, with szc neither)";
-  if (record.finished == causal::kBadScript) return "the companion of the trial's windows refused its script: a mixed "
-      "installation";
-  if (record.finished != causal::kFinished) return "the companion of the trial's windows ended before its last word";
+    return "the program never loaded stab's library, so it was not sampled: it is linked statically, or is setuid, or clears "
+           "LD_PRELOAD; link it dynamically (drop -static, also with szc)";
+  if (record.finished == causal::kBadScript) return "stab-causal refused the trial's script: parts of two versions of Stab "
+      "are installed; install all of it again";
+  if (record.finished != causal::kFinished) return "stab-causal ended before it had reported; run the trial again";
   const auto has = [&](const char* word) {
     return std::find(record.degradations.begin(), record.degradations.end(), word) != record.degradations.end();
   };
   if (has("no-arrivals"))
-    return "no thread of it visited an arrival point, so there is nothing that a load multiplies: STAB_ARRIVAL(\"name\") "
-           "(stab/progress.h) belongs where a task comes in; COZ's own header has no such point";
+    return "no thread visited an arrival point, so there are no arrivals to multiply: put STAB_ARRIVAL(\"name\") "
+           "(stab/progress.h) where a task comes in; COZ's own header has no such macro";
   if (has("points-elsewhere") && is_load)
     return "its progress points could not be watched: build it with this version of szc, or without szc";
   if (has("no-samples"))

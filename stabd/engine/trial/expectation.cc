@@ -54,7 +54,7 @@ Result<std::string> hash_of_output(int fd, int64_t bytes, Worker* worker) {
   if (worker == nullptr) return no_worker();
   STAB_TRY(worker::Hash::Answer answer, worker->ask(worker::HashOutput{static_cast<uint64_t>(bytes)}, fd));
   if (worker::is_sha256(answer.sha256)) return std::move(answer.sha256);
-  return Error{ErrorCode::kSystem, "the worker's hash of an output is none", {}};
+  return Error{ErrorCode::kSystem, "stab-worker returned something that is not a SHA-256 hash of the output", {}};
 }
 
 Result<std::string> contradiction(const plan::Expect& expect, const ProcessEnd& end,

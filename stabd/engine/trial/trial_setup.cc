@@ -1,5 +1,5 @@
-// Cells must not differ in the size of argv, environment, exec path or directory (docs/trials.md), so all of a
-// workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
+// Cells must not differ in the size of argv, environment, exec path or directory (docs/explanation/how-a-run-is-measured.md), so
+// all of a workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
 // env_size, comes on top.
 #include "stabd/engine/trial/trial_setup.h"
 

@@ -6,10 +6,10 @@
 // of all a process ever was, and the one that the engine spawned was the engine until it became a launcher: /bin/true
 // would have needed 17 MB.
 //
-// Order (docs/trials.md has what a trial then finds): session, cgroup, its own IPC and /dev/shm, affinity, ASLR, huge pages,
-// limits, groups and user with proof, working directory as that user, no_new_privs, signals; then it says "ready", waits for
-// one byte on the go pipe while the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the
-// engine dies first, the pipe closes and the launcher ends without a trace.
+// Order (docs/explanation/how-a-run-is-measured.md has what a trial then finds): session, cgroup, its own IPC and /dev/shm,
+// affinity, ASLR, huge pages, limits, groups and user with proof, working directory as that user, no_new_privs, signals; then it
+// says "ready", waits for one byte on the go pipe while the engine opens counters on this pid (enable_on_exec), stamps the clock
+// and execs. If the engine dies first, the pipe closes and the launcher ends without a trace.
 //
 // A launcher may also stay, and make one such process after the other (stay() below): to be started and to exec costs a
 // trial more than all that it does. What stays has read no request, so every process begins as the first one does.

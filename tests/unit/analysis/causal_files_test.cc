@@ -165,7 +165,7 @@ TEST(CausalFiles, WishesAreToldInWindowsOrInRuns) {
   wish.control_trials = 10;
   const std::string windows = commands::causal_wish_text(wish);
   for (const char* part : {"2 lines x 1 speedup, windows of 0.25 s", "windows an arm give +- 1 %", "in four of five profiles",
-                           "null windows a cell settle it", "up to 10 control trials a cell follow"})
+                           "null windows a cell decide that", "up to 10 control trials a cell follow"})
     EXPECT_NE(windows.find(part), std::string::npos) << part << "\n" << windows;
   wish.trial_s = 20.4;
   const std::string timed = commands::causal_wish_text(wish);

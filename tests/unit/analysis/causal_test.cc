@@ -402,7 +402,7 @@ TEST(Causal, CellsThatDifferInTheirControlsAloneDoNotDiffer) {
       EXPECT_EQ(each.withheld, bias > data.margin);
     }
     const std::string text = report::render_causal_text(report, 100, false);
-    EXPECT_EQ(text.find("what differs may be the control") != std::string::npos, bias > data.margin) << text;
+    EXPECT_EQ(text.find("the difference may come from its control") != std::string::npos, bias > data.margin) << text;
   }
 }
 

@@ -1,5 +1,5 @@
 // Diagnostics are tests like others: of experiments with nothing wrong they speak in 5 %, whatever the number of cells,
-// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/method.md, from
+// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/explanation/how-often-wrong.md, from
 // tests/bench/diagnostics_table.
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(Diagnostics, SpeakOfWhatTheyAreFor) {
         << check << ", " << cells << " cells, " << blocks << " blocks";
 }
 
-// What "intervals hold all the same" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
+// What "intervals hold, because" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
 // block in an order that was drawn.
 TEST(Diagnostics, IntervalsHoldWhereTrialsRememberInBlocks) {
   constexpr int kRounds = 1500;

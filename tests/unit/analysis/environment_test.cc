@@ -89,7 +89,7 @@ TEST(Environment, WhatGoesWithAFactorIsTheGravestCaveat) {
   EXPECT_EQ(std::abs(one.splits[0].share - one.splits[0].baseline_share), 1);
   ASSERT_FALSE(report.caveats.empty());
   EXPECT_EQ(report.caveats[0].code, report::CaveatCode::kEnvironmentSplit);
-  EXPECT_THAT(report.caveats[0].message, HasSubstr("the machine differs together with heap: kernel.release was '6."));
+  EXPECT_THAT(report.caveats[0].message, HasSubstr("the machine changed together with heap: kernel.release was '6."));
   EXPECT_THAT(report.caveats[0].message, HasSubstr("% of the trials with heap=page and in "));
   EXPECT_EQ(caveat(report, report::CaveatCode::kEnvironmentChanged), nullptr) << "said once";
   EXPECT_THAT(report::render_terminal(report), HasSubstr("not shared out evenly: kernel.release was"));

@@ -246,7 +246,7 @@ TEST(Estimators, AreShownWhereDeclaredAndNowhereElse) {
   samples.shift_quantiles.clear();
   const auto without = report::analyse(samples);
   ASSERT_TRUE(with && without);
-  EXPECT_THAT(report::render_terminal(*with), HasSubstr("Declared estimators beside the mean"));
+  EXPECT_THAT(report::render_terminal(*with), HasSubstr("Declared estimators besides the mean"));
   EXPECT_THAT(report::render_terminal(*with), HasSubstr("band, all at once"));
   EXPECT_THAT(report::render_markdown(*with), HasSubstr("Shift function"));
   EXPECT_THAT(report::to_json(*with), HasSubstr("\"estimator_contrasts\""));

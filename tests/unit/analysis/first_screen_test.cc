@@ -215,7 +215,7 @@ TEST(FirstScreen, Golden) {
 TEST(FirstScreen, EachVerdictUnderItsQuestion) {
   const std::string changed = screen(made("everything changed")), unsure = screen(made("everything unsure"));
   EXPECT_THAT(unwrapped(changed),
-              HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would settle it - no"));
+              HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would decide it - no"));
   EXPECT_THAT(
       unwrapped(unsure),
       HasSubstr("What changed - nothing was shown to change What didn't - nothing was shown to be the same What is unsure"));

@@ -1,5 +1,5 @@
 // How often is a layout map wrong? Each round makes an experiment and its confirmation from a seed: 2,000 epochs of 52 functions,
-// noise of 1 % with drift of 2 % and heavy tails, confirmed by as many. The rates are in docs/layout.md.
+// noise of 1 % with drift of 2 % and heavy tails, confirmed by as many. The rates are in docs/explanation/layout-maps.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -75,7 +75,7 @@ TEST(Replay, OfATrialAloneInItsCellNothingIsSaidOfItsMoment) {
   EXPECT_THAT(report.replay->sentences[0], HasSubstr("its layout is as fresh layouts of its cell are, within the margin"));
 }
 
-// As the table of docs/method.md has it: the margin is held against what lies on the other side only.
+// As the table of docs/explanation/verdicts.md has it: the margin is held against what lies on the other side only.
 TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
   EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.005}).replay->cause, report::Cause::kLayout)
       << "short of it";
@@ -87,7 +87,7 @@ TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
 TEST(Replay, TooFewRunsAreUnsureAndSayHowManyWouldTell) {
   const report::Report report = report_of({.times = 4, .effect = 0.02, .layout_sd = 0.04, .excess = 0.03});
   EXPECT_EQ(report.replay->cause, report::Cause::kUnsure);
-  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each would tell"));
+  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each are needed to decide"));
 }
 
 TEST(Replay, LinksThatComeBackCountOnceEach) {

@@ -77,7 +77,7 @@ TEST(Report, WorkloadsOfOneProgramCountOnceForOthers) {
   EXPECT_THAT(text, HasSubstr("of 3 workloads"));
   EXPECT_THAT(text, HasSubstr("other programs like these"));
   EXPECT_THAT(text, HasSubstr("their programs are a sample, error between them, workloads of one averaged"));
-  EXPECT_THAT(text, HasSubstr("2 programs: what holds for others like them is known poorly"));
+  EXPECT_THAT(text, HasSubstr("2 programs: too few to say much about others like them"));
   EXPECT_THAT(report::to_json(*report), HasSubstr("\"programs\""));
 
   samples.programs = {"lua", "lua", "lua"};
@@ -85,7 +85,7 @@ TEST(Report, WorkloadsOfOneProgramCountOnceForOthers) {
   ASSERT_TRUE(alone);
   for (const report::Contrast& contrast : alone->contrasts) EXPECT_NE(contrast.population, report::Population::kLikeThese);
   for (const report::AnovaTable& one : alone->anovas) EXPECT_FALSE(one.within_subjects);
-  EXPECT_THAT(report::render_terminal(*alone, 200, false), HasSubstr("one program: nothing is said about others"));
+  EXPECT_THAT(report::render_terminal(*alone, 200, false), HasSubstr("one program: the answer does not cover others"));
 }
 
 // Both directions, and the scripts of the page, which read the words.
@@ -140,7 +140,7 @@ TEST(Report, GoldenMarkdown) {
   expect_golden("lab.md", report::render_markdown(*report));
 }
 
-// The script is checked by hand against R (docs/method.md says how); here it must not change unnoticed.
+// The script is checked by hand against R (docs/explanation/how-often-wrong.md says how); here it must not change unnoticed.
 TEST(Report, GoldenRScript) {
   expect_golden("lab.R", commands::run_report(lab_samples(1), {.format = commands::ReportFormat::kR, .figures = ""}).out);
   report::Samples samples = lab_samples(1);

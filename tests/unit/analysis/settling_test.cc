@@ -243,9 +243,9 @@ report::Contrast unsure_at(uint64_t n, uint64_t settles, std::optional<double> s
 TEST(SettlingText, SaysWhatItCostsAndWhenItIsNotWorthIt) {
   report::Report report;
   EXPECT_EQ(report::settling_text(report, unsure_at(10, 43, 33 * 20.0)),
-            "43 replicates of each cell would tell (now 10), 11 min more of machine time");
+            "43 replicates of each cell are needed to decide (now 10), 11 min more of machine time");
   EXPECT_EQ(report::settling_text(report, unsure_at(10, 8784, {})),
-            "it would take 8784 replicates of each cell (now 10); a wider margin, or less noise in each, tells sooner");
+            "deciding would take 8784 replicates of each cell (now 10); a wider margin or less noise decides sooner");
   EXPECT_TRUE(report::is_worth_running(unsure_at(2, 100, {})));
   EXPECT_FALSE(report::is_worth_running(unsure_at(2, 101, {})));
   EXPECT_TRUE(report::is_worth_running(unsure_at(50, 500, {})));

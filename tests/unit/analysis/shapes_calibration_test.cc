@@ -1,5 +1,5 @@
 // How often the dip and the changes of a run speak of nothing; more shapes and rounds: tests/bench/shape_table.cc,
-// docs/method.md.
+// docs/explanation/how-often-wrong.md.
 #include <gtest/gtest.h>
 
 #include "analysis/report/run_changes.h"

@@ -1,4 +1,4 @@
-// Both directions of what watchers are told, and that docs/protocol.md shows events that stabctl can read.
+// Both directions of what watchers are told, and that docs/reference/protocol.md shows events that stabctl can read.
 #include "stabd/daemon/watch_events.h"
 #include "tests/places.h"
 
@@ -145,7 +145,7 @@ TEST(WatchEvents, CellsComeBack) {
 
 // Each example of an event on the page, of every kind.
 TEST(WatchEvents, AreAsThePageShowsThem) {
-  std::ifstream file(STAB_SOURCE_DIR "/docs/protocol.md");
+  std::ifstream file(STAB_SOURCE_DIR "/docs/reference/protocol.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   std::set<size_t> kinds;
   for (size_t at = page.find("\n{\"jsonrpc\": \"2.0\", \"method\": \"event\""); at != std::string::npos;

@@ -1,7 +1,7 @@
 // Every shape of experiment that a plan can declare, from its TOML through expansion and recorded trials to the printed
 // report. Trials are made up from a known model: each shape has one effect that must be found inside its interval, all its
 // other questions have the answer zero and must not be called changed; nothing may be refused without cause, and no number may
-// be NaN. The table of shapes in docs/plan.md names these tests.
+// be NaN. The table of shapes in docs/reference/plan.md names these tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ const std::vector<Shape>& shapes() {
        "",
        "opt",
        0.05,
-       {"4 of 8 cells", "opt = code:stack", "code = stack:opt", "can't tell some effects from interactions of two factors"}},
+       {"4 of 8 cells", "opt = code:stack", "code = stack:opt",
+        "some effects cannot be separated from interactions of two factors"}},
       {"other_half_of_three",
        "replicates = 12",
        "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]\nfraction = { of = \"1/2\", "

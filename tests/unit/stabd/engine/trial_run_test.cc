@@ -135,7 +135,7 @@ TEST_F(TrialRun, LayoutFactorOnWithoutADoseFails) {
   request.layout.code = abi::CodeMode::kShuffle;
   const Outcome outcome = run(request);
   EXPECT_EQ(outcome.state, TrialState::kFailed);
-  EXPECT_NE(outcome.failure.find("dose contradicts cell"), std::string::npos);
+  EXPECT_NE(outcome.failure.find("not randomized as its cell wants"), std::string::npos);
 }
 
 TEST_F(TrialRun, StdinIsOpenedByTheWorker) {

@@ -184,7 +184,7 @@ TEST(Worker, AnswersThatNoWorkerGivesAreNone) {
     const auto asked = worker.ask(worker::Look{wrong});
     ASSERT_FALSE(asked.ok()) << wrong;
     EXPECT_EQ(asked.error().code, ErrorCode::kSystem);
-    EXPECT_THAT(asked.error().message, HasSubstr("answered what no worker says")) << wrong;
+    EXPECT_THAT(asked.error().message, HasSubstr("gave an answer that Stab's worker never gives")) << wrong;
     EXPECT_TRUE(worker.ask(worker::Look{"fine"}).ok()) << wrong;
   }
   Worker worker(setting(STAB_FAKE_WORKER));
