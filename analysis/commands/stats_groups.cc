@@ -147,7 +147,7 @@ text::Finding table_finding(const std::vector<statistics::AnovaRow>& rows, stati
 }
 
 Result<text::Finding> anova(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(check_squares(data.response()));
+  STAB_CHECK_OK(statistics::check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 1));
   STAB_TRY(const auto rows,
            statistics::factorial_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
@@ -155,7 +155,7 @@ Result<text::Finding> anova(const Arguments& args, const StatsData& data) {
 }
 
 Result<text::Finding> anova_hc3(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(check_squares(data.response()));
+  STAB_CHECK_OK(statistics::check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 2));
   STAB_TRY(const auto rows,
            statistics::hc3_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
