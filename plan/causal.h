@@ -21,7 +21,7 @@ struct Causal {
 
   Unit unit = Unit::kLine;
   Attribute attribute = Attribute::kCall;
-  std::vector<std::string> scope = {"%"};      // source files, lines/wire/source_pattern.h
+  std::vector<std::string> scope = {"%"};      // source files, stabd/lines/wire/source_pattern.h
   std::vector<std::string> modules = {"MAIN"};  // the program, and libraries by the last part of their path
   std::vector<std::string> progress;           // points whose visits count; empty: all that the program visits
   std::vector<std::string> latency;            // likewise, of its pairs of begin and end

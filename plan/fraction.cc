@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "base/wording.h"
-#include "toml/diagnostic.h"
+#include "plan/toml/diagnostic.h"
 
 namespace stab::plan {
 namespace {

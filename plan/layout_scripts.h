@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "plan/plan.h"
+#include "plan/toml/section.h"
 #include "runtime/stab_abi.h"
-#include "toml/section.h"
 
 namespace stab::plan {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "toml/section.h"
+#include "plan/toml/section.h"
 
 namespace stab::plan {
 

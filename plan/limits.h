@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "toml/text_limits.h"
+#include "plan/toml/text_limits.h"
 
 namespace stab::plan {
 

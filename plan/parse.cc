@@ -19,7 +19,7 @@
 #include "plan/parse_parts.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
-#include "toml/toml_reader.h"
+#include "plan/toml/toml_reader.h"
 
 namespace stab::plan {
 namespace {

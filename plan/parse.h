@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "toml/diagnostic.h"
+#include "plan/toml/diagnostic.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
 

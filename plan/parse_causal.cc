@@ -5,7 +5,7 @@
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::plan {
 namespace {

@@ -8,7 +8,7 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/slicing.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::plan {
 namespace {

@@ -12,8 +12,8 @@
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "plan/toml/toml_text.h"
 #include "runtime/stab_abi.h"
-#include "toml/toml_text.h"
 
 namespace stab::plan {
 namespace {

@@ -12,7 +12,7 @@
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "toml/toml_text.h"
+#include "plan/toml/toml_text.h"
 
 namespace stab::plan {
 namespace {

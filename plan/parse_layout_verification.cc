@@ -2,13 +2,13 @@
 // plan varied keeps one level, so that what differs between the cells is the layout file and whether code moves.
 #include <algorithm>
 
-#include "advice/layout_file.h"
 #include "base/rng.h"
 #include "base/wording.h"
+#include "plan/advice/layout_file.h"
 #include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
-#include "toml/toml_text.h"
+#include "plan/toml/toml_text.h"
 
 namespace stab::plan {
 namespace {

@@ -1,5 +1,5 @@
 // [machine]: where trials run, which knobs are set, what must hold before a trial starts. Values of knobs are
-// passed on as words; what they mean is known where knobs are turned (host/).
+// passed on as words; what they mean is known where knobs are turned (stabd/host/).
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -7,8 +7,8 @@
 
 #include "plan/parse.h"
 #include "plan/plan.h"
-#include "toml/section.h"
-#include "toml/toml_reader.h"
+#include "plan/toml/section.h"
+#include "plan/toml/toml_reader.h"
 
 namespace stab::plan {
 

@@ -6,12 +6,12 @@
 #include <iterator>
 
 #include "base/wording.h"
-#include "metrics/metrics.h"
 #include "plan/limits.h"
+#include "plan/metrics/metrics.h"
 #include "plan/parse_parts.h"
 #include "plan/pattern.h"
 #include "plan/placeholder.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::plan {
 namespace {
@@ -362,7 +362,7 @@ void parse_source(Section& section, Context& context, Source& source) {
     wrong_type(context.faults, "source", *node, Kind::kString);
     return;
   }
-  // Everything that is no URL is a path (engine/experiment/builds.cc): of a repository, or of a bundle of git's own.
+  // Everything that is no URL is a path (stabd/engine/experiment/builds.cc): of a repository, or of a bundle of git's own.
   if (context.files && !source.git.empty() && source.git.find("://") == std::string::npos && !has_placeholder(source.git) &&
       context.files->look(source.git) == FileKind::kAbsent)
     context.faults.error(git_spot, "git repository " + in_quotes(source.git) + " does not exist",

@@ -184,7 +184,7 @@ struct Machine {
 
 // --- [machines] ------------------------------------------------------------------------------------------
 
-// How a worker is started and whether it lives is found out: engine/machines/machine_engine.h.
+// How a worker is started and whether it lives is found out: stabd/engine/machines/machine_engine.h.
 enum class MachineEngineKind {
   kLocal,  // processes of this machine
   kSsh,    // a connection to each host
@@ -320,7 +320,7 @@ struct Metrics {
     bool operator==(const Family&) const = default;
   };
   std::string file;    // in the trial's directory; empty: standard output
-  std::string format;  // metrics/formats.cc has it
+  std::string format;  // plan/metrics/formats.cc has it
   std::vector<Family> families;
   // Empty: of none. The first that has the name itself, else the first that has a pattern of it.
   std::string family_of(const std::string& benchmark) const;
@@ -397,7 +397,7 @@ struct MappedBuild {
   std::vector<MappedPlace> places;
 };
 
-// A layout file (advice/layout_file.h) that builds of one level obey.
+// A layout file (plan/advice/layout_file.h) that builds of one level obey.
 struct LayoutArm {
   std::string name, text;
 };

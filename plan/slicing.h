@@ -14,7 +14,7 @@
 
 #include "plan/design.h"
 #include "plan/plan.h"
-#include "toml/section.h"
+#include "plan/toml/section.h"
 
 namespace stab::plan {
 

@@ -4,15 +4,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "advice/layout_file.h"
 #include "base/shell_word.h"
-#include "engine/experiment/binary_archive.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/advice_of.h"
-#include "engine/results/layout_tool.h"
-#include "engine/results/printable.h"
-#include "engine/results/verification_of.h"
-#include "host/installation.h"
+#include "plan/advice/layout_file.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -20,6 +13,13 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/results/advice_of.h"
+#include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/printable.h"
+#include "stabd/engine/results/verification_of.h"
+#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {

@@ -17,7 +17,7 @@
 #include "stabctl/mistakes.h"
 
 #include "base/version.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {

@@ -10,12 +10,12 @@
 #include "base/absolute_path.h"
 #include "base/shell_word.h"
 #include "plan/parse.h"
+#include "plan/toml/toml_text.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
-#include "toml/toml_text.h"
 
 namespace stab::ctl {
 namespace {

@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "analysis/commands/causal_selftest.h"
-#include "engine/results/load_causal.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
+#include "stabd/engine/results/load_causal.h"
 
 namespace stab::ctl {
 namespace {

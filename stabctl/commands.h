@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "stabctl/arguments.h"
-#include "engine/results/printable.h"
+#include "stabd/engine/results/printable.h"
 
 namespace stab::ctl {
 

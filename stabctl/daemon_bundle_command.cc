@@ -12,7 +12,7 @@
 #include "base/unique_fd.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_report.h"
-#include "stabd/base64.h"
+#include "stabd/daemon/base64.h"
 
 namespace stab::ctl {
 namespace {

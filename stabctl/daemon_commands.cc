@@ -12,7 +12,7 @@
 #include "stabctl/daemon_report.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
-#include "stabd/watch_events.h"
+#include "stabd/daemon/watch_events.h"
 
 namespace stab::ctl {
 namespace {

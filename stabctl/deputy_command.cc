@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/machines/deputy.h"
-#include "host/installation.h"
 #include "stabctl/commands.h"
 #include "stabctl/deputy_command.h"
+#include "stabd/engine/machines/deputy.h"
+#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "analysis/commands/tool_formats.h"
 #include "base/version.h"
-#include "engine/results/load_samples.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/results/printable.h"
+#include "stabd/engine/results/printable.h"
 
 namespace stab::ctl {
 namespace {

@@ -16,14 +16,14 @@
 #include "base/unique_fd.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/results/load_samples.h"
 
 extern char** environ;
 

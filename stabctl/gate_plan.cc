@@ -9,8 +9,8 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "plan/limits.h"
-#include "toml/section.h"
-#include "toml/toml_reader.h"
+#include "plan/toml/section.h"
+#include "plan/toml/toml_reader.h"
 
 namespace stab::ctl {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "toml/diagnostic.h"
+#include "plan/toml/diagnostic.h"
 
 namespace stab::ctl {
 

@@ -1,5 +1,5 @@
 // stabctl import FORMAT SIDE=FILE...: what other tools have measured already, judged by our rules. A file is the output of one
-// process, but for tools that start one for each measurement (metrics/). hyperfine compares commands in one file: without a
+// process, but for tools that start one for each measurement (plan/metrics/). hyperfine compares commands in one file: without a
 // side it is taken apart by them. Two builds have two commands: where each side has one, these are compared.
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "analysis/commands/imported_times.h"
-#include "metrics/metrics.h"
+#include "plan/metrics/metrics.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"

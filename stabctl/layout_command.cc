@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/experiment/binary_archive.h"
-#include "engine/results/printable.h"
-#include "engine/results/trial_layout.h"
-#include "engine/trial/epoch_series.h"
-#include "host/installation.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/results/printable.h"
+#include "stabd/engine/results/trial_layout.h"
+#include "stabd/engine/trial/epoch_series.h"
+#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {

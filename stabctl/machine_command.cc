@@ -8,12 +8,12 @@
 #include "counters/counting_session.h"
 #include "stabctl/commands.h"
 #include "stabctl/findings.h"
-#include "engine/experiment/engine.h"
-#include "engine/machine/topology.h"
-#include "host/tuning.h"
-#include "host/installation.h"
-#include "host/private_ipc.h"
-#include "host/process_tree.h"
+#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/machine/topology.h"
+#include "stabd/host/tuning.h"
+#include "stabd/host/installation.h"
+#include "stabd/host/private_ipc.h"
+#include "stabd/host/process_tree.h"
 
 namespace stab::ctl {
 namespace {

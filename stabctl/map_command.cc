@@ -4,11 +4,11 @@
 
 #include <cstdio>
 
-#include "engine/experiment/binary_archive.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/map_of.h"
-#include "engine/results/printable.h"
-#include "host/installation.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/results/printable.h"
+#include "stabd/host/installation.h"
 #include "stabctl/commands.h"
 #include "stabctl/map_command.h"
 #include "stabctl/database.h"

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/results/trial_output.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_client.h"
 #include "stabctl/database.h"
+#include "stabd/engine/results/trial_output.h"
 
 namespace stab::ctl {
 namespace {

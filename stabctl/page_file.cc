@@ -18,12 +18,12 @@
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
-#include "engine/results/evidence.h"
-#include "engine/experiment/expand.h"
-#include "engine/experiment/planning.h"
-#include "engine/experiment/places.h"
-#include "engine/results/load_causal.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/evidence.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/experiment/planning.h"
+#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/results/load_causal.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

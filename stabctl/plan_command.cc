@@ -10,7 +10,7 @@
 #include "stabctl/database.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/terminal.h"
-#include "engine/results/pilot.h"
+#include "stabd/engine/results/pilot.h"
 
 namespace stab::ctl {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "plan/parse.h"
 #include "stabctl/commands.h"
-#include "engine/experiment/expand.h"
+#include "stabd/engine/experiment/expand.h"
 
 namespace stab::ctl {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "engine/experiment/engine.h"
-#include "engine/results/precision.h"
+#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/results/precision.h"
 
 namespace stab::ctl {
 

@@ -11,9 +11,9 @@
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
-#include "engine/results/local_time.h"
-#include "engine/results/load_causal.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/local_time.h"
+#include "stabd/engine/results/load_causal.h"
+#include "stabd/engine/results/load_samples.h"
 
 #include <nlohmann/json.hpp>
 

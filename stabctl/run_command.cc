@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "base/absolute_path.h"
-#include "broker/wire/start_broker.h"
+#include "stabd/broker/wire/start_broker.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/map_command.h"
@@ -23,13 +23,13 @@
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
-#include "host/tuning.h"
-#include "engine/experiment/expand.h"
-#include "engine/experiment/places.h"
-#include "engine/results/map_of.h"
-#include "engine/results/replay_of.h"
-#include "engine/machines/run_machines.h"
-#include "toml/units.h"
+#include "stabd/host/tuning.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/results/replay_of.h"
+#include "stabd/engine/machines/run_machines.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {

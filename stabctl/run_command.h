@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "stabctl/arguments.h"
-#include "engine/experiment/engine.h"
-#include "engine/experiment/stop_signal.h"
+#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/experiment/stop_signal.h"
 #include "store/store.h"
 
 namespace stab::ctl {

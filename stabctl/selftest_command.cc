@@ -10,7 +10,7 @@
 #include "stabctl/database.h"
 #include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
-#include "engine/results/load_samples.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {

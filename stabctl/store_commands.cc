@@ -4,7 +4,7 @@
 
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "engine/results/log_text.h"
+#include "stabd/engine/results/log_text.h"
 
 namespace stab::ctl {
 namespace {

@@ -3,11 +3,11 @@
 
 #include "analysis/commands/series_trend.h"
 
-#include "engine/results/load_series.h"
 #include "stabctl/commands.h"
 #include "stabctl/daemon_trend.h"
 #include "stabctl/database.h"
 #include "stabctl/terminal.h"
+#include "stabd/engine/results/load_series.h"
 
 namespace stab::ctl {
 

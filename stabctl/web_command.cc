@@ -20,7 +20,7 @@
 #include "stabctl/daemon_client.h"
 #include "stabctl/ssh_tunnel.h"
 #include "stabctl/web_relay.h"
-#include "stabd/daemon_socket.h"
+#include "stabd/daemon/daemon_socket.h"
 
 extern char** environ;
 

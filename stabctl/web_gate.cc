@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "stabd/web/door.h"
+#include "stabd/daemon/web/door.h"
 
 namespace stab::ctl {
 namespace {

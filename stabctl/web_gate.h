@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "stabd/web/http.h"
+#include "stabd/daemon/web/http.h"
 
 namespace stab::ctl {
 

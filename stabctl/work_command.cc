@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <thread>
 
-#include "engine/experiment/places.h"
-#include "engine/machines/connection.h"
-#include "engine/machines/held_scratch.h"
-#include "engine/machines/share.h"
 #include "stabctl/commands.h"
 #include "stabctl/run_command.h"
+#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/machines/connection.h"
+#include "stabd/engine/machines/held_scratch.h"
+#include "stabd/engine/machines/share.h"
 
 namespace stab::ctl {
 namespace {

@@ -183,7 +183,7 @@ struct Outcome {
   std::string dose_json;                     // the runtime's report, verbatim; empty: none
   std::optional<int64_t> layouts_built, layouts_executed, functions_moved, functions_kept;
   std::optional<int64_t> helper_cpu_ns;
-  std::string epochs;                        // what each epoch was (engine/trial/epoch_series.h); empty: not kept
+  std::string epochs;                        // what each epoch was (stabd/engine/trial/epoch_series.h); empty: not kept
   std::optional<CausalRun> causal;           // of a trial with windows; only to be stored, reading is Store::causal_trials()
   std::vector<ResponseRow> responses;
   std::map<std::string, double> ledger;      // validity evidence: plan::kLedgerKeys

@@ -373,7 +373,7 @@ CREATE TABLE parts(
 CREATE UNIQUE INDEX parts_recorded_once ON parts(experiment, block) WHERE fate = 'recorded';
 )sql",
                                   R"sql(
--- What each epoch of an attempt was, where the plan asks for it; engine/trial/epoch_series.h says how it is written.
+-- What each epoch of an attempt was, where the plan asks for it; stabd/engine/trial/epoch_series.h says how it is written.
 CREATE TABLE epochs(
   trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
   series BLOB NOT NULL

@@ -1,5 +1,6 @@
 // Diagnostics of one workload: is what the analysis takes for independent, normal and equally spread so? Shown, never used
-// to choose a method. How often each speaks without cause, and how often with: docs/method.md, from bench/diagnostics_table.
+// to choose a method. How often each speaks without cause, and how often with: docs/method.md, from
+// tests/bench/diagnostics_table.
 #pragma once
 
 #include <vector>

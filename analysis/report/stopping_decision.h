@@ -11,7 +11,7 @@
 // intervals after all numbers of replicates together keep alpha. For contrasts within blocks it holds where these are normal,
 // and by the bets of judged_estimate.h also where they are not. Where an error comes from elsewhere (links that recur, cells of
 // unequal spread) t alone is judged, by the level that a t of as many blocks has at that boundary; simulations in
-// bench/sequence_table.cc say how often that errs. One-sided tests take half
+// tests/bench/sequence_table.cc say how often that errs. One-sided tests take half
 // of alpha, as both sides of the mixture are alike.
 //
 // Precision (Stein 1945): the spread of the first stage alone sets the number of replicates, and goes into the interval

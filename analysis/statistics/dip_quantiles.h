@@ -1,4 +1,4 @@
-// Quantiles of sqrt(n) times the dip of n uniform values. Made by bench/dip_quantiles.cc from 400000 samples of
+// Quantiles of sqrt(n) times the dip of n uniform values. Made by tests/bench/dip_quantiles.cc from 400000 samples of
 // each size up to 500 and 80000 of each beyond; tests/reference/analysis/generate_dip.R holds p-values of R's
 // diptest against them.
 #pragma once

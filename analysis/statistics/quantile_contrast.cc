@@ -32,8 +32,8 @@ std::vector<double> beta_weights(size_t n, double p) {
 }
 
 // The jackknife's variance rests on the values that the weights fall on: their number grows as the beta distribution's width
-// times n, sqrt(n p (1 - p)), not as n. The factor is from bench/estimator_table: with n - 1 degrees of freedom 5 % intervals
-// left the truth out in 5 to 8 % of cases.
+// times n, sqrt(n p (1 - p)), not as n. The factor is from tests/bench/estimator_table: with n - 1 degrees of freedom 5 %
+// intervals left the truth out in 5 to 8 % of cases.
 double df_of(size_t n, double p) {
   constexpr double kFactor = 5;
   const auto count = static_cast<double>(n);
@@ -96,8 +96,8 @@ double harrell_davis(std::span<const double> values, double p) {
 }
 
 uint64_t least_draws(double p) {
-  // bench/estimator_table: with three values expected beyond the quantile, and never fewer than eight draws, 5 % intervals leave
-  // the truth out in 7 % of cases at most, also where one side has twice the spread of the other.
+  // tests/bench/estimator_table: with three values expected beyond the quantile, and never fewer than eight draws, 5 % intervals
+  // leave the truth out in 7 % of cases at most, also where one side has twice the spread of the other.
   constexpr double kBeyond = 3;
   return std::max<uint64_t>(8, static_cast<uint64_t>(std::ceil(kBeyond / std::min(p, 1 - p) - 1e-9)));
 }

@@ -5,8 +5,8 @@
 // mean of all order statistics with the weights of a beta distribution: smooth in the data, so that leaving one draw out
 // tells its error (the jackknife, as they propose), where that of a single order statistic's doesn't. Where the samples
 // were drawn together (blocks), a draw is left out of all of them, so that what they have in common cancels. The interval is
-// Student's with draws - 1 degrees of freedom, or Satterthwaite's where samples are independent. bench/estimator_table says how
-// often it errs.
+// Student's with draws - 1 degrees of freedom, or Satterthwaite's where samples are independent. tests/bench/estimator_table says
+// how often it errs.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "advice/layout_file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "instrumenter/driver/command_line.h"
+#include "plan/advice/layout_file.h"
 
 namespace stab::driver {
 

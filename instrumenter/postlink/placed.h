@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "advice/layout_file.h"
 #include "base/result.h"
 #include "instrumenter/postlink/elf_image.h"
+#include "plan/advice/layout_file.h"
 
 namespace stab::postlink {
 

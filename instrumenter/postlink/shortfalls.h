@@ -1,6 +1,6 @@
 // Shortfalls: what a linked program lacks for its layout to be randomized, as far as its file shows it: nothing in it moves,
-// no function has a pad, its heap isn't ours. The trial's dose is held to the same (engine/trial/dose.h); what only a run shows,
-// a malloc that comes with a library, is told there alone.
+// no function has a pad, its heap isn't ours. The trial's dose is held to the same (stabd/engine/trial/dose.h); what only a run
+// shows, a malloc that comes with a library, is told there alone.
 #pragma once
 
 #include <cstdint>

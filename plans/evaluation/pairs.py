@@ -77,7 +77,7 @@ def pair_text(program, kind, number, environment):
     binary = f"./{Path(program.binary).name}"
     folder = f"$PLAN_DIR/../../build/benchmarks/{program.name}/inputs"
     lines = ["[[program]]", f'name = "{program.name}-{number}"', "shell = true",
-             f"build = '{before}\"$PLAN_DIR/../../benchmarks/fetch\" build {program.name} --cc {{cc}}{options} --into .'",
+             f"build = '{before}\"$PLAN_DIR/../benchmarks/fetch\" build {program.name} --cc {{cc}}{options} --into .'",
              *([f"prepare = 'cp {' '.join(f'{chr(34)}{folder}/{name}{chr(34)}' for name in run.uses)} .'"] if run.uses else []),
              f"run = {json.dumps([binary, *run.args])}", 'timeout = "60s"']
     expect = ([f"exit = {run.exit}"] if run.exit else []) + ([] if run.output else ["same_stdout = true"])

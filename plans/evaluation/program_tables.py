@@ -1,4 +1,4 @@
-"""The [[program]] of a plan, from benchmarks/manifest.toml."""
+"""The [[program]] of a plan, from plans/benchmarks/manifest.toml."""
 import json
 from pathlib import Path
 
@@ -15,11 +15,11 @@ def program_text(program, runs, options, linked):
     """The [[program]] of a plan. A generated input is found in the trial's directory, where `prepare` puts it."""
     workloads = []
     for run in runs:
-        shared = HERE.parents[1] / "benchmarks/inputs" / run.stdin
+        shared = HERE.parents[1] / "plans/benchmarks/inputs" / run.stdin
         lines = ["[[program.workload]]", f'name = "{run.name}"',
                  f"run = {json.dumps(['./' + Path(program.binary).name, *run.args])}"]
         if run.stdin != "/dev/null":
-            stdin = f"../../benchmarks/inputs/{run.stdin}" if shared.exists() else run.stdin
+            stdin = f"../benchmarks/inputs/{run.stdin}" if shared.exists() else run.stdin
             lines.append(f'stdin = "{stdin}"')
         expect = ([f"exit = {run.exit}"] if run.exit else []) + ([] if run.output else ["same_stdout = true"])
         if expect:
@@ -28,7 +28,7 @@ def program_text(program, runs, options, linked):
             variables = ", ".join(f'{k} = "{v}"' for k, v in environment.items())
             lines.append(f"env = {{ {variables} }}")
         workloads.append("\n".join(lines))
-    fetch = '"$PLAN_DIR/../../benchmarks/fetch"'
+    fetch = '"$PLAN_DIR/../benchmarks/fetch"'
     link = " --link={link}" if linked else ""
     build = f"{fetch} build {program.name} --cc {options}{link} --into ."
     folder = f"$PLAN_DIR/../../build/benchmarks/{program.name}/inputs"

@@ -1,4 +1,4 @@
-// Layouts on demand, pauses, and what a program may know of its dose (include/stab/stab.h).
+// Layouts on demand, pauses, and what a program may know of its dose (runtime/include/stab/stab.h).
 #include <string.h>
 
 #include "runtime/api/ask_helper.h"

@@ -14,7 +14,7 @@ namespace {
 constexpr rlim_t kAddressBytes = rlim_t{6} << 30;
 constexpr rlim_t kMostMemoryBytes = rlim_t{4} << 30;
 constexpr rlim_t kSeconds = 300;
-// What engine/results/layout_tool.cc takes, and a byte, so that it sees that there was more.
+// What stabd/engine/results/layout_tool.cc takes, and a byte, so that it sees that there was more.
 constexpr rlim_t kOutputBytes = (rlim_t{256} << 20) + 1;
 
 // Those of allocation and printing in glibc, and reading what is open.

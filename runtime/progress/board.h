@@ -24,7 +24,7 @@ inline constexpr uint32_t kMostNamed = kPoints - 2;  // points that have a numbe
 inline constexpr uint32_t kRows = 1024;
 inline constexpr size_t kNameBytes = 112;  // with the final 0; COZ's own names are FILE:LINE
 
-// Do not renumber: programs are compiled with these (include/stab/progress.h); the first three are COZ's.
+// Do not renumber: programs are compiled with these (runtime/include/stab/progress.h); the first three are COZ's.
 enum class Kind : uint32_t { kNone = 0, kProgress = 1, kBegin = 2, kEnd = 3, kArrival = 4, kCount };
 inline constexpr const char* kKindWords[] = {"none", "progress", "begin", "end", "arrival"};
 

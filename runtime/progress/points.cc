@@ -1,5 +1,5 @@
-// A visit is one addition in the program's own code (include/stab/progress.h). Here is what comes before the first: a number
-// for the point, a row for the thread.
+// A visit is one addition in the program's own code (runtime/include/stab/progress.h). Here is what comes before the first: a
+// number for the point, a row for the thread.
 //
 // Everything is lock-free, since a point may be visited in a signal handler, and since whoever dies in the middle must not
 // stop the others: a number or a row that was being given is then lost, no more. Two threads that meet a new point at once
@@ -17,7 +17,7 @@
 #include "runtime/sys.h"
 
 extern "C" {
-// What include/stab/progress.h reads: this thread's row, nullptr while it has none.
+// What runtime/include/stab/progress.h reads: this thread's row, nullptr while it has none.
 __attribute__((visibility("default"))) __thread char* stab_rt_visits __attribute__((tls_model("initial-exec"))) = nullptr;
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/trial/dose.h"
 #include "runtime/helper/dose_report.h"
 #include "runtime/progress/board.h"
+#include "stabd/engine/trial/dose.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stab;

@@ -1,13 +1,13 @@
 // What an engine that was taken over may send its broker, and what a broker may answer: whatever the bytes are, decoding
-// ends in a request that keeps the bounds of broker/wire/broker_wire.h, or in words. The first byte says how many descriptors
-// came
+// ends in a request that keeps the bounds of stabd/broker/wire/broker_wire.h, or in words. The first byte says how many
+// descriptors came
 // along and which direction it is.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
-#include "broker/wire/broker_wire.h"
+#include "stabd/broker/wire/broker_wire.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "metrics/cachegrind.h"
+#include "plan/metrics/cachegrind.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto sums = stab::metrics::read_cachegrind(std::string_view(reinterpret_cast<const char*>(data), size));

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "stabd/config.h"
+#include "stabd/daemon/config.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "engine/machines/connection.h"
-#include "worker/sha256.h"
+#include "stabd/engine/machines/connection.h"
+#include "stabd/worker/sha256.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/control.h"
 #include "runtime/helper/dose_report.h"
-#include "engine/trial/dose.h"
+#include "stabd/engine/trial/dose.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stab;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "runtime/stab_abi.h"
-#include "engine/trial/dose.h"
+#include "stabd/engine/trial/dose.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stab;

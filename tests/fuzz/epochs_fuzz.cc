@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "engine/trial/epoch_series.h"
+#include "stabd/engine/trial/epoch_series.h"
 
 namespace {
 

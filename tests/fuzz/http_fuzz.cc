@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "stabd/protocol.h"
-#include "stabd/web/assets.h"
-#include "stabd/web/conversation.h"
-#include "stabd/web/door.h"
+#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/web/assets.h"
+#include "stabd/daemon/web/conversation.h"
+#include "stabd/daemon/web/door.h"
 
 namespace stab::engine {
 

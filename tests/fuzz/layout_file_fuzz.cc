@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "advice/layout_file.h"
+#include "plan/advice/layout_file.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lines/wire/lines_wire.h"
-#include "lines/wire/source_pattern.h"
+#include "stabd/lines/wire/lines_wire.h"
+#include "stabd/lines/wire/source_pattern.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "metrics/metrics.h"
+#include "plan/metrics/metrics.h"
 
 namespace {
 

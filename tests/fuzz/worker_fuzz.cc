@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "worker/worker_wire.h"
+#include "stabd/worker/worker_wire.h"
 
 namespace {
 

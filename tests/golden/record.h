@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/experiment/expand.h"
+#include "stabd/engine/experiment/expand.h"
 #include "store/store.h"
 
 namespace stab {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "engine/experiment/places.h"
+#include "stabd/engine/experiment/places.h"
 #include "store/trial_machine.h"
 
 int main() {

@@ -26,7 +26,7 @@ import traceback
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "benchmarks"))
+sys.path.insert(0, str(HERE.parents[1] / "plans/benchmarks"))
 sys.dont_write_bytecode = True
 from launcher_settings import ABI_VERSION, launcher_settings  # noqa: E402
 from served import quickest, served  # noqa: E402

@@ -18,7 +18,7 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "benchmarks"))
+sys.path.insert(0, str(HERE.parents[1] / "plans/benchmarks"))
 sys.dont_write_bytecode = True
 from launcher_settings import launcher_settings  # noqa: E402
 from served import served  # noqa: E402

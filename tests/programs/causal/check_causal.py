@@ -34,7 +34,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from times import in_time_or  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-INCLUDE = HERE.parents[2] / "include"
+INCLUDE = HERE.parents[2] / "runtime/include"
 # Points of program speedup: omnitrace's tests allow as much.
 MOST_WRONG = 5
 MOST_WRONG_IN_THE_MEAN = 3

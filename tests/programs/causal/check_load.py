@@ -34,7 +34,7 @@ class Bench:
     def __init__(self, options, folder):
         self.runner = [options.runner, "--lib", options.lib, "--companion", options.companion]
         self.queue = Path(folder) / "queue"
-        subprocess.run([options.cc, "-O2", "-I", ROOT / "include", HERE / "queue.c", "-o", self.queue, "-lpthread", "-lm"], check=True)
+        subprocess.run([options.cc, "-O2", "-I", ROOT / "runtime/include", HERE / "queue.c", "-o", self.queue, "-lpthread", "-lm"], check=True)
 
     def run(self, load, *words, window_ms=500, flags=0):
         done = subprocess.run(["chrt", "-f", "20", *self.runner, "--load", str(round(1000 * load)), "--flags", str(flags), "--window-ms",

@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-sys.path.insert(0, str(HERE.parents[2] / "benchmarks"))
+sys.path.insert(0, str(HERE.parents[2] / "plans/benchmarks"))
 import run_program  # noqa: E402
 
 SETTINGS = {"STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "1ms", "STAB_SEED": "7"}
@@ -80,7 +80,7 @@ class Workplace:
 def needs(compiler):
     found = shutil.which(compiler)
     if not found:
-        raise Skipped(f"no {compiler} to be had: scripts/install --services")
+        raise Skipped(f"no {compiler} to be had: packaging/scripts/install --services")
     return found
 
 
@@ -253,7 +253,7 @@ def check_rust_tool(place):
     needs("cargo"), needs("rustc")
     crates = sorted(REGISTRY.glob("pulldown-cmark-*"))
     if not crates or not list(REGISTRY.glob("getopts-*")):
-        raise Skipped("no librust-pulldown-cmark-dev to be had: scripts/install --services")
+        raise Skipped("no librust-pulldown-cmark-dev to be had: packaging/scripts/install --services")
     source = place.directory / "source"
     shutil.copytree(crates[-1], source, ignore=shutil.ignore_patterns(".cargo-checksum.json", "Cargo.lock"))
     # What its own tests need isn't packaged.

@@ -21,7 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
-sys.path[:0] = [str(REPOSITORY / "benchmarks"), str(REPOSITORY / "tests")]
+sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(REPOSITORY / "tests")]
 sys.dont_write_bytecode = True
 from launcher_settings import launcher_settings  # noqa: E402
 from times import in_time  # noqa: E402

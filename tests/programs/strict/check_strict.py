@@ -165,7 +165,7 @@ def check_libc(place):
 
 
 def check_musl(place):
-    if not (MUSL / "libc.a").exists(): raise Skipped("no musl-dev to be had: scripts/install")
+    if not (MUSL / "libc.a").exists(): raise Skipped("no musl-dev to be had: packaging/scripts/install")
     start, end = [str(MUSL / name) for name in ("crt1.o", "crti.o")], [f"-L{MUSL}", "-lc", str(MUSL / "crtn.o")]
     place.write("main.c", "int puts(const char*); int twice(int);\nint main(void) { volatile int n = 21; if (twice(n) == 42) puts(\"42\"); return 0; }\n")
     musl = ["--target=x86_64-linux-musl", "--stab-pads=all", "-O1", "-fno-pie"]
@@ -278,7 +278,7 @@ def check_inner_commands(place):
 
 
 def check_mold(place):
-    if not shutil.which("mold"): raise Skipped("no mold to be had: scripts/install")
+    if not shutil.which("mold"): raise Skipped("no mold to be had: packaging/scripts/install")
     place.write("unused.c", "int unused = 3;\n")
     discards = ["-g", "-fdata-sections", "-Wl,--gc-sections", "unused.c"]
     for options in ([], ["-static"], discards):

@@ -1,4 +1,4 @@
-// How often intervals of declared estimators leave the truth out: bench/estimator_table with fewer rounds and shapes.
+// How often intervals of declared estimators leave the truth out: tests/bench/estimator_table with fewer rounds and shapes.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// How often intervals of mixed models leave the truth out: bench/mixed_table with fewer rounds.
+// How often intervals of mixed models leave the truth out: tests/bench/mixed_table with fewer rounds.
 #include <gtest/gtest.h>
 
 #include <cmath>

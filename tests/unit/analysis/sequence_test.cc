@@ -1,5 +1,5 @@
 // Confidence sequences: formula against formula, and that watching them costs nothing. Rates within 4 standard errors of what
-// is promised; docs/method.md has those of 4,000 rounds (bench/sequence_table.cc).
+// is promised; docs/method.md has those of 4,000 rounds (tests/bench/sequence_table.cc).
 #include "analysis/statistics/bets.h"
 #include "analysis/statistics/confidence_sequence.h"
 

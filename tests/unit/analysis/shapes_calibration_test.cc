@@ -1,4 +1,5 @@
-// How often the dip and the changes of a run speak of nothing; more shapes and rounds: bench/shape_table.cc, docs/method.md.
+// How often the dip and the changes of a run speak of nothing; more shapes and rounds: tests/bench/shape_table.cc,
+// docs/method.md.
 #include <gtest/gtest.h>
 
 #include "analysis/report/run_changes.h"

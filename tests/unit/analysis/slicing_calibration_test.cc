@@ -1,4 +1,4 @@
-// How often reports of sliced blocks err. slicing_table (bench/) prints all shapes with more rounds: docs/method.md.
+// How often reports of sliced blocks err. slicing_table (tests/bench/) prints all shapes with more rounds: docs/method.md.
 #include <gtest/gtest.h>
 
 #include "tests/unit/analysis/sliced_rates.h"

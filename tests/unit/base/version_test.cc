@@ -21,8 +21,8 @@ TEST(Version, IsWrittenInOnePlace) {
   const std::string root = STAB_SOURCE_DIR, number(version());
   EXPECT_NE(read(root + "/CMakeLists.txt").find("project(stab VERSION " + number + " "), std::string::npos) << number;
   int seen = 0;
-  for (const char* folder : {"base", "plan", "store", "analysis", "counters", "worker", "broker", "stabd", "stabctl",
-                             "instrumenter", "runtime", "include", "cmake", "docs/man"})
+  for (const char* folder : {"base", "plan", "store", "analysis", "counters", "stabd", "stabctl", "instrumenter", "runtime",
+                             "packaging/cmake", "docs/man"})
     for (const auto& file : std::filesystem::recursive_directory_iterator(root + "/" + folder)) {
       if (!file.is_regular_file()) continue;
       ++seen;

@@ -7,7 +7,7 @@
 #include "plan/check.h"
 #include "plan/limits.h"
 #include "plan/size.h"
-#include "toml/toml_nesting.h"
+#include "plan/toml/toml_nesting.h"
 #include "tests/unit/plan/plan_fixture.h"
 
 namespace stab::plan {

@@ -149,7 +149,7 @@ std::string read(const std::filesystem::path& path) {
 // The sources of the store and of the engine, but for the table; `which` is in the name.
 std::string sources(const std::string& which = "") {
   std::string out;
-  for (const char* folder : {"/store", "/engine", "/stabd"})
+  for (const char* folder : {"/store", "/stabd/engine", "/stabd/daemon"})
     for (const auto& file : std::filesystem::recursive_directory_iterator(STAB_SOURCE_DIR + std::string(folder)))
       if (file.path().extension() == ".cc" && file.path().stem() != "trial_machine" &&
           file.path().string().find(which) != std::string::npos)
@@ -182,7 +182,7 @@ TEST(TrialMachine, RecoveryIsDecidedHereAndNowhereElse) {
   EXPECT_NE(table.find("Recovery is decided here and nowhere else"), std::string::npos);
   const std::string all = sources();
   EXPECT_EQ(all.find("Recovery is decided"), std::string::npos);
-  for (const char* room : {"/engine/", "/stabd/"})
+  for (const char* room : {"/stabd/engine/", "/stabd/daemon/"})
     EXPECT_EQ(sources(room).find("kFoundAtStart"), std::string::npos) << "the store finds them";
   // No statement writes a state as a word: whatever it becomes comes out of the table.
   for (int state = 0; state < kStates; ++state)

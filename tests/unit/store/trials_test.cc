@@ -351,7 +351,7 @@ TEST_F(TrialsTest, ATransactionCommitsAllOrNothing) {
   EXPECT_EQ(store.trial(trial.id)->state, TrialState::kRecorded);
 }
 
-// How long it takes is for bench/store_rate. Here only that the cost grows with the number and not with its square: as a
+// How long it takes is for tests/bench/store_rate. Here only that the cost grows with the number and not with its square: as a
 // ratio of CPU times of one process, which a slow or shared machine leaves alone.
 TEST_F(TrialsTest, AHundredThousandAreInsertedInLinearTime) {
   Store store = open();

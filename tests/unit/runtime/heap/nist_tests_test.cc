@@ -1,6 +1,6 @@
 // The worked examples of NIST SP 800-22 Rev. 1a, by section; the 100 bits are the binary expansion of pi, as the
 // publication gives them.
-#include "bench/nist_tests.h"
+#include "tests/bench/nist_tests.h"
 
 #include <cmath>
 #include <string>

@@ -1,0 +1,74 @@
+// The table of formats, and what holds for all of them.
+#include <algorithm>
+
+#include "plan/metrics/metrics.h"
+#include "plan/metrics/readers.h"
+
+namespace stab::metrics {
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> table = {
+      {"google-benchmark", "Google Benchmark's --benchmark_format=json", read_google_benchmark, read_google_benchmark_processes},
+      {"hyperfine", "hyperfine's --export-json", read_hyperfine, read_hyperfine_runs},
+      {"criterion", "cargo criterion's --message-format=json, or --output-format bencher", read_criterion},
+      {"jmh", "JMH's -rf json", read_jmh, read_jmh_forks},
+      {"pytest-benchmark", "pytest's --benchmark-json", read_pytest_benchmark},
+      {"lnt", "LNT's report file, format 2", read_lnt, read_lnt_runs},
+      {"go", "go test -bench", read_go},
+      {"csv", "columns 'name' and 'value', and 'unit' where it isn't seconds", read_csv},
+  };
+  return table;
+}
+
+const Format* format_named(std::string_view name) {
+  const auto at = std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
+  return at == formats().end() ? nullptr : &*at;
+}
+
+namespace {
+
+// Before a reader sees it.
+Status check_text(const Format& format, std::string_view text) {
+  if (text.size() > kMostBytes)
+    return bad_input(std::to_string(text.size()) + " bytes, at most " + std::to_string(kMostBytes) + " are read");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return bad_input("it is empty; expected " + std::string(format.what));
+  return {};
+}
+
+Error no_benchmark(const Format& format) {
+  return {ErrorCode::kBadInput, "it has no benchmark; expected " + std::string(format.what), {}};
+}
+
+}  // namespace
+
+Result<std::vector<Metric>> read(const Format& format, std::string_view text) {
+  STAB_CHECK_OK(check_text(format, text));
+  STAB_TRY(std::vector<Metric> metrics, format.read(text));
+  if (metrics.empty()) return no_benchmark(format);
+  return metrics;
+}
+
+Result<std::vector<ProcessTime>> times_of_one_process(const std::vector<Metric>& metrics) {
+  std::vector<ProcessTime> times;
+  for (const Metric& metric : metrics) {
+    if (!metric.seconds) return bad_input("'" + metric.name + "': " + metric.reason);
+    times.push_back({metric.name, 0, *metric.seconds});
+  }
+  return times;
+}
+
+Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text) {
+  std::vector<ProcessTime> times;
+  if (format.read_processes) {
+    STAB_CHECK_OK(check_text(format, text));
+    STAB_TRY(times, format.read_processes(text));
+    if (times.empty()) return no_benchmark(format);
+  } else {
+    STAB_TRY(const std::vector<Metric> metrics, read(format, text));
+    STAB_TRY(times, times_of_one_process(metrics));
+  }
+  return times;
+}
+
+}  // namespace stab::metrics

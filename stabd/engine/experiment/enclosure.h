@@ -1,0 +1,24 @@
+// Enclosure: what one trial has to itself while it runs. A sliced block runs in several at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/machine/ledger.h"
+#include "stabd/engine/trial/trial_run.h"
+#include "stabd/host/process_tree.h"
+
+namespace stab::engine {
+
+// Not moved once `lab` is set, which points into it.
+struct Enclosure {
+  std::optional<ScratchDirectory> scratch;    // its directory
+  std::optional<TemporaryPlaces> temporary;   // its /tmp and /var/tmp; none: it has the machine's
+  std::unique_ptr<ProcessTree> tree;
+  std::unique_ptr<Ledger> ledger;
+  Laboratory lab;
+};
+
+}  // namespace stab::engine

@@ -1,0 +1,71 @@
+// What a run says and stores of its experiment as a whole; its trials are stored by experiment_run.cc.
+#include "stabd/engine/experiment/live_experiment.h"
+
+#include <utility>
+
+#include "plan/slicing.h"
+#include "store/trial_machine.h"
+
+namespace stab::engine {
+
+Result<std::unique_ptr<LiveExperiment>> LiveExperiment::load(Engine& engine, store::Id id, Observer& observer, StopSignal& stop) {
+  STAB_TRY(store::ExperimentRow row, engine.store().experiment(id));
+  STAB_TRY(ExpandedPlan expanded, expand_stored(row));
+  // Whether enough is known is decided of all machines' trials, by their controller.
+  if (engine.options().share) expanded.plan.stopping.rule = plan::StoppingRule::kFixed;
+  return std::unique_ptr<LiveExperiment>(new LiveExperiment(engine, observer, stop, std::move(row), std::move(expanded)));
+}
+
+const plan::Cell& LiveExperiment::cell_of(const store::TrialRow& trial) const {
+  return expanded_.design.cells[static_cast<size_t>(trial.cell)];
+}
+
+std::string LiveExperiment::name_of(const store::TrialRow& trial) const {
+  return expanded_.subjects[static_cast<size_t>(trial.subject)].name + ", " + cell_of(trial).name;
+}
+
+Status LiveExperiment::advance(store::ExperimentEvent event, const std::string& why) {
+  STAB_TRY(row_.state, store().advance(row_.id, event, why, now_ns()));
+  return {};
+}
+
+Status LiveExperiment::resume() {
+  STAB_TRY(row_.state, store().resume(row_.id, now_ns()));
+  return {};
+}
+
+Status LiveExperiment::reject(const std::string& why, store::ExperimentEvent event) {
+  STAB_CHECK_OK(note_and_log("rejected", why));
+  return advance(event, why);
+}
+
+Status LiveExperiment::log(const char* kind, const std::string& text) const {
+  return store().log({now_ns(), row_.id, kind, text});
+}
+
+Status LiveExperiment::note_and_log(const char* kind, const std::string& text) const {
+  note(text);
+  return log(kind, text);
+}
+
+void LiveExperiment::tell(const store::TrialRow& trial, const store::Outcome& outcome, int64_t done, int64_t planned) const {
+  const plan::Cell& cell = cell_of(trial);
+  TrialNews news;
+  news.kind = trial.kind;
+  news.state = step(outcome.state, store::TrialEvent::kStored).state;
+  news.subject = expanded_.subjects[static_cast<size_t>(trial.subject)].name;
+  news.cell = cell.name;
+  if (plan().experiment.blocks != plan::BlockMode::kSliced) {
+    news.wall_ns = outcome.wall_ns;
+  } else if (!plan::runs_alone(plan(), trial.block) && outcome.user_ns && outcome.system_ns) {
+    news.wall_ns = *outcome.user_ns + *outcome.system_ns;
+  }
+  const bool timed = trial.pass == 0 && !plan().counters.simulation.on();  // a simulator's time is no replicate's
+  if (timed) news.layout = plan::layout_of(cell, trial.layout);
+  news.failure = outcome.failure;
+  news.done = done;
+  news.planned = planned;
+  observer_->trial_done(news);
+}
+
+}  // namespace stab::engine

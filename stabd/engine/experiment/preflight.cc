@@ -1,0 +1,99 @@
+// The preflight of an experiment: one trial of every cell of every workload, before the night is spent.
+#include "stabd/engine/experiment/preflight.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/wording.h"
+#include "stabd/engine/trial/trial_metrics.h"
+
+namespace stab::engine {
+namespace {
+
+// What failed in an earlier run may have been repaired since; without being asked again it would count as passed. So would what
+// was lost too often: where another attempt is to come, that one is the last.
+Status repeat_failed(LiveExperiment& experiment) {
+  STAB_TRY(const std::vector<store::TrialRow> attempts,
+           experiment.store().trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
+  std::map<uint32_t, store::TrialRow> last;  // by place; attempts come in their order
+  for (const store::TrialRow& attempt : attempts) last[attempt.order] = attempt;
+  for (const auto& [place, trial] : last) {
+    if (!has(step(trial.state, store::TrialEvent::kRerun).actions, store::TrialAction::kRepeat)) continue;
+    STAB_TRY(const store::Id again, experiment.store().rerun(trial.id));
+    (void)again;
+  }
+  return {};
+}
+
+// Why the response that the verdict is about has no value, where the trial's counters should have given one. A night
+// without it says nothing.
+std::string without_first_response(const plan::Plan& plan, const store::Outcome& outcome) {
+  const std::string& first = plan.experiment.responses[0].name;
+  for (const store::ResponseRow& row : outcome.responses)
+    if (row.name == first && !row.value) return "no value of " + first + ", the first response: " + row.reason;
+  return {};
+}
+
+// Why a declared question would not be asked: no cell of its workload has a benchmark of that name. Empty: each one will be.
+Result<std::string> without_benchmark(const LiveExperiment& experiment) {
+  std::map<int, std::set<std::string>> names;  // by subject
+  STAB_TRY(const std::vector<store::TrialRow> trials,
+           experiment.store().trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = {}, .block = {}}));
+  for (const store::TrialRow& trial : trials) {
+    const auto& metrics = experiment.expanded().workload_of(trial.subject).metrics;
+    if (!metrics || metrics->families.empty()) continue;
+    STAB_TRY(const store::Outcome outcome, experiment.store().outcome(trial.id));
+    for (const store::ResponseRow& row : outcome.responses)
+      if (row.name.starts_with(kMetricPrefix)) names[trial.subject].insert(row.name.substr(kMetricPrefix.size()));
+  }
+  for (const auto& [subject, benchmarks] : names) {
+    const std::vector<plan::Metrics::Unasked> unasked = experiment.expanded().workload_of(subject).metrics->unasked(benchmarks);
+    if (unasked.empty()) continue;
+    const std::string near = did_you_mean(unasked[0].pattern, std::vector<std::string>(benchmarks.begin(), benchmarks.end()));
+    return experiment.expanded().subjects[static_cast<size_t>(subject)].name + ": family " + in_quotes(unasked[0].family) +
+           " asks for " + in_quotes(unasked[0].pattern) + ", and no benchmark has that name; " +
+           (near.empty() ? "there are " + std::to_string(benchmarks.size()) + ", such as " + in_quotes(*benchmarks.begin())
+                         : near);
+  }
+  return std::string();
+}
+
+}  // namespace
+
+Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, OutputInquiry& inquiry) {
+  STAB_CHECK_OK(repeat_failed(experiment));
+  bool announced = false;
+  while (!experiment.stop().asked()) {
+    STAB_TRY(const std::optional<store::TrialRow> trial,
+             experiment.store().next_trial(experiment.id(), store::TrialKind::kPreflight));
+    if (!trial) {
+      STAB_TRY(const std::string unasked, without_benchmark(experiment));
+      if (!unasked.empty()) STAB_CHECK_OK(experiment.reject("preflight of " + unasked));
+      return unasked.empty();
+    }
+    if (!std::exchange(announced, true)) experiment.observer().phase("preflight: one trial of each cell");
+    STAB_CHECK_OK(experiment.store().claim(trial->id, runner.claim()));
+    STAB_TRY(store::Outcome outcome, runner.run(*trial));
+    STAB_CHECK_OK(inquiry.explain(*trial, outcome));
+    if (outcome.state == store::TrialState::kVerified) {
+      outcome.failure = without_first_response(experiment.plan(), outcome);
+      if (!outcome.failure.empty()) outcome.state = step(outcome.state, store::TrialEvent::kUnanswered).state;
+    }
+    const bool lost = outcome.state == store::TrialState::kLost;
+    STAB_TRY(const store::Replacement replacement, experiment.store().finish(outcome, lost ? kMaxAttemptsWhenLost : 1));
+    experiment.tell(*trial, outcome, 0, 0);
+    if (outcome.state == store::TrialState::kVerified || (lost && replacement.next_attempt)) continue;
+    if (lost && experiment.stop().asked()) return false;
+    if (lost) outcome.failure = "lost in attempt " + std::to_string(trial->attempt) + ", the last one: " + outcome.failure;
+    STAB_CHECK_OK(experiment.reject("preflight of " + experiment.name_of(*trial) + ": " + outcome.failure +
+                                    (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
+    return false;
+  }
+  return false;
+}
+
+}  // namespace stab::engine

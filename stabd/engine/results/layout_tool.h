@@ -1,0 +1,75 @@
+// What a computation of layouts starts from: what a trial ran with, its binary, and stab-layout, which draws them again.
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/experiment/store_gate.h"
+#include "stabd/engine/separation/file_reader.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+// What a dose report says of where things were.
+struct Ran {
+  std::string code = "off", stack = "off";
+  uint64_t seed = 0, range = 0;
+  std::string text_hash;    // empty: code stayed
+  std::string script_hash;  // empty: there was no layout script
+  uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
+  int64_t layouts = 0, refills = 0;
+};
+Result<Ran> read_dose(const std::string& text);
+
+struct BinaryFile {
+  std::string path;
+  bool is_kept = false;  // in the archive, which is ours
+};
+// The executable that a trial ran. `is_checked`: whoever reads it holds the hash of its code against the trial's, so that the
+// file at the build's old place will do.
+Result<BinaryFile> find_binary(store::Store& store, const store::TrialRow& trial, const Archive& archive, bool is_checked);
+
+// stab-layout, where it is, as whom it is started, and the gate that is opened while it works; null: nobody else uses the store.
+struct LayoutTool {
+  std::string path;
+  ReaderSetting reader;
+  Gate* gate = nullptr;
+  std::chrono::nanoseconds until{0};  // on the reader's raw clock: no question is answered later. 0: each has its own time alone
+  // What it prints for a trial; `words`: the rest of its command, `script`: what the trial has kept as its layout script, with
+  // its match table if it has one (script_with_table).
+  // kUnavailable: it would take more time or more bytes than there are.
+  Result<std::string> output(const BinaryFile& binary, const std::vector<std::string>& words, const Ran& ran,
+                             const std::string& script) const;
+  // What it prints of a build for a match table (match_tables.h). kCorrupt: the binary has no metadata that it could read, or no
+  // identities.
+  Result<std::string> match(const BinaryFile& binary) const;
+
+ private:
+  Result<std::string> ask(const BinaryFile& binary, FileQuestion question) const;
+};
+// For all that one experiment of the lab asks of it: nobody else's experiment waits for longer.
+inline constexpr std::chrono::minutes kLayoutsOfAnExperiment{15};
+// The engine's, started as the experiment's submitter, with that time from now on. `cancel_fd`: readable: give up.
+LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd);
+// For somebody who looks at an experiment: started as its submitter where we are root, else as ourselves.
+LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row);
+
+std::vector<std::string_view> split(std::string_view text, char by);
+// Of an answer about all functions, its first line and what follows its last one included. kUnavailable: it tells of more
+// functions than are mapped, as a stranger's binary may claim.
+Result<std::vector<std::string_view>> lines_of_functions(std::string_view text);
+
+template <typename T>
+bool take(std::string_view text, int base, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace stab::engine

@@ -1,0 +1,555 @@
+// Three steps. Units: the epochs of each trial, joined where the layout stayed, with what doesn't compare left out. The work: of
+// the points that were visited the one by which CPU time varies least. Places: stab-layout draws each trial's layouts again.
+#include "stabd/engine/results/load_placements.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "analysis/statistics/placements.h"
+#include "base/like.h"
+#include "plan/layout_confirmation.h"
+#include "runtime/code/layout_script.h"
+#include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/match_tables.h"
+#include "stabd/engine/trial/epoch_series.h"
+
+namespace stab::engine {
+namespace {
+
+using analysis::PlacementData;
+
+// Epochs of less than this share of the median's CPU time are ends cut off; of more than this many times its wall time, late.
+constexpr double kShort = 0.25, kLate = 3;
+// Of a point that is visited less often in an epoch, where another one is there, the counting alone is noise.
+constexpr double kFewVisits = 20;
+constexpr size_t kLeastForNoise = 20;
+
+struct Unit {
+  uint32_t image = helper::kNoImage, refill = helper::kNoImage;
+  uint64_t cpu_ns = 0, wall_ns = 0;
+  std::vector<uint64_t> visits;  // by the group's points
+  bool usable = true;
+  bool ordered = false;  // by the program, which has waited for it: its wall time says nothing
+};
+
+struct TrialUnits {
+  store::Id trial = 0;
+  int cell = 0;
+  Ran ran;
+  std::string script;  // that it followed
+  std::vector<Unit> units;
+};
+
+// Samples of all trials: of each function by its index in the metadata, and of all.
+struct Samples {
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> of;  // all, and those in images before the newest
+  uint64_t all = 0;
+};
+
+struct Group {
+  Samples samples;
+  int subject = 0, build = 0;
+  BinaryFile binary;
+  std::string text_hash;
+  bool by_trial = false;
+  std::vector<std::string> points;
+  std::vector<TrialUnits> trials;
+  std::string match_rows;  // of the match table that scripts of its trials name, behind a byte 0
+  std::map<std::string, uint64_t> left_out;
+
+  std::string script_of(const TrialUnits& trial) const {
+    return trial.script.find("\nmatch ") == std::string::npos ? trial.script : trial.script + match_rows;
+  }
+};
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+size_t index_of(std::vector<std::string>& names, const std::string& name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<size_t>(at - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
+}
+
+// Whether an epoch has the layout of the unit before. Pads are drawn anew although nobody has entered the image: then no function
+// was called, and those that are from now on have the new pads.
+bool stays_in(const Unit& unit, const Epoch& epoch) {
+  return unit.image == epoch.image && (unit.refill == epoch.refill || (epoch.flags & helper::kEpochUnentered) != 0);
+}
+
+// The epochs of a trial; those in which the layout of the one before stayed are part of it.
+std::vector<Unit> units_of(const EpochSeries& series, Group& group) {
+  std::vector<size_t> columns;
+  for (const std::string& point : series.points) columns.push_back(index_of(group.points, point));
+  std::vector<Unit> out;
+  for (const Epoch& epoch : epochs_of(series)) {
+    if (!out.empty() && stays_in(out.back(), epoch)) ++group.left_out["joined to the epoch before, whose layout stayed"];
+    else out.emplace_back().image = epoch.image;
+    Unit& unit = out.back();
+    unit.refill = epoch.refill;
+    unit.cpu_ns += epoch.cpu_ns;
+    unit.wall_ns += epoch.wall_ns;
+    unit.usable = unit.usable && epoch.cpu_known;
+    unit.ordered = unit.ordered || (epoch.flags & helper::kEpochOrdered) != 0;
+    unit.visits.resize(group.points.size(), 0);
+    for (size_t k = 0; k < columns.size(); ++k) unit.visits[columns[k]] += epoch.visits[k];
+  }
+  return out;
+}
+
+void add_profile(const FunctionProfile& profile, Group& group) {
+  const helper::SampleHeader& totals = profile.totals;
+  group.samples.all += totals.newest + totals.older + totals.original + totals.elsewhere + totals.kernel;
+  for (const helper::FunctionSamples& function : profile.functions) {
+    auto& [all, older] = group.samples.of[function.function];
+    all += uint64_t{function.newest} + function.older + function.original;
+    older += function.older;
+  }
+}
+
+void mark_unusable(Group& group) {
+  std::vector<double> cpu, wall;
+  for (const TrialUnits& trial : group.trials)
+    for (const Unit& unit : trial.units) {
+      if (unit.cpu_ns > 0) cpu.push_back(static_cast<double>(unit.cpu_ns));
+      wall.push_back(static_cast<double>(unit.wall_ns));
+    }
+  const double least_cpu = kShort * median_of(std::move(cpu)), most_wall = kLate * median_of(std::move(wall));
+  for (TrialUnits& trial : group.trials) {
+    for (size_t i = 0; i < trial.units.size(); ++i) {
+      Unit& unit = trial.units[i];
+      unit.visits.resize(group.points.size(), 0);
+      const char* why = nullptr;
+      if (i == 0) why = "first of its trial, with the program's start";
+      else if (!unit.usable) why = "without a CPU time";
+      else if (static_cast<double>(unit.cpu_ns) < least_cpu) why = "with little CPU time";
+      else if (!unit.ordered && static_cast<double>(unit.wall_ns) > most_wall) why = "ended late";
+      if (!why) continue;
+      unit.usable = false;
+      ++group.left_out[why];
+    }
+  }
+}
+
+double signal_of(const Unit& unit, size_t point) {
+  if (!unit.usable || unit.cpu_ns == 0 || unit.visits[point] == 0) return std::numeric_limits<double>::quiet_NaN();
+  return std::log(static_cast<double>(unit.cpu_ns) / static_cast<double>(unit.visits[point]));
+}
+
+struct Steadiness {
+  size_t point = 0;
+  double noise = 0;   // sd of an epoch, of the logarithm
+  double visits = 0;  // median of an epoch
+  size_t epochs = 0;  // that visited it
+};
+
+std::optional<Steadiness> steadiness_of(const Group& group, size_t point) {
+  std::vector<double> signal, visits;
+  std::vector<uint32_t> series;
+  for (const TrialUnits& trial : group.trials)
+    for (const Unit& unit : trial.units) {
+      signal.push_back(signal_of(unit, point));
+      series.push_back(static_cast<uint32_t>(trial.trial));
+      if (std::isfinite(signal.back())) visits.push_back(static_cast<double>(unit.visits[point]));
+    }
+  const size_t epochs = visits.size();
+  const analysis::Differences differences(signal, series);
+  if (differences.rows().size() < kLeastForNoise) return std::nullopt;
+  return Steadiness{point, differences.scale() / std::sqrt(analysis::kDifferenceVariance), median_of(std::move(visits)), epochs};
+}
+
+std::string figure_of(const Group& group, const std::optional<Steadiness>& found, size_t point) {
+  size_t visited = 0, all = 0;
+  for (const TrialUnits& trial : group.trials)
+    for (const Unit& unit : trial.units) {
+      visited += unit.visits[point] > 0;
+      ++all;
+    }
+  char noise[48] = "";
+  if (found) std::snprintf(noise, sizeof noise, ", noise of an epoch %.3g %%", 100 * found->noise);
+  return "'" + group.points[point] + "' was visited in " + std::to_string(visited) + " of " + std::to_string(all) + " epochs" +
+         noise;
+}
+
+// Where CPU time by it is noisier than this from epoch to epoch, a count is of something else than the work.
+constexpr double kUnsteady = 0.5;
+
+struct Choice {
+  std::optional<Steadiness> best;
+  std::string figures;  // of each point that was wanted
+};
+
+// The point by which CPU time varies least. `wanted`: points to choose from; empty: all.
+Choice choose_steadiest(const Group& group, const std::vector<std::string>& wanted) {
+  Choice out;
+  for (size_t point = 0; point < group.points.size(); ++point) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), group.points[point]) == wanted.end()) continue;
+    const std::optional<Steadiness> found = steadiness_of(group, point);
+    out.figures += (out.figures.empty() ? "" : "; ") + figure_of(group, found, point);
+    if (!found || found->noise > kUnsteady) continue;
+    const auto is_coarse = [](const Steadiness& one) { return one.visits < kFewVisits; };
+    if (!out.best || (is_coarse(*out.best) != is_coarse(*found) ? is_coarse(*out.best) : found->noise < out.best->noise))
+      out.best = found;
+  }
+  return out;
+}
+
+Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const std::string& workload) {
+  const std::string cure = "put STAB_PROGRESS(\"NAME\") of stab/progress.h where a piece of the work is done, or map whole runs: "
+                           "code = [\"once\"] and 200 replicates or more";
+  const Choice choice = choose_steadiest(group, plan.layout.progress);
+  if (choice.best) return *choice.best;
+  if (group.points.empty())
+    return bad_input("nothing counts the work that " + workload + " does in an epoch: it has visited no progress point; " + cure);
+  if (choice.figures.empty()) {
+    std::string known;
+    for (const std::string& point : group.points) known += (known.empty() ? "'" : ", '") + point + "'";
+    return bad_input("'progress' of [layout] names no point that " + workload + " has visited; it has visited " + known);
+  }
+  return bad_input("nothing counts the work of " + workload + " steadily: " + choice.figures + "; " + cure);
+}
+
+// --- places -----------------------------------------------------------------------------------------------------------
+
+Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
+
+std::vector<std::string> words_for(const Ran& ran) {
+  return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
+}
+
+// The functions of a program, as stab-layout names them.
+struct Listed {
+  std::vector<PlacementData::Function> moving;
+  std::map<std::string, size_t> named;  // how many have a name; those that never move count, too
+};
+
+Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
+  std::vector<std::string> words = words_for(group.trials.front().ran);
+  words.insert(words.end(), {"--image", "0"});
+  STAB_TRY(const std::string text,
+           tool.output(group.binary, words, group.trials.front().ran, group.script_of(group.trials.front())));
+  STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
+  const std::vector<std::string_view> head = split(lines[0], ' ');
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
+  if (head[2] != group.text_hash)
+    return Error{ErrorCode::kCorrupt,
+                 "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
+                     ", theirs " + group.text_hash,
+                 {}};
+  Listed out;
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::vector<std::string_view> fields = split(lines[i], '\t');
+    PlacementData::Function function;
+    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
+    function.name = fields[4];
+    ++out.named[function.name];
+    if (fields[2] == "-") continue;
+    if (group.samples.all > 0) {
+      const auto at = group.samples.of.find(static_cast<uint32_t>(i - 1));
+      const auto [all, older] = at == group.samples.of.end() ? std::pair<uint64_t, uint64_t>() : at->second;
+      function.samples = static_cast<double>(all) / static_cast<double>(group.samples.all);
+      if (all > 0) function.older = static_cast<double>(older) / static_cast<double>(all);
+    }
+    out.moving.push_back(std::move(function));
+  }
+  return out;
+}
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, std::vector<PlacementData::Function>& functions) {
+  if (!wanted.empty()) {
+    std::erase_if(functions, [&](const auto& function) { return wanted.count(function.linked) == 0; });
+    return;
+  }
+  if (!plan.layout.only.empty())
+    std::erase_if(functions, [&](const auto& function) {
+      return std::none_of(plan.layout.only.begin(), plan.layout.only.end(),
+                          [&](const std::string& pattern) { return is_like(function.name, pattern); });
+    });
+  const bool sampled =
+      std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
+  if (sampled) std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < analysis::kHotShare; });
+  if (functions.size() <= analysis::kMostMapped) return;
+  std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
+    return a.samples.value_or(0) != b.samples.value_or(0) ? a.samples.value_or(0) > b.samples.value_or(0) : a.bytes > b.bytes;
+  });
+  functions.resize(analysis::kMostMapped);
+  std::sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.linked < b.linked; });
+}
+
+// Rows of offsets and pads, by number of the image and of the refill.
+struct Drawn {
+  std::vector<std::vector<uint16_t>> offset, pad;
+};
+
+bool take_page_offset(std::string_view field, uint16_t& out) {
+  uint32_t value = 0;
+  if (field == "-") return out = analysis::kNowhere, true;
+  if (!take(field, 10, value)) return false;
+  out = static_cast<uint16_t>(value % 4096);
+  return true;
+}
+
+Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const TrialUnits& trial,
+                         const std::vector<PlacementData::Function>& functions) {
+  uint32_t last = 0;
+  for (const Unit& unit : trial.units)
+    for (const uint32_t which : {unit.image, unit.refill})
+      if (which != helper::kNoImage) last = std::max(last, which);
+  std::vector<std::string> words = words_for(trial.ran);
+  words.insert(words.end(), {"--through", std::to_string(last)});
+  for (const PlacementData::Function& function : functions) words.push_back(hex(function.linked));
+  STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, group.script_of(trial)));
+  Drawn drawn;
+  std::string_view rest = text;
+  rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return strange(tool);
+    const std::vector<std::string_view> fields = split(rest.substr(0, end), '\t');
+    rest.remove_prefix(end + 1);
+    if (fields.size() != 1 + 2 * functions.size()) return strange(tool);
+    std::vector<uint16_t> offset(functions.size()), pad(functions.size());
+    for (size_t f = 0; f < functions.size(); ++f)
+      if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f]))
+        return strange(tool);
+    drawn.offset.push_back(std::move(offset));
+    drawn.pad.push_back(std::move(pad));
+  }
+  if (drawn.offset.size() != size_t{last} + 1) return strange(tool);
+  return drawn;
+}
+
+void add_row(const Drawn& drawn, const Unit& unit, bool has_pads, PlacementData& data) {
+  const std::vector<uint16_t> nowhere(data.functions.size(), analysis::kNowhere);
+  const auto& offset = unit.image != helper::kNoImage ? drawn.offset[unit.image] : nowhere;
+  const auto& pad = has_pads && unit.refill != helper::kNoImage ? drawn.pad[unit.refill] : nowhere;
+  data.offset.insert(data.offset.end(), offset.begin(), offset.end());
+  data.pad.insert(data.pad.end(), pad.begin(), pad.end());
+}
+
+// Levels of a script come once in each run of so many images (runtime/code/layout_script.h).
+constexpr uint32_t kScriptBlock = 4;
+
+Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> point, PlacementData& data) {
+  std::vector<double> cpu, work;
+  for (const TrialUnits& trial : group.trials) {
+    STAB_TRY(const Drawn drawn, draw_again(tool, group, trial, data.functions));
+    const auto series = static_cast<uint32_t>(group.by_trial ? trial.cell : static_cast<int>(&trial - group.trials.data()));
+    uint32_t stratum = 0, block = 0;
+    for (const Unit& unit : trial.units) {
+      const uint32_t in_block = data.forced && unit.image != helper::kNoImage ? unit.image / kScriptBlock : 0;
+      if (&unit == &trial.units.front() || in_block != block) ++stratum;
+      block = in_block;
+      const double signal = point           ? signal_of(unit, *point)
+                            : unit.cpu_ns > 0 ? std::log(static_cast<double>(unit.cpu_ns))
+                                              : std::numeric_limits<double>::quiet_NaN();
+      data.signal.push_back(signal);
+      data.series.push_back(series);
+      data.stratum.push_back(data.forced ? stratum : series);
+      add_row(drawn, unit, !group.by_trial, data);
+      if (!std::isfinite(signal)) continue;
+      cpu.push_back(static_cast<double>(unit.cpu_ns));
+      if (point) work.push_back(static_cast<double>(unit.visits[*point]));
+    }
+  }
+  data.unit_ms = median_of(std::move(cpu)) * 1e-6;
+  data.work_per_unit = median_of(std::move(work));
+  return {};
+}
+
+Result<Placements> placements_of(const Group& group, const plan::Plan& plan, const std::string& workload,
+                                 const std::set<uint64_t>& wanted, const LayoutTool& tool) {
+  Placements out;
+  out.subject = group.subject;
+  out.build = group.build;
+  out.text_hash = group.text_hash;
+  PlacementData& data = out.data;
+  data.experiment = plan.experiment.name;
+  data.workload = workload;
+  data.unit = group.by_trial ? "trial" : "epoch";
+  data.forced = group.trials.front().ran.code == "design";
+  data.left_out.assign(group.left_out.begin(), group.left_out.end());
+  std::optional<size_t> point;
+  if (!group.by_trial) {
+    STAB_TRY(const Steadiness work, choose_work(group, plan, workload));
+    point = work.point;
+    data.work = "visits of '" + group.points[work.point] + "'";
+  }
+  STAB_TRY(Listed listed, functions_of(tool, group));
+  data.functions = std::move(listed.moving);
+  data.program_functions = data.functions.size();
+  choose_functions(plan, wanted, data.functions);
+  if (data.functions.empty())
+    return bad_input(plan.layout.only.empty() ? "no function of " + workload + " moves"
+                                              : "'only' of [layout] names no function of " + workload + " that moves");
+  STAB_CHECK_OK(fill(tool, group, point, data));
+  return out;
+}
+
+// One unit of a trial whose layout lasts as long as it does.
+Unit whole_trial(const store::Outcome& outcome) {
+  Unit unit;
+  unit.image = 0;
+  if (outcome.user_ns && outcome.system_ns) unit.cpu_ns = static_cast<uint64_t>(*outcome.user_ns + *outcome.system_ns);
+  if (outcome.wall_ns) unit.wall_ns = static_cast<uint64_t>(*outcome.wall_ns);
+  return unit;
+}
+
+using GroupKey = std::pair<int, int>;
+
+// Once for the trials of one build, whose scripts name the same table. pre: the trial is the last of the group
+Status find_table(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool,
+                  Group& group) {
+  const std::string& script = group.trials.back().script;
+  if (!group.match_rows.empty()) return {};
+  STAB_TRY(const std::string whole, script_with_table(store, trial, script, archive, tool));
+  group.match_rows = whole.substr(script.size());
+  return {};
+}
+
+Status take_trial(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool,
+                  std::map<GroupKey, Group>& groups, uint64_t& without_epochs) {
+  STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+  if (outcome.dose_json.empty() || !outcome.excluded_by.empty() || trial.pass != 0) return {};
+  STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+  if (ran.text_hash.empty() || ran.code == "copy" || ran.code == "off") return {};
+  STAB_TRY(const std::string stored, store.epochs(trial.id));
+  const bool by_trial = ran.code == "once";
+  if (stored.empty() && !by_trial) {
+    ++without_epochs;
+    return {};
+  }
+  Group& group = groups[{trial.subject, by_trial ? -1 - trial.build : trial.build}];
+  if (group.trials.empty()) {
+    group.subject = trial.subject;
+    group.build = trial.build;
+    group.by_trial = by_trial;
+    group.text_hash = ran.text_hash;
+    STAB_TRY(group.binary, find_binary(store, trial, archive, true));
+  }
+  if (ran.text_hash != group.text_hash)
+    return Error{
+        ErrorCode::kCorrupt, "trials of one build ran code with hashes " + group.text_hash + " and " + ran.text_hash, {}};
+  TrialUnits units{trial.id, trial.cell, ran, {}, {}};
+  if (by_trial) units.units.push_back(whole_trial(outcome));
+  if (!stored.empty()) {
+    STAB_TRY(const EpochSeries series, decode_epochs(stored));
+    if (!by_trial) units.units = units_of(series, group);
+    units.script = series.script;
+    if (series.profile) add_profile(*series.profile, group);
+  }
+  group.trials.push_back(std::move(units));
+  return find_table(store, trial, archive, tool, group);
+}
+
+// Trials of one seed have the same layouts, so they are no draws of their own, and what else these layouts do would come to light
+// once for each of them. The first one stands for all.
+void leave_out_repeats(Group& group) {
+  std::set<uint64_t> seeds;
+  std::erase_if(group.trials, [&](const TrialUnits& trial) {
+    if (seeds.insert(trial.ran.seed).second) return false;
+    group.left_out["in layouts that an earlier trial has had"] += trial.units.size();
+    return true;
+  });
+}
+
+}  // namespace
+
+std::string name_in_script(const PlacementData::Function& function, size_t same) {
+  const std::string address = hex(function.linked);
+  // stab-layout makes a name up for a stripped function, and prints '?' for odd bytes.
+  const bool is_symbol = function.name != "fn_" + address.substr(2) && function.name.find_first_of("?\"\\") == std::string::npos;
+  return same == 1 && is_symbol && function.name.size() <= code::kMostCountedName ? function.name : address;
+}
+
+std::string reasons_of(const std::vector<RefusedMap>& refused) {
+  std::string out;
+  for (const RefusedMap& one : refused) out += (out.empty() ? "" : "; ") + one.why;
+  return out;
+}
+
+Steadiest steadiest_point(const EpochSeries& series) {
+  Group group;
+  TrialUnits units;
+  units.units = units_of(series, group);
+  group.trials.push_back(std::move(units));
+  mark_unusable(group);
+  Steadiest out;
+  const Choice choice = choose_steadiest(group, {});
+  out.figures = choice.figures;
+  if (choice.best) out.point = group.points[choice.best->point];
+  return out;
+}
+
+Result<std::vector<std::string>> hot_functions(store::Store& store, const store::TrialRow& trial, const store::Outcome& outcome,
+                                               const EpochSeries& series, size_t most, const LayoutTool& tool,
+                                               const Archive& archive) {
+  STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+  Group group;
+  group.text_hash = ran.text_hash;
+  STAB_TRY(group.binary, find_binary(store, trial, archive, true));
+  group.trials.push_back({trial.id, trial.cell, ran, series.script, {}});
+  STAB_CHECK_OK(find_table(store, trial, archive, tool, group));
+  if (series.profile) add_profile(*series.profile, group);
+  STAB_TRY(Listed listed, functions_of(tool, group));
+  std::vector<PlacementData::Function>& functions = listed.moving;
+  std::erase_if(functions, [](const PlacementData::Function& function) { return function.samples.value_or(0) <= 0; });
+  std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return *a.samples > *b.samples; });
+  std::vector<std::string> out;
+  for (size_t i = 0; i < functions.size() && out.size() < most; ++i)
+    out.push_back(name_in_script(functions[i], listed.named[functions[i].name]));
+  return out;
+}
+
+Result<LoadedPlacements> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
+                                         const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
+                                         const LayoutTool& tool, const Archive& archive) {
+  std::map<GroupKey, Group> groups;
+  uint64_t without_epochs = 0;
+  STAB_TRY(const std::vector<store::TrialRow> trials,
+           store.trials(row.id, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
+  for (const store::TrialRow& trial : trials) STAB_CHECK_OK(take_trial(store, trial, archive, tool, groups, without_epochs));
+  if (groups.empty())
+    return bad_input("experiment " + std::to_string(row.id) + " has nothing to map: " +
+                     (without_epochs > 0
+                          ? std::to_string(without_epochs) + " trials had layouts, but their epochs were not kept; write "
+                                                             "map = true under [layout], or record_epochs = true"
+                          : "no recorded trial drew layouts of code; write code = [\"shuffle\"] under [factors]"));
+  LoadedPlacements out;
+  for (auto& [key, group] : groups) {
+    leave_out_repeats(group);
+    // Trials of one cell stand together, in the order in which they ran: cells may differ by more than their layouts.
+    if (group.by_trial)
+      std::stable_sort(group.trials.begin(), group.trials.end(),
+                       [](const TrialUnits& a, const TrialUnits& b) { return a.cell < b.cell; });
+    else
+      mark_unusable(group);
+    const std::string& workload = subjects[static_cast<size_t>(group.subject)].name;
+    Result<Placements> placements = placements_of(group, plan, workload, functions, tool);
+    if (placements) {
+      out.of.push_back(*std::move(placements));
+      continue;
+    }
+    // What is wrong with one program's work says nothing of another's; that there is no time, or another binary, does.
+    if (placements.error().code != ErrorCode::kBadInput) return placements.error();
+    out.refused.push_back({workload, placements.error().message});
+  }
+  if (out.of.empty()) return bad_input(reasons_of(out.refused));
+  return out;
+}
+
+}  // namespace stab::engine

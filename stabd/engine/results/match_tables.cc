@@ -1,0 +1,115 @@
+// stab-layout says what each build needs, in the form of a table of one build; here these are put together. The rows are a
+// stranger's as the binaries are, so the helper looks at each of them again.
+#include "stabd/engine/results/match_tables.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "runtime/code/match_table.h"
+
+namespace stab::engine {
+namespace {
+
+using Rows = std::vector<code::MatchRow>;
+
+// What stab-layout --match has printed for one binary.
+Result<Rows> read_rows(std::string_view text) {
+  const Error strange{ErrorCode::kCorrupt, "stab-layout is of another version: it prints no match table", {}};
+  const size_t end = text.find('\0');
+  if (end == std::string_view::npos) return strange;
+  text.remove_prefix(end + 1);
+  if (text.size() % sizeof(code::MatchRow) != 0 || text.size() / sizeof(code::MatchRow) > code::kMostMatchRows) return strange;
+  Rows rows(text.size() / sizeof(code::MatchRow));
+  if (!rows.empty()) std::memcpy(rows.data(), text.data(), text.size());
+  return rows;
+}
+
+// Of all rows in an image, between the gaps that are drawn.
+double bytes_of(const Rows& rows) {
+  double bytes = 0;
+  for (const code::MatchRow& row : rows) bytes += double(row.lead) + double(row.bytes) + double(row.table_bytes);
+  return bytes;
+}
+
+std::string percent_wider(double times) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f %%", (times - 1) * 100);
+  return text.data();
+}
+
+void put_together(const std::vector<Rows>& builds, ProgramMatch& out) {
+  std::map<uint64_t, code::MatchRow> all;
+  for (const Rows& rows : builds)
+    for (const code::MatchRow& row : rows) {
+      const auto [at, is_first] = all.try_emplace(row.identity, row);
+      if (!is_first) at->second = code::both(at->second, row);
+    }
+  Rows rows;
+  rows.reserve(all.size());
+  for (const auto& [identity, row] : all) rows.push_back(row);
+  if (rows.empty()) return void(out.why_not = "nothing in its builds moves");
+  if (rows.size() > code::kMostMatchRows)
+    return void(out.why_not = "its builds have more than " + std::to_string(code::kMostMatchRows) + " functions together");
+  for (const Rows& build : builds) out.widest = std::max(out.widest, bytes_of(rows) / std::max(1.0, bytes_of(build)));
+  if (out.widest > kWidestMatch)
+    return void(out.why_not = "its builds have so little in common that images with room for all of them would be " +
+                              percent_wider(out.widest) + " longer than one build's own");
+  out.rows.assign(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(code::MatchRow));
+  std::array<char, 64> line{};
+  std::snprintf(line.data(), line.size(), "match %zu 0x%llx", rows.size(),
+                static_cast<unsigned long long>(abi::hash64(out.rows.data(), out.rows.size())));
+  out.line = line.data();
+}
+
+}  // namespace
+
+Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, std::string_view program, const Archive& archive,
+                                   const LayoutTool& tool) {
+  ProgramMatch out;
+  STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
+  std::vector<Rows> all;
+  std::map<std::string, bool> seen;  // binaries; builds may have one
+  for (const store::BuildRow& build : builds) {
+    if (build.program != program || build.link != 0 || build.binary_sha256.empty()) continue;
+    if (!seen.try_emplace(build.binary_sha256, true).second) continue;
+    store::TrialRow of_build;
+    of_build.experiment = experiment;
+    of_build.build = build.index;
+    const Result<BinaryFile> binary = find_binary(store, of_build, archive, true);
+    if (!binary) return void(out.why_not = binary.error().message), out;
+    const Result<std::string> text = tool.match(*binary);
+    if (!text && (text.error().code == ErrorCode::kCorrupt || text.error().code == ErrorCode::kUnavailable))
+      return void(out.why_not = text.error().message), out;
+    if (!text) return text.error();
+    STAB_TRY(Rows rows, read_rows(*text));
+    all.push_back(std::move(rows));
+  }
+  out.builds = all.size();
+  put_together(all, out);
+  return out;
+}
+
+Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script,
+                                      const Archive& archive, const LayoutTool& tool) {
+  size_t at = script.find("\nmatch ");
+  if (at == std::string::npos) return script;
+  const std::string line = script.substr(at + 1, script.find('\n', at + 1) - at - 1);
+  if (line == "match pads") return script;
+  STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(trial.experiment));
+  for (const store::BuildRow& build : builds) {
+    if (build.index != trial.build) continue;
+    STAB_TRY(const ProgramMatch match, match_program(store, trial.experiment, build.program, archive, tool));
+    if (match.line == line) return script + '\0' + match.rows;
+    return Error{ErrorCode::kNotFound,
+                 "the layouts of trial " + std::to_string(trial.id) +
+                     " were matched with those of the other builds, and these are not " + "there any more as they were" +
+                     (match.why_not.empty() ? "" : ": " + match.why_not),
+                 {}};
+  }
+  return Error{ErrorCode::kNotFound, "trial " + std::to_string(trial.id) + " has no build", {}};
+}
+
+}  // namespace stab::engine

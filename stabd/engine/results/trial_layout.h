@@ -1,0 +1,38 @@
+// TrialLayout: where the functions of a trial's program lay in one of its epochs, computed again from binary and seed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/results/layout_tool.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+struct PlacedFunction {
+  std::string name;
+  uint64_t linked = 0;              // where the linker has put it
+  uint32_t bytes = 0;
+  std::optional<uint64_t> address;  // where it ran; absent: it stayed, and where the program was loaded is not known
+  bool moved = false;
+  std::optional<uint32_t> pad;      // of its frames, in bytes; absent: it has none, or it never moves
+};
+
+struct TrialLayout {
+  uint32_t epoch = 0;
+  std::optional<uint32_t> image, refill;  // their numbers; absent: code stays, no pads
+  std::string code, stack;                // in the words of the runtime
+  uint64_t seed = 0;
+  std::string binary;
+  std::vector<PlacedFunction> functions;  // by linked
+};
+
+// Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known.
+Result<TrialLayout> layout_of(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const LayoutTool& tool,
+                              const Archive& archive);
+
+}  // namespace stab::engine

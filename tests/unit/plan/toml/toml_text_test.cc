@@ -1,0 +1,22 @@
+// What is written is read again, whatever a name holds.
+#include "plan/toml/toml_text.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/toml/toml_reader.h"
+
+namespace stab::plan {
+namespace {
+
+TEST(TomlText, IsReadAgain) {
+  std::string all = "\"quoted\" \\ 'so' \x7f\u00e9\u20ac";
+  for (char c = 1; c < ' '; ++c) all += c;
+  for (const std::string& text : {std::string(), std::string("plain"), std::string("a\nb\tc"), all}) {
+    const auto read = read_toml("key = " + toml_text(text) + "\n", "p.toml");
+    ASSERT_TRUE(std::holds_alternative<TomlNode>(read)) << toml_text(text);
+    EXPECT_EQ(std::get<TomlNode>(read).entries.at(0).value.text, text);
+  }
+}
+
+}  // namespace
+}  // namespace stab::plan

@@ -1,0 +1,26 @@
+// An engine of a test's own, on lab.db in its directory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "stabd/engine/experiment/engine.h"
+
+namespace stab::engine {
+
+inline std::unique_ptr<Engine> opened_engine(const std::string& directory, const Clock& clock) {
+  Engine::Options options;
+  options.database = directory + "/lab.db";
+  options.clock = &clock;
+  options.knob_journal = directory + "/knobs.journal";
+  auto engine = Engine::open(options);
+  EXPECT_TRUE(engine.ok()) << engine.error().text();
+  if (!engine) std::abort();
+  return *std::move(engine);
+}
+
+}  // namespace stab::engine

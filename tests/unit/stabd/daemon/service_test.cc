@@ -1,0 +1,83 @@
+// What the service answers whatever it is about: within the protocol's length, in a lane of its own where it takes long.
+#include "stabd/daemon/service.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "opened_engine.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace stab::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+class ServiceTest : public ::testing::Test {
+ protected:
+  ServiceTest()
+      : engine_(opened_engine(directory_.path(), clock_)),
+        upkeep_(*engine_, config_, [](const LogEntry&) {}),
+        thread_(*engine_, [] {}, [](const EndedRun&, int) {}),
+        service_(*engine_, thread_, {&config_, &upkeep_, ::geteuid(), false, [](const LogEntry&) {}}) {}
+
+  static std::string line(const std::string& method, const Json& params) {
+    return Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump();
+  }
+  Json ask(const std::string& method, const Json& params) {
+    const ServiceAnswer answer = service_.handle(line(method, params), Peer{::geteuid(), ::getegid(), {}, {}});
+    EXPECT_LE(answer.line.size(), kMaxFrameBytes);
+    return Json::parse(answer.line);
+  }
+
+  TemporaryDirectory directory_;
+  SystemClock clock_;
+  Config config_;
+  std::unique_ptr<Engine> engine_;
+  Upkeep upkeep_;
+  EngineThread thread_;
+  Service service_;
+};
+
+TEST_F(ServiceTest, NoAnswerIsLongerThanTheProtocolSays) {
+  store::NewExperiment row;
+  row.name = "long";
+  row.submitter_uid = ::geteuid();
+  const auto id = engine_->store().add_experiment(row);
+  ASSERT_TRUE(id.ok());
+  EXPECT_TRUE(ask("status", Json::object()).contains("result"));
+  // Each says why it failed.
+  for (int i = 0; i < 90; ++i) {
+    row.name = "failed-" + std::to_string(i);
+    const auto failed = engine_->store().add_experiment(row);
+    ASSERT_TRUE(failed.ok());
+    ASSERT_TRUE(engine_->store().advance(*failed, store::ExperimentEvent::kFail, std::string(50'000, 'x'), 1).ok());
+  }
+  const Json answer = ask("status", Json::object());
+  ASSERT_TRUE(answer.contains("error")) << answer.dump().substr(0, 200);
+  const std::string message = answer["error"]["message"];
+  EXPECT_NE(message.find("one has at most 4194304"), std::string::npos) << message;
+  EXPECT_NE(message.find("name one experiment"), std::string::npos) << message;
+}
+
+// Whoever asks for reports keeps nobody from submitting.
+TEST_F(ServiceTest, ReportsHaveALaneOfTheirOwn) {
+  for (const char* method : {"report", "trend"})
+    EXPECT_EQ(service_.lane_of(line(method, Json::object())), Lane::kReport) << method;
+  for (const char* method : {"submit", "replay", "logs", "bundle", "watch", "extend"})
+    EXPECT_EQ(service_.lane_of(line(method, Json::object())), Lane::kWork) << method;
+  for (const char* method : {"cancel", "pause"})
+    EXPECT_EQ(service_.lane_of(line(method, Json::object())), Lane::kChange) << method;
+}
+
+TEST_F(ServiceTest, APathHasNoZeroByte) {
+  for (const Json& params : {Json{{"directory", std::string("/a\0b", 4)}, {"path", "p"}, {"plan", ""}},
+                             Json{{"directory", "/a"}, {"path", std::string("p\0q", 3)}, {"plan", ""}}}) {
+    const Json answer = ask("submit", params);
+    ASSERT_TRUE(answer.contains("error")) << answer;
+    EXPECT_NE(answer["error"]["message"].get<std::string>().find("have no zero byte"), std::string::npos) << answer;
+  }
+}
+
+}  // namespace
+}  // namespace stab::engine

@@ -1,0 +1,51 @@
+// How a script names the functions whose calls a pilot counts.
+#include "stabd/engine/results/load_placements.h"
+
+#include <gtest/gtest.h>
+
+namespace stab::engine {
+namespace {
+
+std::string named(const std::string& name, size_t same = 1) {
+  analysis::PlacementData::Function function;
+  function.name = name;
+  function.linked = 0x401130;
+  return name_in_script(function, same);
+}
+
+TEST(LoadPlacements, AScriptNamesFunctionsSoThatItIsNotRefused) {
+  EXPECT_EQ(named("luaV_execute"), "luaV_execute");
+  EXPECT_EQ(named("helper", 2), "0x401130") << "a name that is two functions' names none";
+  EXPECT_EQ(named(std::string(102, 'n')), std::string(102, 'n'));
+  EXPECT_EQ(named(std::string(103, 'n')), "0x401130") << "a template's name is longer than a point's";
+  EXPECT_EQ(named("fn_401130"), "0x401130") << "a stripped program has no such name";
+  EXPECT_EQ(named("fn_401140"), "fn_401140");
+  EXPECT_EQ(named("gr??e"), "0x401130") << "stab-layout has printed '?' for other bytes";
+}
+
+// Records of epochs of 1 ms: every second one has the image of the one before, and all have pads of their own.
+EpochSeries series_of(uint32_t epochs, uint8_t flags) {
+  EpochSeries out;
+  out.points = {"block"};
+  for (uint32_t i = 0; i <= epochs; ++i) {
+    helper::EpochRecord record{};
+    record.start_ns = record.cpu_ns = i * 1'000'000;
+    record.visits[0] = i * (100 + i % 3);
+    record.epoch = i + 1;
+    record.image = i / 2;
+    record.refill = i;
+    record.flags = i == epochs ? helper::kEpochEnd : i % 2 == 1 ? flags : uint8_t{0};
+    out.records.push_back(record);
+  }
+  return out;
+}
+
+TEST(LoadPlacements, AnImageThatNobodyEnteredIsOneEpochWithTheNext) {
+  EXPECT_NE(steadiest_point(series_of(100, helper::kEpochUnentered)).figures.find("of 50 epochs"), std::string::npos)
+      << steadiest_point(series_of(100, helper::kEpochUnentered)).figures;
+  // Where there was no slot functions were called, with pads of their own.
+  EXPECT_NE(steadiest_point(series_of(100, helper::kEpochHeld)).figures.find("of 100 epochs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stab::engine
