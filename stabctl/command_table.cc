@@ -4,6 +4,7 @@
 #include "stabctl/analysis_commands.h"
 #include "stabctl/commands.h"
 #include "stabctl/deputy_command.h"
+#include "stabctl/explain_command.h"
 
 namespace stab::ctl {
 namespace {

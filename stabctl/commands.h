@@ -41,7 +41,6 @@ int compare_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
-int explain_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
 int causal_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);

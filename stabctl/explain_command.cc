@@ -10,17 +10,18 @@
 
 #include "analysis/commands/explain.h"
 #include "base/shell_word.h"
-#include "engine/experiment/binary_archive.h"
-#include "engine/results/function_places.h"
-#include "engine/results/printable.h"
-#include "host/installation.h"
+#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/results/function_places.h"
+#include "stabd/engine/results/printable.h"
+#include "stabd/host/installation.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
-#include "toml/units.h"
+#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {

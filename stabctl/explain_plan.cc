@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "base/number_text.h"
-#include "toml/toml_text.h"
+#include "plan/toml/toml_text.h"
 
 namespace stab::ctl {
 namespace {

@@ -1,6 +1,6 @@
 // stab-layout says where functions lie and, of each run again, where its image had them. A function whose name another one of its
 // build has, too, can't be told from it in the other build, so it is left out.
-#include "engine/results/function_places.h"
+#include "stabd/engine/results/function_places.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "analysis/report/layout_map.h"
-#include "engine/experiment/expand.h"
-#include "engine/results/load_placements.h"
-#include "engine/trial/epoch_series.h"
+#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/results/load_placements.h"
+#include "stabd/engine/trial/epoch_series.h"
 #include "runtime/code/layout_script.h"
 
 namespace stab::engine {

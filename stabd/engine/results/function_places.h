@@ -8,7 +8,7 @@
 #include "analysis/statistics/cause.h"
 #include "analysis/statistics/place_effects.h"
 #include "base/result.h"
-#include "engine/results/layout_tool.h"
+#include "stabd/engine/results/layout_tool.h"
 #include "store/store.h"
 
 namespace stab::engine {
