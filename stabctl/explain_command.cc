@@ -10,6 +10,7 @@
 
 #include "analysis/commands/explain.h"
 #include "base/shell_word.h"
+#include "base/wording.h"
 #include "stabd/engine/experiment/binary_archive.h"
 #include "stabd/engine/results/function_places.h"
 #include "stabd/engine/results/printable.h"
