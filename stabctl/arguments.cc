@@ -38,7 +38,8 @@ std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
   return options;
 }
 
-// `explain old new --json -- -x 1` becomes `explain --json -- old new -x 1`: what is behind -- belongs to the operands before it.
+// `explain old new --json -- -x 1` becomes `explain --json -- old new -x 1`: what is behind -- belongs to the operands before
+// it.
 std::vector<std::string> operands_behind_options(std::vector<std::string> words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const CommandRow* const row = command_of(words);

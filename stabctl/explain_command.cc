@@ -1,5 +1,5 @@
-// explain: is the difference of two builds their code, or its place? Up to three experiments of the engine of `stabctl run`: code or
-// place, look by look; where place is a part of it, which functions are busy, and of which the place is.
+// explain: is the difference of two builds their code, or its place? Up to three experiments of the engine of `stabctl run`:
+// code or place, look by look; where place is a part of it, which functions are busy, and of which the place is.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,8 +53,8 @@ Status must_move(const std::string& path, const engine::LayoutTool& tool) {
   if (rows) return {};
   if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
   return bad_input(in_quotes(path) +
-                   " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; build "
-                   "both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all");
+                   " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; "
+                   "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all");
 }
 
 // The whole of one run of explain.
@@ -85,7 +85,8 @@ class Explainer {
     const plan::RealFiles files(std::filesystem::current_path().string());
     plan::Parsed parsed = plan::parse_plan(text, "explain.toml", {.max_errors = 20, .files = &files});
     if (!parsed.plan) return bad_input("the plan that explain has written is refused:\n" + plan::render(parsed.errors));
-    STAB_TRY(const store::Id id, engine_.submit(*parsed.plan, std::filesystem::current_path().string(), ::geteuid(), ::getegid()));
+    const std::string here = std::filesystem::current_path().string();
+    STAB_TRY(const store::Id id, engine_.submit(*parsed.plan, here, ::geteuid(), ::getegid()));
     out.experiments.push_back(id);
     return id;
   }
@@ -98,7 +99,8 @@ class Explainer {
     if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
     return bad_input(end == engine::RunEnd::kGaps
-                         ? "trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) + "' says how"
+                         ? "trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) +
+                               "' says how"
                          : row.failure);
   }
 
@@ -148,8 +150,8 @@ class Explainer {
     for (const engine::SharedFunction& one : functions.moved)
       search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share});
     if (functions.moved.empty())
-      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place of its page "
-                       "in both; what is left is their distance over pages, code that never moves, and data");
+      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place of its "
+                       "page in both; what is left is their distance over pages, code that never moves, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
     const auto wanted = static_cast<uint32_t>(functions.moved.size()) * analysis::kRunsPerFunction / kPlacedRunsOfBlock;
@@ -166,8 +168,9 @@ class Explainer {
     return {};
   }
 
-  engine::LayoutTool tool_of(const store::ExperimentRow& row) {
-    return engine::layout_tool(engine_.options(), row, engine_.gate(), stop_.now_fd());
+  // Between runs nobody else uses the store, so there is no gate to open.
+  engine::LayoutTool tool_of(const store::ExperimentRow& row) const {
+    return engine::layout_tool(engine_.options().installation, row);
   }
 
   // Fewer blocks than that are not worth an extension.

@@ -1,5 +1,5 @@
-// A program is copied under one name for both builds, so that the words of its command, which lie on its stack, are as long. Heap and
-// stack are plain in every cell: only the places of functions are drawn.
+// A program is copied under one name for both builds, so that the words of its command, which lie on its stack, are as long.
+// Heap and stack are plain in every cell: only the places of functions are drawn.
 #include "stabctl/explain_plan.h"
 
 #include <filesystem>
@@ -32,7 +32,8 @@ std::string absolute_if_file(const std::string& word) {
 std::string name_of(const std::string& program) {
   std::string name;
   for (const char c : fs::path(program).filename().string()) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    const bool fits =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     name += fits ? c : '_';
   }
   if (name.empty() || name[0] == '.' || name[0] == '-') name = "program" + name;
@@ -62,7 +63,8 @@ ExplainedBuilds builds_of_programs(const std::string& old_path, const std::strin
   out.name = name_of(new_path);
   out.factor = "build";
   const auto level = [](const char* name, const std::string& path) {
-    return "{ name = \"" + std::string(name) + "\", value = " + plan::toml_text(fs::absolute(path).lexically_normal().string()) + " }";
+    const std::string where = fs::absolute(path).lexically_normal().string();
+    return "{ name = \"" + std::string(name) + "\", value = " + plan::toml_text(where) + " }";
   };
   out.old_level = level("old", old_path);
   out.new_level = level("new", new_path);

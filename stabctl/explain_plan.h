@@ -21,8 +21,8 @@ struct ExplainedBuilds {
 ExplainedBuilds builds_of_programs(const std::string& old_path, const std::string& new_path,
                                    const std::vector<std::string>& arguments, uint64_t seed);
 
-// Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The factors
-// are the treatment and code, in this order.
+// Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
+// factors are the treatment and code, in this order.
 std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks);
 // Which functions are busy: both builds with identical copies of all functions, sampled.
 std::string profile_plan(const ExplainedBuilds& builds);

@@ -1,5 +1,5 @@
-// The first line is the answer, as a sentence. What follows are its three effects, the functions, what to do, and how often such an
-// answer is wrong.
+// The first line is the answer, as a sentence. What follows are its three effects, the functions, what to do, and how often
+// such an answer is wrong.
 #include "analysis/commands/explain.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ std::string share_text(double share, int digits = 3) { return significant(100 * 
 // "2.69 % slower"
 std::string change(double log_ratio) {
   std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.2f %% %s", std::abs(100 * std::expm1(log_ratio)), log_ratio < 0 ? "faster" : "slower");
+  std::snprintf(text.data(), text.size(), "%.2f %% %s", std::abs(100 * std::expm1(log_ratio)),
+                log_ratio < 0 ? "faster" : "slower");
   return text.data();
 }
 
@@ -72,8 +73,8 @@ std::string sentence(const Explanation& all) {
       const std::string rest = answer.place.state == EffectState::kAbsent
                                    ? ", and its place adds less than " + margin
                                    : "; its place adds " + percent_of(answer.place.estimate) + ", less than " + margin;
-      return "code: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name + " wherever its functions lie" +
-             rest;
+      return "code: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
+             " wherever its functions lie" + rest;
     }
     case CauseVerdict::kPlace:
       return "place: " + whole + " where its functions lie now, by the place" + of_functions(all) +
@@ -106,10 +107,14 @@ std::string state_text(const CauseEffect& effect, double within) {
 
 std::string effects_text(const Explanation& all, int width) {
   const CauseAnswer& answer = *all.answer;
-  TextTable table({{"", Align::kLeft, true}, {"difference", Align::kRight, true}, {"interval", Align::kLeft, true}, {"", Align::kLeft, false}});
+  TextTable table({{"", Align::kLeft, true},
+                   {"difference", Align::kRight, true},
+                   {"interval", Align::kLeft, true},
+                   {"", Align::kLeft, false}});
+  const double margin = all.settings.margin;
   table.add({"as linked", percent_of(answer.plain.estimate), interval_of(answer.plain), "code and place together"});
-  table.add({"code", percent_of(answer.code.estimate), interval_of(answer.code), state_text(answer.code, all.settings.margin / 2)});
-  table.add({"place", percent_of(answer.place.estimate), interval_of(answer.place), state_text(answer.place, all.settings.margin)});
+  table.add({"code", percent_of(answer.code.estimate), interval_of(answer.code), state_text(answer.code, margin / 2)});
+  table.add({"place", percent_of(answer.place.estimate), interval_of(answer.place), state_text(answer.place, margin)});
   return table.text(width);
 }
 
@@ -123,8 +128,8 @@ std::string address_text(uint64_t address) {
 
 std::string search_sentence(const FunctionSearch& search) {
   const PlaceAnswer& places = *search.answer;
-  const std::string all = "all " + plural(places.functions.size(), "function") + " together " + percent_of(places.together.estimate) +
-                          " " + interval_of(places.together);
+  const std::string all = "all " + plural(places.functions.size(), "function") + " together " +
+                          percent_of(places.together.estimate) + " " + interval_of(places.together);
   switch (places.cause) {
     case PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
     case PlaceCause::kPair: return "it is the places of two functions (" + all + ")";
@@ -148,8 +153,8 @@ std::string search_text(const Explanation& all, int width) {
     TextTable table({{"function", Align::kLeft, false},
                      {"its place", Align::kRight, true},
                      {"interval", Align::kLeft, true},
-                     {"in " + all.old_name + " (mod 32, 64, 4096)", Align::kLeft, true},
-                     {"in " + all.new_name, Align::kLeft, true}});
+                     {"old place (mod 32, 64, 4096)", Align::kLeft, true},
+                     {"new place", Align::kLeft, true}});
     for (const size_t f : found) {
       const PlacedFunctionFacts& facts = search.functions[f];
       table.add({facts.name, percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
@@ -171,7 +176,8 @@ std::string search_text(const Explanation& all, int width) {
   if (!search.sampled)
     out += wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ", "  ");
   if (search.left_out > 0)
-    out += wrap(plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at", width, "  ", "  ");
+    out += wrap(plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at", width, "  ",
+                "  ");
   if (search.unmatched >= 0.05)
     out += wrap(share_text(search.unmatched) + " of the time is in functions that can't be put where the other build has them: "
                 "they never move, or one build alone has them",
@@ -261,9 +267,9 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.text = wrap(sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
   if (open) out.text += wrap(settle_text(all), width, "\n", "  ");
   if (all.search) out.text += search_text(all, width);
-  out.text += wrap(plural(answer.blocks, "block") + " of four runs, " + machine_time_text(all.seconds) + "; intervals of code and place hold with " +
-                       share_text(answer.confidence) + " each; of such answers at most " + share_text(all.settings.alpha) +
-                       " are wrong. data, heap, stack and libraries lie as they do in a plain run, and are no part of the place",
+  out.text += wrap(plural(answer.blocks, "block") + " of four runs, " + machine_time_text(all.seconds) +
+                       "; intervals of code and place hold with " + share_text(answer.confidence) +
+                       " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack and libraries lie as they do in a plain run, and are no part of the place",
                    width, "\n", "  ");
   return out;
 }

@@ -47,8 +47,8 @@ CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, d
   return out;
 }
 
-// What the two states say together. Of a place that is small beside a change of code only the words tell, as any two links differ by
-// a little; a change of code that is small beside a place is named, lest it be excused.
+// What the two states say together. Of a place that is small beside a change of code only the words tell, as any two links
+// differ by a little; a change of code that is small beside a place is named, lest it be excused.
 CauseVerdict verdict_of(EffectState code, EffectState place) {
   using S = EffectState;
   if (code == S::kOpen || place == S::kOpen) return CauseVerdict::kUnresolved;

@@ -1,14 +1,15 @@
-// Is the difference of two builds their code, or its place? Decided from four times a block: both builds as they were linked, and
-// both in one random layout that they share.
+// Is the difference of two builds their code, or its place? Decided from four times a block: both builds as they were linked,
+// and both in one random layout that they share.
 //
-// In each block T = plain new - plain old, C = random new - random old, P = T - C, all differences of logarithms of CPU times. C is
-// what the code differs by, averaged over places; P is what the places of these two links add.
+// In each block T = plain new - plain old, C = random new - random old, P = T - C, all differences of logarithms of CPU times.
+// C is what the code differs by, averaged over places; P is what the places of these two links add.
 //
-// What is claimed, and how often it may be wrong. "It is there" takes an interval without zero; "it is not there" takes an interval
-// inside the margin (two one-sided tests), never the want of the former. C and P have half of alpha each, and each spends its half over
-// the declared looks (Lan and DeMets 1983, Pocock's function). An effect can be called there only wrongly where it is zero, and absent
-// only wrongly where it is beyond the margin, so each errs in at most one way, and all together in at most alpha.
-// To call code absent excuses a change, which is the worst of errors: there the interval must lie within half of the margin.
+// What is claimed, and how often it may be wrong. "It is there" takes an interval without zero; "it is not there" takes an
+// interval inside the margin (two one-sided tests), never the want of the former. C and P have half of alpha each, and each
+// spends its half over the declared looks (Lan and DeMets 1983, Pocock's function). An effect can be called there only wrongly
+// where it is zero, and absent only wrongly where it is beyond the margin, so each errs in at most one way, and all together
+// in at most alpha. To call code absent excuses a change, which is the worst of errors: there the interval must lie within
+// half of the margin.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +58,8 @@ struct CauseAnswer {
   CauseEffect place;  // P
   uint32_t blocks = 0;
   double confidence = 0;  // of the intervals of C and P at this look
-  // Blocks after which it would be settled with a probability of some 80 %, were the estimates right; absent where it is settled,
-  // or where an estimate lies so near a margin that no number of blocks tells.
+  // Blocks after which it would be settled with a probability of some 80 %, were the estimates right; absent where it is
+  // settled, or where an estimate lies so near a margin that no number of blocks tells.
   std::optional<uint32_t> settles_at;
 };
 

@@ -1,5 +1,5 @@
-// Columns are centred within their blocks, which is the same as a column for each block. Draws are independent of everything, so
-// what other functions add is noise that the model takes off.
+// Columns are centred within their blocks, which is the same as a column for each block. Draws are independent of everything,
+// so what other functions add is noise that the model takes off.
 #include "analysis/statistics/place_effects.h"
 
 #include <algorithm>
@@ -60,7 +60,8 @@ PlaceEffect effect_of(double estimate, double error, double df, double alpha) {
 }
 
 PlaceCause cause_of(const PlaceAnswer& answer, double margin, double half_one_sided) {
-  const auto found = std::count_if(answer.functions.begin(), answer.functions.end(), [](const auto& one) { return one.is_found; });
+  const auto found = std::count_if(answer.functions.begin(), answer.functions.end(),
+                                   [](const PlaceEffect& one) { return one.is_found; });
   if (found == 1 && answer.pairs.empty()) return PlaceCause::kFunction;
   if (found == 2 || (found < 2 && answer.pairs.size() == 1)) return PlaceCause::kPair;
   if (found > 2 || answer.pairs.size() > 1) return PlaceCause::kSeveral;
@@ -131,7 +132,8 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
       centre(blocks, with.col(count));
       const std::optional<Fit> both = fit(with, times, out.blocks);
       if (!both) continue;
-      const PlaceEffect beyond = effect_of(both->estimate[count], std::sqrt(both->covariance(count, count)), both->df, settings.alpha);
+      const PlaceEffect beyond =
+          effect_of(both->estimate[count], std::sqrt(both->covariance(count, count)), both->df, settings.alpha);
       pairs.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), beyond.estimate, beyond.p_holm});
       p.push_back(beyond.p_holm);
     }

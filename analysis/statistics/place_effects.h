@@ -1,6 +1,6 @@
-// Of which functions does the place make the difference? From runs of one build in which each function lay where one of two builds has
-// it, drawn for each run and each function by itself. So every run tells of every function: all groups of a group test are tested at
-// once, and nothing is chosen on the way.
+// Of which functions does the place make the difference? From runs of one build in which each function lay where one of two
+// builds has it, drawn for each run and each function by itself. So every run tells of every function: all groups of a group
+// test are tested at once, and nothing is chosen on the way.
 //
 // The logarithm of a run's time is a block's, plus what each function adds where it lies as in the new build, plus noise: least
 // squares within blocks. A third of alpha goes to the functions, by Holm, a third to pairs of the first sixteen, each

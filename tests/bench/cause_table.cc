@@ -1,6 +1,6 @@
-// cause_table [ROUNDS]: Markdown tables of what is answered where code and place are known: a confusion matrix for each spread of a
-// trial within its block. Blocks are made as sliced ones are: what a block shares is large, tails are heavy. The looks and the
-// margin are those of `stabctl explain`.
+// cause_table [ROUNDS]: Markdown tables of what is answered where code and place are known: a confusion matrix for each spread
+// of a trial within its block. Blocks are made as sliced ones are: what a block shares is large, tails are heavy. The looks
+// and the margin are those of `stabctl explain`.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// stab-layout says where functions lie and, of each run again, where its image had them. A function whose name another one of its
-// build has, too, can't be told from it in the other build, so it is left out.
+// stab-layout says where functions lie and, of each run again, where its image had them. A function whose name another one of
+// its build has, too, can't be told from it in the other build, so it is left out.
 #include "stabd/engine/results/function_places.h"
 
 #include <algorithm>
@@ -136,8 +136,8 @@ SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer,
 
 }  // namespace
 
-Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most, const Archive& archive,
-                                         const LayoutTool& tool) {
+Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
+                                         const Archive& archive, const LayoutTool& tool) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
   std::array<std::optional<ListedBuild>, 2> builds;
   for (const store::TrialRow& trial : trials) {

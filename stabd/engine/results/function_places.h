@@ -1,5 +1,5 @@
-// Where each function of a build lies as it was linked, and runs of one build whose functions lie where another build has them: what
-// `stabctl explain` asks of which function the place is.
+// Where each function of a build lies as it was linked, and runs of one build whose functions lie where another build has
+// them: what `stabctl explain` asks of which function the place is.
 #pragma once
 
 #include <string>
@@ -35,12 +35,13 @@ struct SharedFunctions {
   size_t left_out = 0;                // moved ones beyond the most that are looked at
 };
 
-// From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell 0, and
-// kept samples if it could. `most`: moved functions.
-Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most, const Archive& archive,
-                                         const LayoutTool& tool);
+// From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
+// 0, and kept samples if it could. `most`: moved functions.
+Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
+                                         const Archive& archive, const LayoutTool& tool);
 
-// The layout script by which the new build's moved functions each lie, drawn for each run, where one of the two builds has them.
+// The layout script by which the new build's moved functions each lie, drawn for each run, where one of the two builds has
+// them.
 std::string script_of_places(const SharedFunctions& functions);
 
 // What an experiment with that script has measured: its recorded trials that no rule excludes.

@@ -125,7 +125,11 @@ TEST(PlaceEffects, NamesTheFunctionThePairOrTheMany) {
   EXPECT_EQ(find_places(placed(effects), {})->cause, PlaceCause::kPair);
   effects[1] = 0.02;
   EXPECT_EQ(find_places(placed(effects), {})->cause, PlaceCause::kSeveral);
-  EXPECT_EQ(find_places(placed(std::vector<double>(12, 0.0008)), {})->cause, PlaceCause::kMany);
+  // Each is about as large as its own error, and all together are 4 times theirs.
+  int many = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    many += find_places(placed(std::vector<double>(12, 0.0008), 0, 0.003, seed), {})->cause == PlaceCause::kMany;
+  EXPECT_GE(many, 12);
 }
 
 TEST(PlaceEffects, ACollidingPairIsFoundTogether) {

@@ -77,8 +77,8 @@ inline CauseAnswer answer_of(uint64_t seed, const MadeCause& truth, const CauseS
   return answer;
 }
 
-// What the answer to a case is to be. Where the truth is smaller than the margin, that it is nothing is right as well, but never of
-// code of half the margin and more.
+// What the answer to a case is to be. Where the truth is smaller than the margin, that it is nothing is right as well, but
+// never of code of half the margin and more.
 inline bool is_wrong(const MadeCause& truth, const CauseSettings& settings, CauseVerdict verdict) {
   const bool code = truth.code != 0, place = truth.place != 0;
   const auto below = [&](double effect, double share) { return std::abs(effect) < share * std::log1p(settings.margin); };
