@@ -150,8 +150,8 @@ class Explainer {
     for (const engine::SharedFunction& one : functions.moved)
       search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share});
     if (functions.moved.empty())
-      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place of its "
-                       "page in both; what is left is their distance over pages, code that never moves, and data");
+      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place "
+                       "of its page in both; what is left is their distance over pages, code that never moves, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
     const auto wanted = static_cast<uint32_t>(functions.moved.size()) * analysis::kRunsPerFunction / kPlacedRunsOfBlock;

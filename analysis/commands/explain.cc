@@ -269,7 +269,8 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   if (all.search) out.text += search_text(all, width);
   out.text += wrap(plural(answer.blocks, "block") + " of four runs, " + machine_time_text(all.seconds) +
                        "; intervals of code and place hold with " + share_text(answer.confidence) +
-                       " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack and libraries lie as they do in a plain run, and are no part of the place",
+                       " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack "
+                       "and libraries lie as they do in a plain run, and are no part of the place",
                    width, "\n", "  ");
   return out;
 }
