@@ -21,6 +21,7 @@
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
 #include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
 #include "plan/toml/units.h"
 
@@ -213,9 +214,21 @@ int explain_command(const Arguments& arguments) {
     if (const Status moves = must_move(path, engine::layout_tool(*installation, self)); !moves)
       return complain_of_no_answer(moves.error());
 
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
+  // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
+  // not exchange what is measured.
+  const auto folder = TemporaryFolder::make("explain");
+  if (!folder) return complain_of_no_answer(folder.error());
+  const std::string old_copy = folder->path() + "/old", new_copy = folder->path() + "/new";
+  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
+    std::error_code failed;
+    std::filesystem::copy_file(*from, *to, failed);
+    if (failed) return complain_of_no_answer(system_error("copy " + in_quotes(*from), failed.value()));
+  }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   ExplainedBuilds builds =
-      builds_of_programs(older, newer, {arguments.words.begin() + 2, arguments.words.end()},
+      builds_of_programs(newer, old_copy, new_copy, {arguments.words.begin() + 2, arguments.words.end()},
                          static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
   analysis::Explanation explanation;
   explanation.old_name = older;
@@ -224,8 +237,6 @@ int explain_command(const Arguments& arguments) {
   for (const std::string& word : arguments.words) explanation.command += " " + shell_word(word);
   if (arguments.margin) explanation.settings.margin = builds.margin = *arguments.margin;
 
-  engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain_of_no_answer(engine.error());

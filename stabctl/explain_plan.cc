@@ -57,10 +57,10 @@ constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
 
 }  // namespace
 
-ExplainedBuilds builds_of_programs(const std::string& old_path, const std::string& new_path,
+ExplainedBuilds builds_of_programs(const std::string& name, const std::string& old_path, const std::string& new_path,
                                    const std::vector<std::string>& arguments, uint64_t seed) {
   ExplainedBuilds out;
-  out.name = name_of(new_path);
+  out.name = name_of(name);
   out.factor = "build";
   const auto level = [](const char* name, const std::string& path) {
     const std::string where = fs::absolute(path).lexically_normal().string();

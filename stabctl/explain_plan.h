@@ -17,8 +17,9 @@ struct ExplainedBuilds {
   uint64_t seed = 0;
 };
 
-// Two programs, run with these arguments in a directory of the trial's. `bytes` and names are the files' own.
-ExplainedBuilds builds_of_programs(const std::string& old_path, const std::string& new_path,
+// Two programs, run as `name` with these arguments in a directory of the trial's. A build is kept by its command, so programs that
+// differ want different paths.
+ExplainedBuilds builds_of_programs(const std::string& name, const std::string& old_path, const std::string& new_path,
                                    const std::vector<std::string>& arguments, uint64_t seed);
 
 // Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
