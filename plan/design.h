@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "plan/plan.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 

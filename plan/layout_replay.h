@@ -34,6 +34,6 @@ int draw_in(std::string_view plan_text, std::string_view lines);
 std::string replay_text(const Plan& plan, const LayoutReplay& replay);
 
 // [layout.replay]; what it makes of the plan. pre: factors, experiment, machines and counters are parsed
-void parse_replay(Section& layout, Plan& plan);
+void parse_replay(toml::Section& layout, Plan& plan);
 
 }  // namespace stab::plan

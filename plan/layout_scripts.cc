@@ -85,7 +85,7 @@ std::string script_of_trial(const Plan& plan, const Program& program, abi::CodeM
   return is_design || !counted.empty() ? script : std::string();
 }
 
-void check_layout_scripts(const Plan& plan, Faults& faults) {
+void check_layout_scripts(const Plan& plan, toml::Faults& faults) {
   const Factor* const code = code_factor(plan);
   const bool has_off = code == nullptr || has_level(code, abi::CodeMode::kOff);
   for (const Response& response : plan.experiment.responses) {
@@ -108,7 +108,7 @@ void check_layout_scripts(const Plan& plan, Faults& faults) {
     code::ScriptVerdict verdict;
     const auto script = parse(program.layout_script, verdict);
     if (verdict.fault != code::ScriptFault::kNone) {
-      faults.error(program.script_spot, "layout_script, " + words_of(verdict), "docs/layout-script.md has the format");
+      faults.error(program.script_spot, "layout_script, " + words_of(verdict), "docs/reference/layout-script.md has the format");
       continue;
     }
     if ((script->placed_count > 0 || script->rest_still) && !has_level(code, abi::CodeMode::kDesign))

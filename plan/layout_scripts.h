@@ -1,4 +1,4 @@
-// Layout scripts of a plan (docs/layout-script.md): what each trial's helper is told of single functions.
+// Layout scripts of a plan (docs/reference/layout-script.md): what each trial's helper is told of single functions.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 #include "plan/toml/section.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 
@@ -20,6 +20,6 @@ std::string_view counted_function(std::string_view point);
 std::string script_of_trial(const Plan& plan, const Program& program, abi::CodeMode code);
 
 // Scripts that no program could obey, levels that lack one, functions to be counted in code that stays.
-void check_layout_scripts(const Plan& plan, Faults& faults);
+void check_layout_scripts(const Plan& plan, toml::Faults& faults);
 
 }  // namespace stab::plan

@@ -22,11 +22,11 @@ inline constexpr size_t kMostArms = 8;
 std::string verification_text(const Plan& plan, std::string_view screened, const LayoutVerification& verification);
 
 // [layout.verification]; what it makes of factors, links and responses. pre: factors, experiment and counters are parsed
-void parse_verification(Section& layout, Plan& plan);
+void parse_verification(toml::Section& layout, Plan& plan);
 // What plans that the engine writes behind others have in common: all cells in each of so many blocks, and nothing else that the
 // plan does.
 void compare_in_blocks(Plan& plan, int replicates);
 // Leaves the workload that is verified, or of which a trial is replayed. pre: programs are parsed
-void keep_one_workload(Plan& plan, Faults& faults);
+void keep_one_workload(Plan& plan, toml::Faults& faults);
 
 }  // namespace stab::plan

@@ -1,5 +1,5 @@
 // Limits of a plan. A plan may be a stranger's, and what it makes us hold or walk must be bounded by numbers that are
-// known before the work begins. docs/plan.md lists them for people. Stored plans are parsed again, so a limit that is
+// known before the work begins. docs/reference/plan.md lists them for people. Stored plans are parsed again, so a limit that is
 // lowered ends experiments that were accepted.
 #pragma once
 

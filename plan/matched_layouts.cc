@@ -53,7 +53,7 @@ void settle_layouts(Plan& plan, int version) {
   experiment.layouts = matches ? Layouts::kMatched : Layouts::kIndependent;
 }
 
-void check_layouts(Plan& plan, Faults& faults) {
+void check_layouts(Plan& plan, toml::Faults& faults) {
   Experiment& experiment = plan.experiment;
   const Refusal refused = refusal(plan);
   if (experiment.layouts == Layouts::kIndependent || refused.why == nullptr) return;

@@ -15,7 +15,7 @@ namespace stab::plan {
 // of the schedule (kScheduleVersion, or the stored one's)
 void settle_layouts(Plan& plan, int version);
 // Plans whose layouts can't be matched; what they don't say is taken back. pre: everything is parsed
-void check_layouts(Plan& plan, Faults& faults);
+void check_layouts(Plan& plan, toml::Faults& faults);
 
 // Whether this level of code is placed by a match table: its functions lie in an order that is drawn.
 bool is_placed_by_table(abi::CodeMode code);

@@ -28,11 +28,11 @@ std::string too_large() { return "larger than " + std::to_string(kMaxPlanBytes) 
 
 // Runs `parse` on a table that may be absent.
 template <typename Parse>
-void optional_table(Section& root, std::string_view key, Plan& plan, Parse parse) {
-  if (const TomlNode* node = root.table(key)) parse(*node, root.faults(), plan);
+void optional_table(toml::Section& root, std::string_view key, Plan& plan, Parse parse) {
+  if (const toml::TomlNode* node = root.table(key)) parse(*node, root.faults(), plan);
 }
 
-void warn_unused(const std::set<std::string>& used, Faults& faults, const Plan& plan) {
+void warn_unused(const std::set<std::string>& used, toml::Faults& faults, const Plan& plan) {
   for (const Factor& factor : plan.factors) {
     if (factor.kind != FactorKind::kTreatment || used.count(factor.name) > 0) continue;
     faults.warning(factor.spot, "no command uses {" + factor.name + "}: its levels run the same thing",
@@ -41,7 +41,7 @@ void warn_unused(const std::set<std::string>& used, Faults& faults, const Plan& 
 }
 
 // Runs that share a layout seed tell run from layout only where the layout doesn't change on its own.
-void warn_runs_per_seed(Faults& faults, const Plan& plan) {
+void warn_runs_per_seed(toml::Faults& faults, const Plan& plan) {
   if (plan.experiment.runs_per_seed < 2 || plan.counters.simulation.on()) return;
   for (const Factor& factor : plan.factors) {
     if (factor.kind != FactorKind::kCode) continue;
@@ -55,7 +55,7 @@ void warn_runs_per_seed(Faults& faults, const Plan& plan) {
 }
 
 // Of layouts that come again a map would count one.
-void check_repeated_layouts(Faults& faults, const Plan& plan) {
+void check_repeated_layouts(toml::Faults& faults, const Plan& plan) {
   if (!plan.layout.map || plan.experiment.runs_per_seed < 2) return;
   faults.error(plan.layout.spot,
                "a map compares layouts, and with runs_per_seed = " + std::to_string(plan.experiment.runs_per_seed) +
@@ -64,23 +64,23 @@ void check_repeated_layouts(Faults& faults, const Plan& plan) {
 }
 
 // Where the value of this key below [TABLE] stands.
-SourceSpot spot_in(const TomlNode& tree, std::string_view table_key, std::string_view key) {
+SourceSpot spot_in(const toml::TomlNode& tree, std::string_view table_key, std::string_view key) {
   SourceSpot spot = tree.spot;
-  for (const TomlEntry& table : tree.entries)
-    for (const TomlEntry& entry : table.value.entries)
+  for (const toml::TomlEntry& table : tree.entries)
+    for (const toml::TomlEntry& entry : table.value.entries)
       if (table.key == table_key && entry.key == key) spot = entry.value.spot;
   return spot;
 }
 
 // No boundaries can be made for more.
-void check_alpha_of_looks(const TomlNode& tree, Faults& faults, const Plan& plan) {
+void check_alpha_of_looks(const toml::TomlNode& tree, toml::Faults& faults, const Plan& plan) {
   if (plan.stopping.looks.size() > 1 && plan.experiment.alpha > kMaxAlphaOfLooks)
     faults.error(spot_in(tree, "experiment", "alpha"), kAlphaOfLooks, "write alpha = 0.05, or rule = \"fixed\"");
 }
 
 // What a causal report can't be computed with: a program can't take a whole of its time less, and windows are told apart by
 // thousandths of their line's time.
-void check_numbers_of_causal(const TomlNode& tree, Faults& faults, const Plan& plan) {
+void check_numbers_of_causal(const toml::TomlNode& tree, toml::Faults& faults, const Plan& plan) {
   if (!plan.causal) return;
   if (plan.experiment.margin >= 1)
     faults.error(spot_in(tree, "experiment", "margin"),
@@ -96,14 +96,14 @@ void check_numbers_of_causal(const TomlNode& tree, Faults& faults, const Plan& p
 }
 
 // A number is the experiment of that number, in every command.
-void check_is_no_number(const TomlNode& tree, Faults& faults, const std::string& name) {
+void check_is_no_number(const toml::TomlNode& tree, toml::Faults& faults, const std::string& name) {
   if (name.find_first_not_of("0123456789") != std::string::npos) return;
   faults.error(spot_in(tree, "experiment", "name"),
                "experiment name '" + name + "' is a number, and experiments have numbers of their own",
                "add a letter, such as '" + name.substr(0, 20) + "-runs'");
 }
 
-void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_spot) {
+void check_design(toml::Faults& faults, const Plan& plan, const SourceSpot& factors_spot) {
   const Result<Design> design = make_design(plan);
   if (!design) {
     const SourceSpot& spot = design.error().spot.known() ? design.error().spot : factors_spot;
@@ -137,23 +137,23 @@ void check_design(Faults& faults, const Plan& plan, const SourceSpot& factors_sp
 Parsed parse_plan(std::string_view text, const std::string& path, const ParseOptions& options) {
   Parsed out;
   if (text.size() > kMaxPlanBytes) {
-    out.errors.push_back(diagnostic_at({}, {path, 0, 0}, "the plan is " + too_large()));
+    out.errors.push_back(toml::diagnostic_at({}, {path, 0, 0}, "the plan is " + too_large()));
     return out;
   }
-  auto read = read_toml(text, path);
-  if (auto* syntax = std::get_if<Diagnostic>(&read)) {
+  auto read = toml::read_toml(text, path);
+  if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
     out.errors.push_back(std::move(*syntax));
     return out;
   }
-  TomlNode& tree = std::get<TomlNode>(read);
+  toml::TomlNode& tree = std::get<toml::TomlNode>(read);
   tree.spot = {path, 1, 1};
 
-  Faults faults(text, path, options.max_errors, options.stored);
+  toml::Faults faults(text, path, options.max_errors, options.stored);
   Plan plan;
   plan.text = text;
   plan.path = path;
   std::set<std::string> used;
-  Section root(tree, "the plan", faults);
+  toml::Section root(tree, "the plan", faults);
 
   optional_table(root, "factors", plan, parse_factors);
   optional_table(root, "counters", plan, parse_counters);
@@ -169,7 +169,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   settle_layouts(plan, options.schedule_version);
   optional_table(root, "layout", plan, parse_layout);
   root.require("program", "add [[program]] with name and run");
-  if (const TomlNode* programs = root.find("program")) {
+  if (const toml::TomlNode* programs = root.find("program")) {
     parse_programs(*programs, options.files, faults, plan, used);
     if (plan.programs.empty() && faults.error_count() == 0)
       faults.error(programs->spot, "the plan has no program", "add [[program]] with name and run");
@@ -180,7 +180,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   // Beyond this point a plan without errors is complete; what follows looks at it as a whole.
   if (faults.error_count() == 0) {
     SourceSpot factors_spot = tree.spot, causal_spot = tree.spot;
-    for (const TomlEntry& entry : tree.entries) {
+    for (const toml::TomlEntry& entry : tree.entries) {
       if (entry.key == "factors") factors_spot = entry.key_spot;
       if (entry.key == "causal") causal_spot = entry.key_spot;
     }

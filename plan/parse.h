@@ -47,8 +47,8 @@ struct ParseOptions {
 
 struct Parsed {
   std::optional<Plan> plan;             // empty when there is an error
-  std::vector<Diagnostic> errors;
-  std::vector<Diagnostic> warnings;
+  std::vector<toml::Diagnostic> errors;
+  std::vector<toml::Diagnostic> warnings;
 };
 
 // `path` is used in messages and kept in Plan::path; the file is not opened.

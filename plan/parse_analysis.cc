@@ -6,7 +6,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr size_t kMostEstimators = 16;
 constexpr size_t kMostQuantiles = 32;
@@ -14,9 +14,9 @@ constexpr size_t kMostQuantiles = 32;
 constexpr double kLeastQuantile = 0.001;
 constexpr const char* kExample = "write estimators = [\"hodges-lehmann\", \"median\", { quantile = 0.9 }]";
 
-bool is_quantile(const TomlNode& node, Faults& faults) {
+bool is_quantile(const toml::TomlNode& node, toml::Faults& faults) {
   if (node.kind != Kind::kFloat && node.kind != Kind::kInteger) {
-    wrong_type(faults, "a quantile", node, Kind::kFloat);
+    toml::wrong_type(faults, "a quantile", node, Kind::kFloat);
     return false;
   }
   if (node.number >= kLeastQuantile && node.number <= 1 - kLeastQuantile) return true;
@@ -24,18 +24,18 @@ bool is_quantile(const TomlNode& node, Faults& faults) {
   return false;
 }
 
-bool parse_estimator(const TomlNode& node, Faults& faults, Estimator& out) {
+bool parse_estimator(const toml::TomlNode& node, toml::Faults& faults, Estimator& out) {
   if (node.kind == Kind::kTable) {
-    Section section(node, "an estimator", faults);
+    toml::Section section(node, "an estimator", faults);
     section.require("quantile", kExample);
-    const TomlNode* quantile = section.find("quantile");
+    const toml::TomlNode* quantile = section.find("quantile");
     section.finish();
     if (quantile == nullptr || !is_quantile(*quantile, faults)) return false;
     out = {Estimator::Kind::kQuantile, quantile->number};
     return true;
   }
   if (node.kind != Kind::kString) {
-    wrong_type(faults, "an estimator", node, Kind::kString);
+    toml::wrong_type(faults, "an estimator", node, Kind::kString);
     return false;
   }
   if (node.text == "mean") {
@@ -54,13 +54,13 @@ bool parse_estimator(const TomlNode& node, Faults& faults, Estimator& out) {
     out = {Estimator::Kind::kQuantile, 0.5};
     return true;
   }
-  unknown_word(faults, node.spot, "estimator", node.text, {"hodges-lehmann", "median", "mixed"});
+  toml::unknown_word(faults, node.spot, "estimator", node.text, {"hodges-lehmann", "median", "mixed"});
   return false;
 }
 
-bool is_list(const TomlNode& node, Faults& faults, std::string_view key, size_t most) {
+bool is_list(const toml::TomlNode& node, toml::Faults& faults, std::string_view key, size_t most) {
   if (node.kind != Kind::kArray) {
-    wrong_type(faults, key, node, Kind::kArray);
+    toml::wrong_type(faults, key, node, Kind::kArray);
     return false;
   }
   if (!node.items.empty() && node.items.size() <= most) return true;
@@ -71,13 +71,13 @@ bool is_list(const TomlNode& node, Faults& faults, std::string_view key, size_t 
 
 }  // namespace
 
-void parse_analysis(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[analysis]", faults);
-  const TomlNode* estimators = section.find("estimators");
-  const TomlNode* shift = section.find("shift");
+void parse_analysis(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[analysis]", faults);
+  const toml::TomlNode* estimators = section.find("estimators");
+  const toml::TomlNode* shift = section.find("shift");
   section.finish();
   if (estimators != nullptr && is_list(*estimators, faults, "estimators", kMostEstimators)) {
-    for (const TomlNode& item : estimators->items) {
+    for (const toml::TomlNode& item : estimators->items) {
       Estimator estimator;
       if (!parse_estimator(item, faults, estimator)) continue;
       std::vector<Estimator>& known = plan.analysis.estimators;
@@ -91,7 +91,7 @@ void parse_analysis(const TomlNode& table, Faults& faults, Plan& plan) {
     }
   }
   if (shift == nullptr || !is_list(*shift, faults, "shift", kMostQuantiles)) return;
-  for (const TomlNode& item : shift->items) {
+  for (const toml::TomlNode& item : shift->items) {
     if (!is_quantile(item, faults)) continue;
     std::vector<double>& known = plan.analysis.shift;
     if (!known.empty() && item.number <= known.back()) {

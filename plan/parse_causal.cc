@@ -1,4 +1,4 @@
-// [causal]: docs/causal.md says what follows from it, plan/causal.h what the keys become.
+// [causal]: docs/how-to/find-the-line.md says what follows from it, plan/causal.h what the keys become.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 using std::chrono::nanoseconds;
 
 constexpr size_t kMostNames = 64;
@@ -19,12 +19,12 @@ constexpr nanoseconds kShortestWindow{std::chrono::milliseconds(1)}, kLongestWin
 constexpr nanoseconds kShortestPeriod{std::chrono::microseconds(60)}, kLongestPeriod{std::chrono::milliseconds(90)};
 
 // A list of names, none empty, none twice.
-const TomlNode* parse_names(Section& section, std::string_view key, std::vector<std::string>& out, const char* hint) {
+const toml::TomlNode* parse_names(toml::Section& section, std::string_view key, std::vector<std::string>& out, const char* hint) {
   std::vector<SourceSpot> spots;
   std::vector<std::string> names;
-  const TomlNode* node = section.texts(key, names, &spots);
+  const toml::TomlNode* node = section.texts(key, names, &spots);
   if (node == nullptr) return nullptr;
-  Faults& faults = section.faults();
+  toml::Faults& faults = section.faults();
   if (names.empty()) faults.error(node->spot, in_quotes(key) + " is empty", hint);
   if (names.size() > kMostNames)
     faults.error(node->spot, in_quotes(key) + " lists " + std::to_string(names.size()) + " entries, at most " +
@@ -40,18 +40,18 @@ const TomlNode* parse_names(Section& section, std::string_view key, std::vector<
   return node;
 }
 
-void parse_speedups(Section& section, Causal& causal) {
+void parse_speedups(toml::Section& section, Causal& causal) {
   std::vector<SourceSpot> spots;
   std::vector<std::string> texts;
-  const TomlNode* node = section.texts("speedups", texts, &spots);
+  const toml::TomlNode* node = section.texts("speedups", texts, &spots);
   if (node == nullptr) return;
-  Faults& faults = section.faults();
+  toml::Faults& faults = section.faults();
   const char* hint = "write speedups = [\"25%\", \"50%\"]; 0 is always tried";
   std::vector<double> speedups;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const Result<double> share = parse_fraction(texts[i]);
+    const Result<double> share = toml::parse_fraction(texts[i]);
     if (!share || !(*share >= 0.01) || *share > 1) {
-      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is none between 1% and 100%", hint);
+      faults.error(spots[i], "speedup " + in_quotes(texts[i]) + " is not between 1% and 100%", hint);
       continue;
     }
     if (!speedups.empty() && *share <= speedups.back())
@@ -71,8 +71,8 @@ bool is_line(std::string_view text) {
   return std::all_of(text.begin() + static_cast<ptrdiff_t>(colon) + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-void parse_candidates(Section& section, Causal& causal) {
-  const TomlNode* node = section.find("candidates");
+void parse_candidates(toml::Section& section, Causal& causal) {
+  const toml::TomlNode* node = section.find("candidates");
   if (node == nullptr) return;
   if (node->kind != Kind::kArray) {
     section.integer("candidates", 0, kMostCandidates, causal.candidates);
@@ -88,13 +88,13 @@ void parse_candidates(Section& section, Causal& causal) {
                              "write \"compress.c:212\", or unit = \"function\" and names of functions");
 }
 
-void check_duration(Section& section, const TomlNode* node, std::string_view key, nanoseconds value, nanoseconds low,
+void check_duration(toml::Section& section, const toml::TomlNode* node, std::string_view key, nanoseconds value, nanoseconds low,
                     nanoseconds high, const char* bounds) {
   if (node != nullptr && (value < low || value > high))
     section.faults().error(node->spot, in_quotes(key) + " is out of bounds", std::string("expected ") + bounds);
 }
 
-void parse_blocked(Section& section, Causal& causal) {
+void parse_blocked(toml::Section& section, Causal& causal) {
   std::vector<SourceSpot> spots;
   std::vector<std::string> words;
   section.texts("blocked", words, &spots);
@@ -102,24 +102,24 @@ void parse_blocked(Section& section, Causal& causal) {
     if (words[i] == "io") causal.blocked_io = true;
     else if (words[i] == "sleep") causal.blocked_sleep = true;
     else if (words[i] == "lock") causal.blocked_lock = true;
-    else unknown_word(section.faults(), spots[i], "kind of waiting", words[i], {"io", "sleep", "lock"});
+    else toml::unknown_word(section.faults(), spots[i], "kind of waiting", words[i], {"io", "sleep", "lock"});
   }
 }
 
-void parse_controls(Section& section, Causal& causal) {
+void parse_controls(toml::Section& section, Causal& causal) {
   std::vector<SourceSpot> spots;
   std::vector<std::string> words;
   if (section.texts("controls", words, &spots) == nullptr) return;
   causal.slowdown = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "slowdown") causal.slowdown = true;
-    else if (words[i] != "null") unknown_word(section.faults(), spots[i], "control", words[i], {"null", "slowdown"});
+    else if (words[i] != "null") toml::unknown_word(section.faults(), spots[i], "control", words[i], {"null", "slowdown"});
   }
 }
 
 // What readers of other profilers look for, and there isn't: each is refused at its place, with what to write instead.
-void parse_attribute(Section& section, Causal& causal) {
-  const TomlNode* node = section.find("attribute");
+void parse_attribute(toml::Section& section, Causal& causal) {
+  const toml::TomlNode* node = section.find("attribute");
   if (node != nullptr && node->kind == Kind::kString && node->text == "inclusive") {
     section.faults().error(node->spot,
                            "attribute = 'inclusive' is not possible: a sample belongs to one line, not to each of its callers",
@@ -132,19 +132,19 @@ void parse_attribute(Section& section, Causal& causal) {
   causal.attribute = static_cast<Causal::Attribute>(attribute);
 }
 
-void refuse_blocking(Section& section, const TomlNode& table) {
+void refuse_blocking(toml::Section& section, const toml::TomlNode& table) {
   if (section.find("blocking") == nullptr) return;
-  for (const TomlEntry& entry : table.entries)
+  for (const toml::TomlEntry& entry : table.entries)
     if (entry.key == "blocking")
       section.faults().error(entry.key_spot,
                              "'blocking' is not possible: that a function waits is seen by the calls of libc inside",
                              "write blocked = [\"io\", \"sleep\", \"lock\"]: kinds of waiting that are sped up with their line");
 }
 
-void parse_points(Section& section, std::string_view key, std::vector<std::string>& out) {
-  const TomlNode* node = section.find(key);
+void parse_points(toml::Section& section, std::string_view key, std::vector<std::string>& out) {
+  const toml::TomlNode* node = section.find(key);
   if (node != nullptr && node->kind == Kind::kArray)
-    for (const TomlNode& point : node->items)
+    for (const toml::TomlNode& point : node->items)
       if (point.kind == Kind::kTable)
         return section.faults().error(
             point.spot, "an entry of " + in_quotes(key) + " is a table, and calls of a function are no point",
@@ -154,8 +154,8 @@ void parse_points(Section& section, std::string_view key, std::vector<std::strin
 
 }  // namespace
 
-void parse_causal(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[causal]", faults);
+void parse_causal(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[causal]", faults);
   Causal& causal = plan.causal.emplace();
   size_t unit = 0, experiments = 0, pauses = 0;
   section.word("unit", {"line", "function"}, unit);
@@ -173,23 +173,23 @@ void parse_causal(const TomlNode& table, Faults& faults, Plan& plan) {
   parse_speedups(section, causal);
   parse_candidates(section, causal);
   section.fraction("explore", 0, 0.5, causal.explore);
-  const TomlNode* window = section.duration("window", causal.window);
+  const toml::TomlNode* window = section.duration("window", causal.window);
   check_duration(section, window, "window", causal.window, kShortestWindow, kLongestWindow, "1ms to 1h");
-  const TomlNode* cooloff = section.duration("cooloff", causal.cooloff);
+  const toml::TomlNode* cooloff = section.duration("cooloff", causal.cooloff);
   check_duration(section, cooloff, "cooloff", causal.cooloff, nanoseconds(0), kLongestWindow, "0ms to 1h");
-  const TomlNode* sampling = section.duration("sampling", causal.sampling);
+  const toml::TomlNode* sampling = section.duration("sampling", causal.sampling);
   check_duration(section, sampling, "sampling", causal.sampling, kShortestPeriod, kLongestPeriod, "0.06ms to 90ms");
   section.integer("pilot", 1, 1000, causal.pilot);
   parse_controls(section, causal);
   parse_blocked(section, causal);
-  if (const TomlNode* arrival = section.text("arrival", causal.arrival);
+  if (const toml::TomlNode* arrival = section.text("arrival", causal.arrival);
       arrival != nullptr && (causal.arrival.empty() || causal.arrival.size() > kMaxWordBytes))
     faults.error(arrival->spot, "'arrival' is no name of a point", "leave it out: then every STAB_ARRIVAL counts");
   section.boolean("closed", causal.closed);
   section.finish();
 }
 
-void check_causal(Faults& faults, const Plan& plan, const SourceSpot& spot) {
+void check_causal(toml::Faults& faults, const Plan& plan, const SourceSpot& spot) {
   if (!plan.causal) return;
   if (plan.counters.simulation.on())
     faults.error(spot, "[causal] and a simulated trial together: a simulator has no time to speed up", "drop one of them");

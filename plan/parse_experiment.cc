@@ -13,7 +13,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr int kMaxReplicates = 1'000'000;
 // Before so many blocks a t statistic says more of the blocks' distribution than of their mean.
@@ -39,7 +39,7 @@ std::vector<std::string_view> measured_names(const Plan& plan) {
   return names;
 }
 
-bool is_measured(const std::string& name, const SourceSpot& spot, Faults& faults, const Plan& plan) {
+bool is_measured(const std::string& name, const SourceSpot& spot, toml::Faults& faults, const Plan& plan) {
   const std::vector<std::string_view> names = measured_names(plan);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
   const std::string meant = did_you_mean(name, names);
@@ -58,15 +58,15 @@ bool is_measured(const std::string& name, const SourceSpot& spot, Faults& faults
   return false;
 }
 
-bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Response& out) {
+bool parse_response(const toml::TomlNode& node, toml::Faults& faults, const Plan& plan, Response& out) {
   SourceSpot spot = node.spot;
   bool scaled = false;
   if (node.kind == Kind::kString) {
     out.name = node.text;
   } else if (node.kind == Kind::kTable) {
-    Section section(node, "a response", faults);
+    toml::Section section(node, "a response", faults);
     const size_t before = faults.error_count();
-    if (const TomlNode* name = section.text("name", out.name)) spot = name->spot;
+    if (const toml::TomlNode* name = section.text("name", out.name)) spot = name->spot;
     section.require("name", "write { name = \"wall_time\", scale = \"log\" }");
     size_t scale = 0;
     if (section.word("scale", {"log", "raw"}, scale)) {
@@ -74,7 +74,7 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
       scaled = true;
     }
     size_t zeros = 0;
-    if (const TomlNode* word = section.word("zeros", {"refuse", "missing"}, zeros)) {
+    if (const toml::TomlNode* word = section.word("zeros", {"refuse", "missing"}, zeros)) {
       out.zeros_missing = zeros == 1;
       if (out.zeros_missing && (scaled ? out.scale : default_scale(out.name)) == Scale::kRaw)
         faults.error(word->spot, "zeros have a value on the raw scale", "leave zeros out, or give it scale = \"log\"");
@@ -82,7 +82,7 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
     section.finish();
     if (faults.error_count() > before) return false;
   } else {
-    wrong_type(faults, "response", node, Kind::kString);
+    toml::wrong_type(faults, "response", node, Kind::kString);
     return false;
   }
   if (out.name.starts_with(kProgressPrefix) && !plan.counters.simulation.on()) {
@@ -99,15 +99,15 @@ bool parse_response(const TomlNode& node, Faults& faults, const Plan& plan, Resp
   return true;
 }
 
-void parse_responses(Section& section, Plan& plan) {
+void parse_responses(toml::Section& section, Plan& plan) {
   std::vector<Response>& responses = plan.experiment.responses;
-  const TomlNode* node = section.find("response");
+  const toml::TomlNode* node = section.find("response");
   if (!node) {
     const bool sliced = plan.experiment.blocks == BlockMode::kSliced;
     responses = {{plan.counters.simulation.on() ? "simulated_cost" : sliced ? "cpu_time" : "wall_time", Scale::kLog}};
     return;
   }
-  const auto add = [&](const TomlNode& item) {
+  const auto add = [&](const toml::TomlNode& item) {
     Response response;
     if (!parse_response(item, section.faults(), plan, response)) return;
     for (const Response& other : responses)
@@ -122,14 +122,14 @@ void parse_responses(Section& section, Plan& plan) {
   if (node->items.size() > kMaxResponses)
     return section.faults().error(node->spot, "'response' has " + std::to_string(node->items.size()) + " entries, at most " +
                                                   std::to_string(kMaxResponses));
-  for (const TomlNode& item : node->items) add(item);
+  for (const toml::TomlNode& item : node->items) add(item);
 }
 
-void parse_seed(Section& section, Plan& plan) {
+void parse_seed(toml::Section& section, Plan& plan) {
   section.require("seed", "write seed = 1; the same seed gives the same schedule");
-  const TomlNode* node = section.find("seed");
+  const toml::TomlNode* node = section.find("seed");
   if (!node) return;
-  if (node->kind != Kind::kInteger) return wrong_type(section.faults(), "seed", *node, Kind::kInteger);
+  if (node->kind != Kind::kInteger) return toml::wrong_type(section.faults(), "seed", *node, Kind::kInteger);
   if (node->integer < 0) {
     section.faults().error(node->spot, "'seed' is negative", "any number from 0 to 2^63-1");
     return;
@@ -138,8 +138,8 @@ void parse_seed(Section& section, Plan& plan) {
 }
 
 // Fixed plans must say how many replicates; elsewhere the rule does.
-void parse_replicates(Section& section, Plan& plan) {
-  const TomlNode* node = section.integer("replicates", 1, kMaxReplicates, plan.experiment.replicates);
+void parse_replicates(toml::Section& section, Plan& plan) {
+  const toml::TomlNode* node = section.integer("replicates", 1, kMaxReplicates, plan.experiment.replicates);
   const Stopping& stopping = plan.stopping;
   int ruled = 0;
   if (stopping.rule == StoppingRule::kLooks && !stopping.looks.empty()) ruled = stopping.looks.back();
@@ -173,7 +173,7 @@ std::string_view trim(std::string_view text) {
 }
 
 // "steal_ns > 1ms", "migrations >= 1"
-bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults, ExclusionRule& rule) {
+bool parse_rule(const std::string& text, const SourceSpot& spot, toml::Faults& faults, ExclusionRule& rule) {
   const char* example = "such as \"migrations > 0\"";
   const size_t at = text.find_first_of("<>=!");
   const size_t end = at == std::string::npos ? at : text.find_first_not_of("<>=!", at);
@@ -188,7 +188,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
   rule.comparison = comparison_of(sign);
   rule.key = trim(std::string_view(text).substr(0, at));
   if (std::find(kLedgerKeys.begin(), kLedgerKeys.end(), rule.key) == kLedgerKeys.end()) {
-    unknown_word(faults, spot, "ledger entry", rule.key, {kLedgerKeys.begin(), kLedgerKeys.end()});
+    toml::unknown_word(faults, spot, "ledger entry", rule.key, {kLedgerKeys.begin(), kLedgerKeys.end()});
     return false;
   }
   const std::string_view number = trim(std::string_view(text).substr(end));
@@ -196,7 +196,7 @@ bool parse_rule(const std::string& text, const SourceSpot& spot, Faults& faults,
       std::from_chars(number.data(), number.data() + number.size(), rule.value);
   if (error == std::errc() && stop == number.data() + number.size() && std::isfinite(rule.value))
     return true;
-  const Result<nanoseconds> duration = parse_duration(number);
+  const Result<nanoseconds> duration = toml::parse_duration(number);
   const double unit_ns = rule.key.ends_with("_ns") ? 1 : rule.key.ends_with("_us") ? 1000 : 0;
   if (duration && unit_ns > 0) {
     rule.value = static_cast<double>(duration->count()) / unit_ns;
@@ -218,7 +218,7 @@ Scale default_scale(std::string_view response) {
   return multiplies ? Scale::kLog : Scale::kRaw;
 }
 
-bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
+bool check_name(toml::Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '+' || c == '-';
@@ -234,10 +234,10 @@ bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, c
   return false;
 }
 
-void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[counters]", faults);
+void parse_counters(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[counters]", faults);
   Counters& counters = plan.counters;
-  if (const TomlNode* node = section.texts("events", counters.events, &counters.spots)) {
+  if (const toml::TomlNode* node = section.texts("events", counters.events, &counters.spots)) {
     if (counters.events.size() > kMaxEvents) {
       faults.error(node->spot, std::to_string(counters.events.size()) + " events are too many",
                    "at most " + std::to_string(kMaxEvents));
@@ -262,20 +262,20 @@ void parse_counters(const TomlNode& table, Faults& faults, Plan& plan) {
   section.finish();
 }
 
-void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[stopping]", faults);
+void parse_stopping(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[stopping]", faults);
   Stopping& stopping = plan.stopping;
   size_t rule = 0, spending = 0, until = 0;
   section.require("rule", "write rule = \"fixed\", \"looks\", \"precision\" or \"sequence\"");
   section.word("rule", {"fixed", "looks", "precision", "sequence"}, rule);
   stopping.rule = static_cast<StoppingRule>(rule);
-  const TomlNode* looks = section.find("looks");
-  const TomlNode* spends = section.word("spending", {"obrien-fleming", "pocock"}, spending);
+  const toml::TomlNode* looks = section.find("looks");
+  const toml::TomlNode* spends = section.word("spending", {"obrien-fleming", "pocock"}, spending);
   stopping.spending = static_cast<Spending>(spending);
-  const TomlNode* first = section.integer("first", 2, kMaxReplicates, stopping.first);
-  const TomlNode* max = section.integer("max", 2, kMaxReplicates, stopping.max);
-  const TomlNode* half_width = section.fraction("half_width", 1e-6, 1, stopping.half_width);
-  const TomlNode* ends = section.word("until", {"settled", "worse"}, until);
+  const toml::TomlNode* first = section.integer("first", 2, kMaxReplicates, stopping.first);
+  const toml::TomlNode* max = section.integer("max", 2, kMaxReplicates, stopping.max);
+  const toml::TomlNode* half_width = section.fraction("half_width", 1e-6, 1, stopping.half_width);
+  const toml::TomlNode* ends = section.word("until", {"settled", "worse"}, until);
   stopping.until_worse = until == 1;
   section.finish();
 
@@ -283,17 +283,17 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
     faults.error(ends->spot, "'until' belongs to rule = \"looks\" or \"sequence\"", "remove it or change the rule");
   if (stopping.rule == StoppingRule::kLooks) {
     section.require("looks", "write looks = [10, 20, 30]");
-    if (looks && looks->kind != Kind::kArray) wrong_type(faults, "looks", *looks, Kind::kArray);
+    if (looks && looks->kind != Kind::kArray) toml::wrong_type(faults, "looks", *looks, Kind::kArray);
     if (looks && looks->kind == Kind::kArray && looks->items.empty())
       faults.error(looks->spot, "'looks' is empty", "write looks = [10, 20, 30]");
     if (looks && looks->items.size() > kMaxLooks) {
       faults.error(looks->spot, "'looks' has " + std::to_string(looks->items.size()) + " entries, at most " +
                                     std::to_string(kMaxLooks));
     } else if (looks && looks->kind == Kind::kArray) {
-      for (const TomlNode& item : looks->items) {
+      for (const toml::TomlNode& item : looks->items) {
         const int last = stopping.looks.empty() ? 1 : stopping.looks.back();
         if (item.kind != Kind::kInteger) {
-          wrong_type(faults, "looks[]", item, Kind::kInteger);
+          toml::wrong_type(faults, "looks[]", item, Kind::kInteger);
         } else if (item.integer <= last || item.integer > kMaxReplicates) {
           faults.error(item.spot, "look at " + std::to_string(item.integer) + " replicates does not come after " +
                                       std::to_string(last),
@@ -317,7 +317,7 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
     if (first && max && stopping.first > stopping.max)
       faults.error(first->spot, "'first' is larger than 'max'");
   }
-  const auto misplaced = [&](const TomlNode* node, std::string_view key, StoppingRule owner, const char* word) {
+  const auto misplaced = [&](const toml::TomlNode* node, std::string_view key, StoppingRule owner, const char* word) {
     if (node && stopping.rule != owner)
       faults.error(node->spot, in_quotes(key) + " belongs to rule = \"" + word + "\"", "remove it or change the rule");
   };
@@ -330,13 +330,13 @@ void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan) {
 }
 
 // Before the responses, whose default depends on it.
-void parse_blocks(Section& section, Experiment& experiment) {
+void parse_blocks(toml::Section& section, Experiment& experiment) {
   size_t mode = 0;
-  if (const TomlNode* node = section.word("blocks", {"in turn", "sliced"}, mode)) experiment.blocks_spot = node->spot;
+  if (const toml::TomlNode* node = section.word("blocks", {"in turn", "sliced"}, mode)) experiment.blocks_spot = node->spot;
   experiment.blocks = static_cast<BlockMode>(mode);
-  const TomlNode* slice = section.duration("slice", experiment.slice);
-  const TomlNode* alone = section.fraction("alone", 0, 0.5, experiment.alone);
-  for (const TomlNode* node : {slice, alone})
+  const toml::TomlNode* slice = section.duration("slice", experiment.slice);
+  const toml::TomlNode* alone = section.fraction("alone", 0, 0.5, experiment.alone);
+  for (const toml::TomlNode* node : {slice, alone})
     if (node != nullptr && experiment.blocks != BlockMode::kSliced)
       section.faults().error(node->spot, "'slice' and 'alone' are of sliced blocks", "write blocks = \"sliced\", or remove it");
   if (slice != nullptr && (experiment.slice < kLeastSlice || experiment.slice > kMostSlice))
@@ -344,13 +344,13 @@ void parse_blocks(Section& section, Experiment& experiment) {
                            "write 100us to 100ms, such as slice = \"20ms\"");
 }
 
-void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[experiment]", faults);
+void parse_experiment(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[experiment]", faults);
   Experiment& experiment = plan.experiment;
   section.require("name", "write name = \"lua-layout\"");
-  if (const TomlNode* name = section.text("name", experiment.name))
+  if (const toml::TomlNode* name = section.text("name", experiment.name))
     check_name(faults, name->spot, "experiment name", experiment.name);
-  if (const TomlNode* series = section.text("series", experiment.series))
+  if (const toml::TomlNode* series = section.text("series", experiment.series))
     check_name(faults, series->spot, "name of a series", experiment.series);
   parse_seed(section, plan);
   parse_replicates(section, plan);
@@ -360,13 +360,13 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   section.fraction("margin", 1e-6, 1, experiment.margin);
   section.fraction("alpha", 1e-6, 0.5, experiment.alpha);
   size_t order = 0;
-  const TomlNode* node = section.word("order", {"blocks", "random"}, order);
+  const toml::TomlNode* node = section.word("order", {"blocks", "random"}, order);
   experiment.order = static_cast<Order>(order);
   if (node && experiment.order == Order::kRandom && plan.stopping.rule != StoppingRule::kFixed)
     faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
                  "write order = \"blocks\", or rule = \"fixed\"");
   size_t layouts = 0;
-  if (const TomlNode* said = section.word("layouts", {"independent", "matched"}, layouts)) {
+  if (const toml::TomlNode* said = section.word("layouts", {"independent", "matched"}, layouts)) {
     experiment.layouts = static_cast<Layouts>(layouts);
     experiment.layouts_spot = said->spot;
   }
@@ -376,11 +376,11 @@ void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan) {
   section.finish();
 }
 
-void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[exclusions]", faults);
+void parse_exclusions(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[exclusions]", faults);
   std::vector<std::string> texts;
   std::vector<SourceSpot> spots;
-  const TomlNode* rules = section.texts("rules", texts, &spots);
+  const toml::TomlNode* rules = section.texts("rules", texts, &spots);
   section.finish();
   if (rules && texts.size() > kMaxRules)
     return faults.error(rules->spot,

@@ -14,7 +14,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 // One environment string may hold 128 KiB (MAX_ARG_STRLEN); the padding is one variable.
 constexpr uint64_t kMaxEnvSizeBytes = 120'000;
@@ -58,7 +58,7 @@ std::string float_text(double number) {
 }
 
 // A scalar as text, for treatments.
-bool scalar_text(const TomlNode& node, std::string& out) {
+bool scalar_text(const toml::TomlNode& node, std::string& out) {
   if (node.kind == Kind::kString) return out = node.text, true;
   if (node.kind == Kind::kInteger) return out = std::to_string(node.integer), true;
   if (node.kind == Kind::kFloat && std::isfinite(node.number)) return out = float_text(node.number), true;
@@ -67,22 +67,23 @@ bool scalar_text(const TomlNode& node, std::string& out) {
 }
 
 // The same, and false with a fault where it is none: a table, or what programs have words of their own for.
-bool read_scalar(const TomlNode& node, const std::string& what, Faults& faults, std::string& out) {
+bool read_scalar(const toml::TomlNode& node, const std::string& what, toml::Faults& faults, std::string& out) {
   if (scalar_text(node, out)) return true;
   if (node.kind == Kind::kFloat)
     faults.error(node.spot, what + " is " + number_text(node.number) + ", expected a finite number",
                  "in quotes it is a word that the program gets as it is: \"" + number_text(node.number) + "\"");
   else
-    faults.error(node.spot, what + " is " + std::string(kind_name(node.kind)) + ", expected a string, a number or a boolean");
+    faults.error(node.spot,
+                 what + " is " + std::string(toml::kind_name(node.kind)) + ", expected a string, a number or a boolean");
   return false;
 }
 
-bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+bool parse_treatment_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   if (node.kind == Kind::kTable) {
-    Section section(node, "a level of " + in_quotes(factor.name), faults);
+    toml::Section section(node, "a level of " + in_quotes(factor.name), faults);
     const size_t before = faults.error_count();
     section.text("name", level.name);
-    const TomlNode* value = section.find("value");
+    const toml::TomlNode* value = section.find("value");
     section.require("name", "write { name = \"fast\", value = \"-O3\" }");
     if (section.require("value", "write { name = \"fast\", value = \"-O3\" }"))
       read_scalar(*value, "the value of a level", faults, level.value);
@@ -110,8 +111,8 @@ bool parse_treatment_level(const Factor& factor, const TomlNode& node, Faults& f
 }
 
 // { visits = 1000 }
-bool parse_visits_level(const TomlNode& node, Faults& faults, Level& level) {
-  Section section(node, "an epoch", faults);
+bool parse_visits_level(const toml::TomlNode& node, toml::Faults& faults, Level& level) {
+  toml::Section section(node, "an epoch", faults);
   const size_t before = faults.error_count();
   int visits = 0;
   section.require("visits", "write { visits = 1000 }, or a duration such as \"500ms\"");
@@ -121,14 +122,14 @@ bool parse_visits_level(const TomlNode& node, Faults& faults, Level& level) {
   return faults.error_count() == before;
 }
 
-bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
+bool parse_epoch_level(const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   if (node.kind == Kind::kTable) return parse_visits_level(node, faults, level);
   if (node.kind != Kind::kString) {
-    faults.error(node.spot, "an epoch is " + std::string(kind_name(node.kind)) + ", expected a duration",
+    faults.error(node.spot, "an epoch is " + std::string(toml::kind_name(node.kind)) + ", expected a duration",
                  "such as \"500ms\"");
     return false;
   }
-  const Result<nanoseconds> epoch = parse_duration(node.text);
+  const Result<nanoseconds> epoch = toml::parse_duration(node.text);
   if (!epoch) {
     faults.error(node.spot, "epoch: " + epoch.error().message, "such as \"500ms\"");
     return false;
@@ -142,9 +143,9 @@ bool parse_epoch_level(const TomlNode& node, Faults& faults, Level& level) {
   return true;
 }
 
-bool parse_bytes_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+bool parse_bytes_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   Result<uint64_t> bytes = bad_input("expected a size");
-  if (node.kind == Kind::kString) bytes = parse_bytes(node.text);
+  if (node.kind == Kind::kString) bytes = toml::parse_bytes(node.text);
   if (node.kind == Kind::kInteger && node.integer >= 0) bytes = static_cast<uint64_t>(node.integer);
   if (!bytes) {
     faults.error(node.spot, factor.name + ": " + bytes.error().message, "such as 4096 or \"4KiB\"");
@@ -163,21 +164,21 @@ bool parse_bytes_level(const Factor& factor, const TomlNode& node, Faults& fault
   return true;
 }
 
-bool parse_layout_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+bool parse_layout_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   const std::vector<std::string_view> words = words_of(factor.kind);
   if (node.kind != Kind::kString) {
-    wrong_type(faults, factor.name + "[]", node, Kind::kString);
+    toml::wrong_type(faults, factor.name + "[]", node, Kind::kString);
     return false;
   }
   if (std::find(words.begin(), words.end(), node.text) == words.end()) {
-    unknown_word(faults, node.spot, factor.name + " level", node.text, words);
+    toml::unknown_word(faults, node.spot, factor.name + " level", node.text, words);
     return false;
   }
   level = {node.text, node.text};
   return true;
 }
 
-bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Level& level) {
+bool parse_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   switch (factor.kind) {
     case FactorKind::kEpoch: return parse_epoch_level(node, faults, level);
     case FactorKind::kStackRange:
@@ -188,7 +189,7 @@ bool parse_level(const Factor& factor, const TomlNode& node, Faults& faults, Lev
   }
 }
 
-void parse_levels(const TomlEntry& entry, Faults& faults, Plan& plan) {
+void parse_levels(const toml::TomlEntry& entry, toml::Faults& faults, Plan& plan) {
   Factor factor;
   factor.name = entry.key;
   factor.kind = kind_of(entry.key);
@@ -196,7 +197,7 @@ void parse_levels(const TomlEntry& entry, Faults& faults, Plan& plan) {
   // epoch = { visits = 1000 }: a factor of one level
   const bool one_epoch = factor.kind == FactorKind::kEpoch && entry.value.kind == Kind::kTable;
   if (entry.value.kind != Kind::kArray && !one_epoch) {
-    wrong_type(faults, entry.key, entry.value, Kind::kArray);
+    toml::wrong_type(faults, entry.key, entry.value, Kind::kArray);
     return;
   }
   if (one_epoch) {
@@ -215,7 +216,7 @@ void parse_levels(const TomlEntry& entry, Faults& faults, Plan& plan) {
     faults.error(entry.value.spot, "factor " + in_quotes(entry.key) + " has more than " + std::to_string(kMaxLevels) + " levels");
     return;
   }
-  for (const TomlNode& item : entry.value.items) {
+  for (const toml::TomlNode& item : entry.value.items) {
     Level level;
     if (!parse_level(factor, item, faults, level)) continue;
     const auto same = [&](const Level& other) { return other.name == level.name; };
@@ -229,7 +230,7 @@ void parse_levels(const TomlEntry& entry, Faults& faults, Plan& plan) {
   if (!factor.levels.empty()) plan.factors.push_back(std::move(factor));
 }
 
-void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
+void parse_factor(const toml::TomlEntry& entry, toml::Faults& faults, Plan& plan) {
   if (!is_identifier(entry.key)) {
     faults.error(entry.key_spot, "factor name " + in_quotes(entry.key) + " can't be a placeholder",
                  "use letters, digits, _ and -, starting with a letter");
@@ -243,17 +244,17 @@ void parse_factor(const TomlEntry& entry, Faults& faults, Plan& plan) {
   levels.push_back({kUnread, levels.empty() ? "" : levels[0].value});
 }
 
-void parse_link(Section& factors, Plan& plan) {
-  const TomlNode* node = factors.table("link");
+void parse_link(toml::Section& factors, Plan& plan) {
+  const toml::TomlNode* node = factors.table("link");
   if (!node) return;
-  Section section(*node, "link", factors.faults());
+  toml::Section section(*node, "link", factors.faults());
   section.require("seeds", "write link = { seeds = 10 }");
   section.integer("seeds", 1, kMaxLinkSeeds, plan.link.seeds);
   section.finish();
 }
 
 // A factor's name and some of its levels, as exclude and nested write them.
-bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
+bool parse_levels_of(const toml::TomlEntry& entry, toml::Faults& faults, const Plan& plan,
                      std::vector<std::string>& out) {
   const int index = plan.factor_index(entry.key);
   if (index < 0) {
@@ -267,11 +268,11 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
   if (factor.levels.back().name == kUnread) return false;
   std::vector<std::string_view> names;
   for (const Level& level : factor.levels) names.push_back(level.name);
-  const auto add = [&](const TomlNode& node) {
+  const auto add = [&](const toml::TomlNode& node) {
     std::string name;
     if (!read_scalar(node, "a level of " + in_quotes(entry.key), faults, name)) return false;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      unknown_word(faults, node.spot, entry.key + " level", name, names);
+      toml::unknown_word(faults, node.spot, entry.key + " level", name, names);
       return false;
     }
     out.push_back(std::move(name));
@@ -288,17 +289,17 @@ bool parse_levels_of(const TomlEntry& entry, Faults& faults, const Plan& plan,
     return false;
   }
   bool good = true;
-  for (const TomlNode& item : entry.value.items) good = add(item) && good;
+  for (const toml::TomlNode& item : entry.value.items) good = add(item) && good;
   return good;
 }
 
 // The tables of an array of tables; notes a fault for anything else.
-std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key, size_t most) {
-  std::vector<const TomlNode*> out;
-  const TomlNode* node = factors.find(key);
+std::vector<const toml::TomlNode*> tables_of(toml::Section& factors, std::string_view key, size_t most) {
+  std::vector<const toml::TomlNode*> out;
+  const toml::TomlNode* node = factors.find(key);
   if (!node) return out;
   if (node->kind != Kind::kArray) {
-    wrong_type(factors.faults(), key, *node, Kind::kArray);
+    toml::wrong_type(factors.faults(), key, *node, Kind::kArray);
     return out;
   }
   if (node->items.size() > most) {
@@ -307,9 +308,9 @@ std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key, s
         "one entry may list several levels of each factor");
     return out;
   }
-  for (const TomlNode& item : node->items) {
+  for (const toml::TomlNode& item : node->items) {
     if (item.kind != Kind::kTable) {
-      wrong_type(factors.faults(), std::string(key) + "[]", item, Kind::kTable);
+      toml::wrong_type(factors.faults(), std::string(key) + "[]", item, Kind::kTable);
       continue;
     }
     out.push_back(&item);
@@ -317,11 +318,35 @@ std::vector<const TomlNode*> tables_of(Section& factors, std::string_view key, s
   return out;
 }
 
-void parse_exclude(Section& factors, Plan& plan) {
-  for (const TomlNode* item : tables_of(factors, "exclude", kMaxExcludes)) {
+// baseline = { opt = "-O3" }: the level moves to the front. An array of that name is a treatment, as any other name's.
+bool is_baseline(const toml::TomlEntry& entry) { return entry.key == "baseline" && entry.value.kind == Kind::kTable; }
+
+void parse_baseline(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  for (const toml::TomlEntry& entry : table.entries) {
+    std::vector<std::string> named;
+    if (!parse_levels_of(entry, faults, plan, named)) continue;
+    Factor& factor = plan.factors[static_cast<size_t>(plan.factor_index(entry.key))];
+    if (factor.kind == FactorKind::kLoad) {
+      faults.error(entry.key_spot, "the baseline of 'load' is 1, which its levels ascend from", "leave it out");
+      continue;
+    }
+    if (named.size() != 1) {
+      faults.error(entry.value.spot,
+                   "the baseline of " + in_quotes(entry.key) + " is one level, got " + std::to_string(named.size()),
+                   "write baseline = { " + entry.key + " = \"" + named[0] + "\" }");
+      continue;
+    }
+    const auto level = std::find_if(factor.levels.begin(), factor.levels.end(),
+                                    [&](const Level& one) { return one.name == named[0]; });
+    std::rotate(factor.levels.begin(), level, level + 1);
+  }
+}
+
+void parse_exclude(toml::Section& factors, Plan& plan) {
+  for (const toml::TomlNode* item : tables_of(factors, "exclude", kMaxExcludes)) {
     Exclude exclude;
     bool good = true;
-    for (const TomlEntry& entry : item->entries)
+    for (const toml::TomlEntry& entry : item->entries)
       good = parse_levels_of(entry, factors.faults(), plan, exclude.when[entry.key]) && good;
     if (item->entries.empty()) {
       factors.faults().error(item->spot, "an empty exclude would leave out every cell",
@@ -332,15 +357,15 @@ void parse_exclude(Section& factors, Plan& plan) {
   }
 }
 
-void parse_nested(Section& factors, Plan& plan) {
-  for (const TomlNode* item : tables_of(factors, "nested", kMaxNested)) {
-    Faults& faults = factors.faults();
-    Section section(*item, "nested", faults);
+void parse_nested(toml::Section& factors, Plan& plan) {
+  for (const toml::TomlNode* item : tables_of(factors, "nested", kMaxNested)) {
+    toml::Faults& faults = factors.faults();
+    toml::Section section(*item, "nested", faults);
     const char* example = "write { factor = \"epoch\", within = { code = [\"shuffle\"] } }";
     Nested nested;
-    const TomlNode* inner = section.text("factor", nested.inner);
+    const toml::TomlNode* inner = section.text("factor", nested.inner);
     section.require("factor", example);
-    const TomlNode* within = section.table("within");
+    const toml::TomlNode* within = section.table("within");
     section.require("within", example);
     section.finish();
     if (!inner || !within) continue;
@@ -354,7 +379,7 @@ void parse_nested(Section& factors, Plan& plan) {
                    example);
       continue;
     }
-    const TomlEntry& outer = within->entries[0];
+    const toml::TomlEntry& outer = within->entries[0];
     nested.outer = outer.key;
     if (!parse_levels_of(outer, faults, plan, nested.outer_levels)) continue;
     if (nested.outer == nested.inner) {
@@ -365,29 +390,29 @@ void parse_nested(Section& factors, Plan& plan) {
   }
 }
 
-void parse_fraction_of(const TomlNode& node, const std::string& text, Faults& faults, Plan& plan) {
+void parse_fraction_of(const toml::TomlNode& node, const std::string& text, toml::Faults& faults, Plan& plan) {
   for (int halvings = 1; halvings <= 10; ++halvings)
     if (text == "1/" + std::to_string(1 << halvings)) plan.fraction.halvings = halvings;
   if (plan.fraction.halvings == 0)
     faults.error(node.spot, "fraction " + in_quotes(text) + " is no power of one half", "write \"1/2\", \"1/4\", \"1/8\" ...");
 }
 
-void parse_fraction_key(Section& factors, Plan& plan) {
-  const TomlNode* node = factors.find("fraction");
+void parse_fraction_key(toml::Section& factors, Plan& plan) {
+  const toml::TomlNode* node = factors.find("fraction");
   if (!node) return;
-  Faults& faults = factors.faults();
+  toml::Faults& faults = factors.faults();
   plan.fraction.spot = node->spot;
   if (node->kind == Kind::kString) {
     parse_fraction_of(*node, node->text, faults, plan);
     return;
   }
   if (node->kind != Kind::kTable) {
-    wrong_type(faults, "fraction", *node, Kind::kString);
+    toml::wrong_type(faults, "fraction", *node, Kind::kString);
     return;
   }
-  Section section(*node, "fraction", faults);
+  toml::Section section(*node, "fraction", faults);
   std::string of;
-  if (const TomlNode* of_node = section.text("of", of)) parse_fraction_of(*of_node, of, faults, plan);
+  if (const toml::TomlNode* of_node = section.text("of", of)) parse_fraction_of(*of_node, of, faults, plan);
   section.require("of", "write fraction = { of = \"1/2\", generators = [\"heap = code:stack\"] }");
   section.texts("generators", plan.fraction.generators);
   section.finish();
@@ -395,10 +420,11 @@ void parse_fraction_key(Section& factors, Plan& plan) {
 
 }  // namespace
 
-void parse_factors(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[factors]", faults);
-  for (const TomlEntry& entry : table.entries) {
-    if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction")
+void parse_factors(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[factors]", faults);
+  for (const toml::TomlEntry& entry : table.entries) {
+    if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction" ||
+        is_baseline(entry))
       continue;
     if (plan.factors.size() == kMaxFactors) {
       faults.error(entry.key_spot, "the plan has more than " + std::to_string(kMaxFactors) + " factors");
@@ -412,6 +438,9 @@ void parse_factors(const TomlNode& table, Faults& faults, Plan& plan) {
     faults.error(table.spot, "levels of all factors, their first ones left out: " + std::to_string(columns) + ", at most " +
                                  std::to_string(kMaxColumns));
   parse_link(section, plan);
+  // Before what names levels by their place: nested keeps a factor at its first one.
+  for (const toml::TomlEntry& entry : table.entries)
+    if (is_baseline(entry)) parse_baseline(entry.value, faults, plan);
   parse_exclude(section, plan);
   parse_nested(section, plan);
   parse_fraction_key(section, plan);

@@ -18,7 +18,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 Factor* factor_of(Plan& plan, FactorKind kind) {
   const auto at =
@@ -29,9 +29,9 @@ Factor* factor_of(Plan& plan, FactorKind kind) {
 bool has_layouts(const Level& level) { return level.value != "off" && level.value != "copy"; }
 
 // epoch = "10ms": a factor of one level.
-void parse_epoch(Section& section, Plan& plan) {
+void parse_epoch(toml::Section& section, Plan& plan) {
   std::chrono::nanoseconds epoch{0};
-  const TomlNode* node = section.duration("epoch", epoch);
+  const toml::TomlNode* node = section.duration("epoch", epoch);
   if (!node) return;
   const auto ns = static_cast<uint64_t>(std::max<int64_t>(epoch.count(), 0));
   if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs)
@@ -47,9 +47,9 @@ void parse_epoch(Section& section, Plan& plan) {
   plan.factors.push_back(std::move(factor));
 }
 
-void parse_texts(Section& section, std::string_view key, const char* hint, std::vector<std::string>& out) {
+void parse_texts(toml::Section& section, std::string_view key, const char* hint, std::vector<std::string>& out) {
   std::vector<SourceSpot> spots;
-  const TomlNode* node = section.texts(key, out, &spots);
+  const toml::TomlNode* node = section.texts(key, out, &spots);
   if (!node) return;
   if (out.size() > kMaxPatterns)
     return section.faults().error(
@@ -59,8 +59,8 @@ void parse_texts(Section& section, std::string_view key, const char* hint, std::
       section.faults().error(spots[i], "an entry of " + in_quotes(key) + " is empty or too long", hint);
 }
 
-void check_map(Section& section, Plan& plan) {
-  Faults& faults = section.faults();
+void check_map(toml::Section& section, Plan& plan) {
+  toml::Faults& faults = section.faults();
   const Factor* code = factor_of(plan, FactorKind::kCode);
   if (plan.counters.simulation.on())
     return faults.error(section.spot(), "a map compares times of the machine, and trials of this plan are simulated",
@@ -75,8 +75,8 @@ void check_map(Section& section, Plan& plan) {
   plan.experiment.record_samples = true;
 }
 
-void check_long_loops(Section& section, Plan& plan) {
-  Faults& faults = section.faults();
+void check_long_loops(toml::Section& section, Plan& plan) {
+  toml::Faults& faults = section.faults();
   const Factor* code = factor_of(plan, FactorKind::kCode);
   if (plan.counters.simulation.on())
     return faults.error(section.spot(),
@@ -95,9 +95,9 @@ bool parse_address(const std::string& text, uint64_t& out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
-  if (node.kind != Kind::kTable) return wrong_type(faults, "places[]", node, Kind::kTable);
-  Section section(node, "a place", faults);
+void parse_place(const toml::TomlNode& node, toml::Faults& faults, MappedBuild& build) {
+  if (node.kind != Kind::kTable) return toml::wrong_type(faults, "places[]", node, Kind::kTable);
+  toml::Section section(node, "a place", faults);
   MappedPlace place;
   std::string linked, other_linked;
   const char* hint = "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true";
@@ -107,8 +107,8 @@ void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
   section.text("place", place.place);
   section.text("function", place.function);
   section.text("other", place.other);
-  const TomlNode* at = section.text("linked", linked);
-  const TomlNode* other_at = section.text("other_linked", other_linked);
+  const toml::TomlNode* at = section.text("linked", linked);
+  const toml::TomlNode* other_at = section.text("other_linked", other_linked);
   section.integer("slowest", 0, 3, place.slowest);
   section.integer("fastest", 0, 3, place.fastest);
   section.finish();
@@ -119,18 +119,18 @@ void parse_place(const TomlNode& node, Faults& faults, MappedBuild& build) {
   build.places.push_back(std::move(place));
 }
 
-void parse_build(const TomlNode& node, Faults& faults, Plan& plan) {
-  if (node.kind != Kind::kTable) return wrong_type(faults, "build[]", node, Kind::kTable);
-  Section section(node, "[[layout.confirmation.build]]", faults);
+void parse_build(const toml::TomlNode& node, toml::Faults& faults, Plan& plan) {
+  if (node.kind != Kind::kTable) return toml::wrong_type(faults, "build[]", node, Kind::kTable);
+  toml::Section section(node, "[[layout.confirmation.build]]", faults);
   MappedBuild build;
   section.text("workload", build.workload);
   section.integer("build", 0, INT32_MAX, build.build);
   section.text("text_hash", build.text_hash);
-  if (const TomlNode* places = section.find("places", Kind::kArray)) {
+  if (const toml::TomlNode* places = section.find("places", Kind::kArray)) {
     if (places->items.size() > static_cast<size_t>(kMaxConfirmed))
       return faults.error(places->spot, "'places' has " + std::to_string(places->items.size()) + " entries, at most " +
                                             std::to_string(kMaxConfirmed));
-    for (const TomlNode& place : places->items) parse_place(place, faults, build);
+    for (const toml::TomlNode& place : places->items) parse_place(place, faults, build);
   }
   section.finish();
   plan.layout.measured.push_back(std::move(build));
@@ -152,10 +152,10 @@ void make_confirmation(Plan& plan) {
 }
 
 // A name with its time, or, as older versions wrote it, a number.
-ScreenKey parse_screen(Section& section) {
+ScreenKey parse_screen(toml::Section& section) {
   const char* hint = "'stabctl run' writes [layout.confirmation]; plans ask for it by map = true";
   ScreenKey key;
-  const TomlNode* of = section.find("of");
+  const toml::TomlNode* of = section.find("of");
   section.require("of", hint);
   if (of && of->kind == Kind::kInteger) {
     int number = 0;
@@ -166,22 +166,22 @@ ScreenKey parse_screen(Section& section) {
   std::string submitted;
   if (of) section.text("of", key.name);
   section.require("submitted", hint);
-  const TomlNode* at = section.text("submitted", submitted);
+  const toml::TomlNode* at = section.text("submitted", submitted);
   const auto [end, error] = std::from_chars(submitted.data(), submitted.data() + submitted.size(), key.submitted_ns);
   if (at && (error != std::errc() || end != submitted.data() + submitted.size()))
     section.faults().error(at->spot, in_quotes(submitted) + " is no time in nanoseconds", hint);
   return key;
 }
 
-void parse_confirmation(Section& layout, Plan& plan) {
-  const TomlNode* node = layout.table("confirmation");
+void parse_confirmation(toml::Section& layout, Plan& plan) {
+  const toml::TomlNode* node = layout.table("confirmation");
   if (!node) return;
-  Section section(*node, "[layout.confirmation]", layout.faults());
+  toml::Section section(*node, "[layout.confirmation]", layout.faults());
   plan.layout.confirms = parse_screen(section);
-  if (const TomlNode* builds = section.find("build", Kind::kArray)) {
+  if (const toml::TomlNode* builds = section.find("build", Kind::kArray)) {
     if (builds->items.size() > kMaxMappedBuilds)
       return section.faults().error(builds->spot, "more than " + std::to_string(kMaxMappedBuilds) + " builds");
-    for (const TomlNode& build : builds->items) parse_build(build, section.faults(), plan);
+    for (const toml::TomlNode& build : builds->items) parse_build(build, section.faults(), plan);
   }
   section.finish();
   make_confirmation(plan);
@@ -197,8 +197,8 @@ std::string hex(uint64_t value) { return "\"" + hex_text(value) + "\""; }
 
 }  // namespace
 
-void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[layout]", faults);
+void parse_layout(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[layout]", faults);
   plan.layout.spot = table.spot;
   section.boolean("map", plan.layout.map);
   parse_texts(section, "progress", "a point's name, as it stands in STAB_PROGRESS(\"NAME\")", plan.layout.progress);
@@ -215,7 +215,8 @@ void parse_layout(const TomlNode& table, Faults& faults, Plan& plan) {
 }
 
 std::string screen_lines(const ScreenKey& key) {
-  return "[layout.confirmation]\nof = " + toml_text(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) + "\"\n";
+  return "[layout.confirmation]\nof = " + toml::toml_text(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) +
+         "\"\n";
 }
 
 std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const std::vector<MappedBuild>& measured) {
@@ -224,12 +225,13 @@ std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const
   out += "\n# Written when experiment '" + screened.name + "' was over: its map's candidates, measured again by fresh trials.\n" +
          screen_lines(screened);
   for (const MappedBuild& build : measured) {
-    out += "[[layout.confirmation.build]]\nworkload = " + toml_text(build.workload) +
-           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml_text(build.text_hash) + "\nplaces = [\n";
+    out += "[[layout.confirmation.build]]\nworkload = " + toml::toml_text(build.workload) +
+           "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml::toml_text(build.text_hash) + "\nplaces = [\n";
     for (const MappedPlace& place : build.places) {
-      out += "  { place = " + toml_text(place.place) + ", function = " + toml_text(place.function) +
+      out += "  { place = " + toml::toml_text(place.place) + ", function = " + toml::toml_text(place.function) +
              ", linked = " + hex(place.linked);
-      if (!place.other.empty()) out += ", other = " + toml_text(place.other) + ", other_linked = " + hex(place.other_linked);
+      if (!place.other.empty())
+        out += ", other = " + toml::toml_text(place.other) + ", other_linked = " + hex(place.other_linked);
       out += ", slowest = " + std::to_string(place.slowest) + ", fastest = " + std::to_string(place.fastest) + " },\n";
     }
     out += "]\n";

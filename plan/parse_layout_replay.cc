@@ -17,7 +17,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr const char* kHint = "'stabctl replay TRIAL --times N' writes [layout.replay]";
 constexpr int kMostLinks = 65535;
@@ -31,17 +31,17 @@ std::optional<Number> number_of(std::string_view text, Base... base) {
 }
 
 template <typename Number, typename... Base>
-void parse_number(Section& section, const char* key, Number& out, Base... base) {
+void parse_number(toml::Section& section, const char* key, Number& out, Base... base) {
   std::string text;
   section.require(key, kHint);
-  const TomlNode* node = section.text(key, text);
+  const toml::TomlNode* node = section.text(key, text);
   if (!node) return;
   if (const auto number = number_of<Number>(text, base...)) out = *number;
   else
     section.faults().error(node->spot, in_quotes(text) + " is no number of " + in_quotes(key), kHint);
 }
 
-void keep_level(Factor& factor, const LayoutReplay& replay, Section& section) {
+void keep_level(Factor& factor, const LayoutReplay& replay, toml::Section& section) {
   const auto wanted = replay.levels.find(factor.name);
   const auto kept = std::find_if(factor.levels.begin(), factor.levels.end(), [&](const Level& level) {
     return wanted != replay.levels.end() && level.name == wanted->second;
@@ -56,9 +56,9 @@ bool draws_layouts(const Factor& factor, const Level& level) {
          !keeps_layout(factor.kind, level);
 }
 
-void make_replay(Section& section, Plan& plan) {
+void make_replay(toml::Section& section, Plan& plan) {
   const LayoutReplay& replay = *plan.layout.replay;
-  Faults& faults = section.faults();
+  toml::Faults& faults = section.faults();
   if (const auto no = no_replay_of(plan)) return faults.error(section.spot(), no->why, no->hint);
   const size_t before = faults.error_count();
   for (Factor& factor : plan.factors) keep_level(factor, replay, section);
@@ -101,12 +101,12 @@ std::optional<NoReplay> no_replay_of(const Plan& plan, const std::vector<int>& l
                   "all its trials ran in one layout, so what differs between them are moments"};
 }
 
-void parse_replay(Section& layout, Plan& plan) {
-  const TomlNode* node = layout.table("replay");
+void parse_replay(toml::Section& layout, Plan& plan) {
+  const toml::TomlNode* node = layout.table("replay");
   if (!node) return;
-  Faults& faults = layout.faults();
+  toml::Faults& faults = layout.faults();
   const size_t before = faults.error_count();
-  Section section(*node, "[layout.replay]", faults);
+  toml::Section section(*node, "[layout.replay]", faults);
   LayoutReplay replay;
   section.require("of", kHint);
   section.require("workload", kHint);
@@ -124,9 +124,9 @@ void parse_replay(Section& layout, Plan& plan) {
     if (!std::isfinite(excess)) faults.error(section.spot(), "excess is not finite", kHint);
     replay.excess = excess;
   }
-  if (const TomlNode* levels = section.table("levels"))
-    for (const TomlEntry& entry : levels->entries) {
-      if (entry.value.kind != Kind::kString) wrong_type(faults, entry.key, entry.value, Kind::kString);
+  if (const toml::TomlNode* levels = section.table("levels"))
+    for (const toml::TomlEntry& entry : levels->entries) {
+      if (entry.value.kind != Kind::kString) toml::wrong_type(faults, entry.key, entry.value, Kind::kString);
       else replay.levels[entry.key] = entry.value.text;
     }
   section.finish();
@@ -139,7 +139,7 @@ void parse_replay(Section& layout, Plan& plan) {
 }
 
 std::string replay_lines(const ScreenKey& of, int64_t trial) {
-  return "[layout.replay]\nof = " + toml_text(of.name) + "\nsubmitted = \"" + std::to_string(of.submitted_ns) +
+  return "[layout.replay]\nof = " + toml::toml_text(of.name) + "\nsubmitted = \"" + std::to_string(of.submitted_ns) +
          "\"\ntrial = \"" + std::to_string(trial) + "\"\n";
 }
 
@@ -163,8 +163,8 @@ std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
   const auto as_text = [&](auto value, auto... base) {
     return "\"" + std::string(digits, std::to_chars(digits, digits + sizeof digits, value, base...).ptr) + "\"\n";
   };
-  out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, beside fresh ones of its cell.\n" +
-         replay_lines(replay.of, replay.trial) + "workload = " + toml_text(replay.workload) +
+  out += "\n# Written by 'stabctl replay': the layout of a recorded trial again, and fresh ones of its cell.\n" +
+         replay_lines(replay.of, replay.trial) + "workload = " + toml::toml_text(replay.workload) +
          "\nseed = " + as_text(replay.seed, 16) + "link = " + std::to_string(replay.link) +
          "\ntimes = " + std::to_string(replay.times) + "\n";
   if (replay.draw != 1) out += "draw = " + std::to_string(replay.draw) + "\n";
@@ -173,7 +173,7 @@ std::string replay_text(const Plan& plan, const LayoutReplay& replay) {
   out += "levels = {";
   const char* between = " ";
   for (const auto& [factor, level] : replay.levels) {
-    out += between + toml_text(factor) + " = " + toml_text(level);
+    out += between + toml::toml_text(factor) + " = " + toml::toml_text(level);
     between = ", ";
   }
   return out + " }\n";

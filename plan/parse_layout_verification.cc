@@ -13,18 +13,18 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr const char* kHint = "'stabctl layout verify' writes [layout.verification]";
 
-void parse_arm(const TomlNode& node, Faults& faults, LayoutVerification& verification) {
-  if (node.kind != Kind::kTable) return wrong_type(faults, "arm[]", node, Kind::kTable);
-  Section section(node, "[[layout.verification.arm]]", faults);
+void parse_arm(const toml::TomlNode& node, toml::Faults& faults, LayoutVerification& verification) {
+  if (node.kind != Kind::kTable) return toml::wrong_type(faults, "arm[]", node, Kind::kTable);
+  toml::Section section(node, "[[layout.verification.arm]]", faults);
   LayoutArm arm;
   section.require("name", kHint);
   section.require("text", kHint);
-  const TomlNode* named = section.text("name", arm.name);
-  const TomlNode* text = section.text("text", arm.text);
+  const toml::TomlNode* named = section.text("name", arm.name);
+  const toml::TomlNode* text = section.text("text", arm.text);
   section.finish();
   if (!named || !text || !check_name(faults, named->spot, "an arm", arm.name)) return;
   const auto is_same = [&](const LayoutArm& other) { return other.name == arm.name; };
@@ -35,9 +35,9 @@ void parse_arm(const TomlNode& node, Faults& faults, LayoutVerification& verific
   verification.arms.push_back(std::move(arm));
 }
 
-void parse_levels(const TomlNode& node, Faults& faults, LayoutVerification& verification) {
-  for (const TomlEntry& entry : node.entries) {
-    if (entry.value.kind != Kind::kString) wrong_type(faults, entry.key, entry.value, Kind::kString);
+void parse_levels(const toml::TomlNode& node, toml::Faults& faults, LayoutVerification& verification) {
+  for (const toml::TomlEntry& entry : node.entries) {
+    if (entry.value.kind != Kind::kString) toml::wrong_type(faults, entry.key, entry.value, Kind::kString);
     else verification.levels[entry.key] = entry.value.text;
   }
 }
@@ -54,7 +54,7 @@ void cross_code(Plan& plan, bool by_visits) {
   plan.factors.insert(plan.factors.begin(), std::move(code));
 }
 
-void keep_one_level(Factor& factor, const LayoutVerification& verification, Faults& faults, const SourceSpot& spot) {
+void keep_one_level(Factor& factor, const LayoutVerification& verification, toml::Faults& faults, const SourceSpot& spot) {
   const auto wanted = verification.levels.find(factor.name);
   auto kept = factor.kind == FactorKind::kTreatment ? factor.levels.begin() : factor.levels.end() - 1;
   if (wanted != verification.levels.end()) {
@@ -76,7 +76,7 @@ void simulate(Plan& plan) {
   });
 }
 
-void make_verification(Section& section, Plan& plan) {
+void make_verification(toml::Section& section, Plan& plan) {
   LayoutVerification& verification = *plan.layout.verification;
   Experiment& experiment = plan.experiment;
   experiment.name = experiment.name.substr(0, 90) + "-verify";
@@ -120,12 +120,12 @@ void compare_in_blocks(Plan& plan, int replicates) {
   plan.fraction = {};
 }
 
-void parse_verification(Section& layout, Plan& plan) {
-  const TomlNode* node = layout.table("verification");
+void parse_verification(toml::Section& layout, Plan& plan) {
+  const toml::TomlNode* node = layout.table("verification");
   if (!node) return;
-  Faults& faults = layout.faults();
+  toml::Faults& faults = layout.faults();
   const size_t before = faults.error_count();
-  Section section(*node, "[layout.verification]", faults);
+  toml::Section section(*node, "[layout.verification]", faults);
   LayoutVerification verification;
   section.require("of", kHint);
   section.require("workload", kHint);
@@ -135,11 +135,11 @@ void parse_verification(Section& layout, Plan& plan) {
   section.integer("runs", 1, kMostVerifiedRuns, verification.runs);
   section.integer("draw", 1, kMostDraws, verification.draw);
   section.boolean("simulate", verification.simulate);
-  if (const TomlNode* levels = section.table("levels")) parse_levels(*levels, faults, verification);
-  if (const TomlNode* arms = section.find("arm", Kind::kArray)) {
+  if (const toml::TomlNode* levels = section.table("levels")) parse_levels(*levels, faults, verification);
+  if (const toml::TomlNode* arms = section.find("arm", Kind::kArray)) {
     if (arms->items.size() > kMostArms)
       return faults.error(arms->spot, std::to_string(arms->items.size()) + " layout files, at most " + std::to_string(kMostArms));
-    for (const TomlNode& arm : arms->items) parse_arm(arm, faults, verification);
+    for (const toml::TomlNode& arm : arms->items) parse_arm(arm, faults, verification);
   }
   section.finish();
   if (faults.error_count() > before) return;
@@ -150,7 +150,7 @@ void parse_verification(Section& layout, Plan& plan) {
   make_verification(section, plan);
 }
 
-void keep_one_workload(Plan& plan, Faults& faults) {
+void keep_one_workload(Plan& plan, toml::Faults& faults) {
   if (!plan.layout.verification && !plan.layout.replay) return;
   const std::string wanted = plan.layout.replay ? plan.layout.replay->workload : plan.layout.verification->workload;
   const std::vector<Subject> all = subjects(plan);
@@ -172,7 +172,7 @@ std::string verification_text(const Plan& plan, std::string_view screened, const
   std::string out = plan.text;
   if (!out.ends_with('\n')) out += '\n';
   out += "\n# Written by 'stabctl layout verify': what layout files do to this program, measured by fresh trials.\n"
-         "[layout.verification]\nof = " + toml_text(screened) + "\nworkload = " + toml_text(verification.workload) +
+         "[layout.verification]\nof = " + toml::toml_text(screened) + "\nworkload = " + toml::toml_text(verification.workload) +
          "\nlinks = " + std::to_string(verification.links) + "\nruns = " + std::to_string(verification.runs) + "\n";
   if (verification.draw != 1) out += "draw = " + std::to_string(verification.draw) + "\n";
   if (verification.simulate) out += "simulate = true\n";
@@ -180,13 +180,13 @@ std::string verification_text(const Plan& plan, std::string_view screened, const
     out += "levels = {";
     const char* between = " ";
     for (const auto& [factor, level] : verification.levels) {
-      out += between + toml_text(factor) + " = " + toml_text(level);
+      out += between + toml::toml_text(factor) + " = " + toml::toml_text(level);
       between = ", ";
     }
     out += " }\n";
   }
   for (const LayoutArm& arm : verification.arms)
-    out += "[[layout.verification.arm]]\nname = " + toml_text(arm.name) + "\ntext = " + toml_text(arm.text) + "\n";
+    out += "[[layout.verification.arm]]\nname = " + toml::toml_text(arm.name) + "\ntext = " + toml::toml_text(arm.text) + "\n";
   return out;
 }
 

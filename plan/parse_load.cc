@@ -1,4 +1,4 @@
-// The factor load: multiples of the rate at which tasks arrive. docs/causal.md says what it does to a program.
+// The factor load: multiples of the rate at which tasks arrive. docs/how-to/find-the-line.md says what it does to a program.
 #include <cmath>
 
 #include "base/number_text.h"
@@ -7,16 +7,16 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 constexpr double kMostLoad = 100;  // the runtime's bound (runtime/causal/causal_abi.h)
 
 }  // namespace
 
-bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
+bool parse_load_level(const toml::TomlNode& node, toml::Faults& faults, Level& level) {
   const bool is_number = node.kind == Kind::kInteger || node.kind == Kind::kFloat;
   if (!is_number) {
-    faults.error(node.spot, "a level of 'load' is " + std::string(kind_name(node.kind)) + ", expected a number",
+    faults.error(node.spot, "a level of 'load' is " + std::string(toml::kind_name(node.kind)) + ", expected a number",
                  "multiples of the arrival rate: load = [1, 1.5, 2, 3]");
     return false;
   }
@@ -39,7 +39,7 @@ bool parse_load_level(const TomlNode& node, Faults& faults, Level& level) {
   return true;
 }
 
-void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot) {
+void check_load(toml::Faults& faults, const Plan& plan, const SourceSpot& causal_spot) {
   const int index = plan.factor_index(kLoadFactor);
   if (index < 0) {
     if (!plan.causal) return;
@@ -47,7 +47,7 @@ void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot)
       faults.error(causal_spot, "candidates = 0, and there is no factor load: nothing would be tried",
                    "write candidates = 20 for lines, or load = [1, 1.5, 2, 3] below [factors]");
     if (!plan.causal->arrival.empty() || plan.causal->closed)
-      faults.error(causal_spot, "arrival and closed are about the factor load, and there is none",
+      faults.error(causal_spot, "arrival and closed need the factor load, which the plan doesn't have",
                    "write load = [1, 1.5, 2, 3] below [factors], or drop them");
     return;
   }
@@ -60,7 +60,7 @@ void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot)
   const Causal& causal = *plan.causal;
   if (load.levels.front().value != "1000")
     faults.error(load.spot, "the first level of load is " + load.levels.front().name + ", and has to be 1",
-                 "load 1 is what all others are held against: load = [1, 1.5, 2, 3]");
+                 "all others are compared with load 1: load = [1, 1.5, 2, 3]");
   for (size_t i = 1; i < load.levels.size(); ++i)
     if (std::stoul(load.levels[i].value) < std::stoul(load.levels[i - 1].value))
       faults.error(load.spot, "the levels of load do not ascend: " + load.levels[i].name + " after " + load.levels[i - 1].name);

@@ -11,7 +11,7 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 // What can be required beside knobs.
 constexpr std::array<std::string_view, 4> kMoreRequirements = {"counters", "isolation", "private-ipc", "private-tmp"};
@@ -47,8 +47,8 @@ CpuSet cpu_set(std::string_view text, bool allow_none) {
   }
 }
 
-void parse_cpus(Section& section, std::string_view key, bool allow_none, std::string& out) {
-  const TomlNode* node = section.text(key, out);
+void parse_cpus(toml::Section& section, std::string_view key, bool allow_none, std::string& out) {
+  const toml::TomlNode* node = section.text(key, out);
   if (!node || (section.faults().accepted_once() && out.size() <= kMaxWordBytes)) return;
   const CpuSet set = out.size() > kMaxWordBytes ? CpuSet::kNone : cpu_set(out, allow_none);
   if (set == CpuSet::kBackwards)
@@ -71,12 +71,12 @@ bool is_window(std::string_view text) {
          text.substr(0, 5) != text.substr(6);
 }
 
-void parse_gates(const TomlNode& table, Faults& faults, Gates& gates) {
-  Section section(table, "[machine.gates]", faults);
+void parse_gates(const toml::TomlNode& table, toml::Faults& faults, Gates& gates) {
+  toml::Section section(table, "[machine.gates]", faults);
   double value = 0;
   if (section.number("load", 0.01, 10000, value)) gates.load = value;
   if (section.number("temperature", 1, 150, value)) gates.temperature_c = value;
-  if (const TomlNode* node = section.text("window", gates.window); node && !is_window(gates.window))
+  if (const toml::TomlNode* node = section.text("window", gates.window); node && !is_window(gates.window))
     faults.error(node->spot, "window " + in_quotes(gates.window) + " is no span of a day", "write \"22:00-06:00\", local time");
   section.duration("deadline", gates.deadline);
   section.finish();
@@ -91,14 +91,14 @@ std::vector<std::string_view> names_of_knobs() {
   return names;
 }
 
-void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, std::string>& knobs) {
-  for (const TomlEntry& entry : table.entries) {
+void parse_knobs(const toml::TomlNode& table, toml::Faults& faults, std::map<std::string, std::string>& knobs) {
+  for (const toml::TomlEntry& entry : table.entries) {
     const Knob* knob = knob_named(entry.key);
     if (knob == nullptr) {
-      unknown_word(faults, entry.key_spot, "knob", entry.key, names_of_knobs());
+      toml::unknown_word(faults, entry.key_spot, "knob", entry.key, names_of_knobs());
       continue;
     }
-    const TomlNode& value = entry.value;
+    const toml::TomlNode& value = entry.value;
     std::string word;
     if (value.kind == Kind::kString && !value.text.empty() && value.text.find('\0') == std::string::npos) {
       word = value.text;
@@ -107,7 +107,7 @@ void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, st
     } else if (value.kind == Kind::kInteger) {
       word = std::to_string(value.integer);
     } else {
-      wrong_type(faults, entry.key, value, Kind::kString);
+      toml::wrong_type(faults, entry.key, value, Kind::kString);
       continue;
     }
     if (word.size() > kMaxWordBytes || !knob->takes(word))
@@ -117,7 +117,7 @@ void parse_knobs(const TomlNode& table, Faults& faults, std::map<std::string, st
 }
 
 // What is required must have been asked for: nothing else sets a knob. Trials are pinned without.
-void parse_require(Section& section, Machine& machine) {
+void parse_require(toml::Section& section, Machine& machine) {
   std::vector<SourceSpot> spots;
   section.texts("require", machine.require, &spots);
   // Each of them once is all that there is.
@@ -132,22 +132,22 @@ void parse_require(Section& section, Machine& machine) {
     const std::string& need = machine.require[i];
     const std::string knob = knob_of_requirement(need);
     if (std::find(words.begin(), words.end(), need) == words.end())
-      unknown_word(section.faults(), spots[i], "requirement", need, words);
+      toml::unknown_word(section.faults(), spots[i], "requirement", need, words);
     else if (need == "private-ipc" && !machine.private_ipc)
       section.faults().error(spots[i], "requirement \"private-ipc\": the plan says ipc = \"shared\"", "leave one of them out");
     else if (need == "private-tmp" && !(machine.private_tmp && machine.private_ipc))
       section.faults().error(spots[i], std::string("requirement \"private-tmp\": the plan says ") +
                                            (machine.private_tmp ? "ipc" : "tmp") + " = \"shared\"", "leave one of them out");
     else if (std::find(kOfNoKnob.begin(), kOfNoKnob.end(), need) == kOfNoKnob.end() && machine.knobs.count(knob) == 0)
-      section.faults().error(spots[i], "requirement " + in_quotes(need) + ": the plan sets no such knob",
+      section.faults().error(spots[i], "requirement " + in_quotes(need) + ": the plan doesn't set this knob",
                              "add " + knob + " to knobs");
   }
 }
 
 }  // namespace
 
-void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[machine]", faults);
+void parse_machine(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[machine]", faults);
   Machine& machine = plan.machine;
   parse_cpus(section, "cpus", true, machine.cpus);
   parse_cpus(section, "housekeeping", true, machine.housekeeping);
@@ -157,14 +157,14 @@ void parse_machine(const TomlNode& table, Faults& faults, Plan& plan) {
   size_t tmp = 0;
   section.word("tmp", {"private", "shared"}, tmp);
   machine.private_tmp = tmp == 0;
-  if (const TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
-  if (const TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
+  if (const toml::TomlNode* knobs = section.table("knobs")) parse_knobs(*knobs, faults, machine.knobs);
+  if (const toml::TomlNode* gates = section.table("gates")) parse_gates(*gates, faults, machine.gates);
   parse_require(section, machine);
   section.finish();
 }
 
-void parse_limits(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[limits]", faults);
+void parse_limits(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[limits]", faults);
   section.bytes("memory", kLeastMemoryBytes, plan.limits.memory_bytes);
   section.integer("processes", 1, kMostProcesses, plan.limits.processes);
   section.finish();

@@ -1,4 +1,4 @@
-// [machines]: an experiment whose blocks run on several machines. docs/machines.md says what follows from it.
+// [machines]: an experiment whose blocks run on several machines. docs/how-to/several-machines.md says what follows from it.
 #include <algorithm>
 
 #include "base/wording.h"
@@ -11,16 +11,16 @@ namespace {
 // A slot's number has three digits in the spool's file names.
 constexpr int kMostSlots = 1000;
 
-void check_same(const Machines& machines, const std::vector<SourceSpot>& spots, Faults& faults) {
+void check_same(const Machines& machines, const std::vector<SourceSpot>& spots, toml::Faults& faults) {
   std::vector<std::string_view> words;
   for (const SameFact& fact : kSameFacts) words.push_back(fact.word);
   for (size_t i = 0; i < spots.size(); ++i)
     if (std::find(words.begin(), words.end(), machines.same[i]) == words.end())
-      unknown_word(faults, spots[i], "fact of a machine", machines.same[i], words);
+      toml::unknown_word(faults, spots[i], "fact of a machine", machines.same[i], words);
 }
 
 // Hosts become words of a command line: none may be taken for an option, or bring blanks.
-void check_hosts(const Machines& machines, const std::vector<SourceSpot>& spots, Faults& faults) {
+void check_hosts(const Machines& machines, const std::vector<SourceSpot>& spots, toml::Faults& faults) {
   for (size_t i = 0; i < spots.size(); ++i) {
     const std::string& host = machines.hosts[i];
     const bool good = !host.empty() && host.size() <= 255 && host[0] != '-' &&
@@ -35,20 +35,20 @@ void check_hosts(const Machines& machines, const std::vector<SourceSpot>& spots,
 
 }  // namespace
 
-void parse_machines(const TomlNode& table, Faults& faults, Plan& plan) {
-  Section section(table, "[machines]", faults);
+void parse_machines(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+  toml::Section section(table, "[machines]", faults);
   Machines& machines = plan.machines;
   section.require("count", "add count = 4: how many machines run at a time");
   section.integer("count", 1, kMostSlots, machines.count);
   size_t engine = 0;
-  const TomlNode* named = section.word("engine", {"local", "ssh", "slurm"}, engine);
+  const toml::TomlNode* named = section.word("engine", {"local", "ssh", "slurm"}, engine);
   machines.engine = static_cast<MachineEngineKind>(engine);
   std::vector<SourceSpot> same, hosts;
   section.texts("same", machines.same, &same);
   section.texts("hosts", machines.hosts, &hosts);
-  const TomlNode* command = section.texts("command", machines.command);
+  const toml::TomlNode* command = section.texts("command", machines.command);
   section.texts("options", machines.options);
-  const TomlNode* spool = section.text("spool", machines.spool);
+  const toml::TomlNode* spool = section.text("spool", machines.spool);
   section.text("stabctl", machines.stabctl);
   section.finish();
   check_same(machines, same, faults);

@@ -12,37 +12,37 @@
 
 namespace stab::plan {
 
-void parse_factors(const TomlNode& table, Faults& faults, Plan& plan);
-void parse_counters(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_factors(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+void parse_counters(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 // The keys simulate, cache and cost of [counters].
-void parse_simulation(Section& counters, Plan& plan);
+void parse_simulation(toml::Section& counters, Plan& plan);
 // What a simulated experiment can't have, of the whole plan.
-void check_simulation(Faults& faults, const Plan& plan);
+void check_simulation(toml::Faults& faults, const Plan& plan);
 // What a program with preload_heap can't have, of the whole plan.
-void check_preloaded(Faults& faults, const Plan& plan);
-void parse_stopping(const TomlNode& table, Faults& faults, Plan& plan);
+void check_preloaded(toml::Faults& faults, const Plan& plan);
+void parse_stopping(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 // After counters and stopping.
-void parse_experiment(const TomlNode& table, Faults& faults, Plan& plan);
-void parse_analysis(const TomlNode& table, Faults& faults, Plan& plan);
-void parse_exclusions(const TomlNode& table, Faults& faults, Plan& plan);
-void parse_machine(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_experiment(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+void parse_analysis(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+void parse_exclusions(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+void parse_machine(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 // After experiment and stopping.
-void parse_machines(const TomlNode& table, Faults& faults, Plan& plan);
-void parse_causal(const TomlNode& table, Faults& faults, Plan& plan);
-bool parse_load_level(const TomlNode& node, Faults& faults, Level& level);
+void parse_machines(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+void parse_causal(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+bool parse_load_level(const toml::TomlNode& node, toml::Faults& faults, Level& level);
 // What a plan with the factor load needs and can't have, of the whole plan; `causal_spot` is that of [causal].
-void check_load(Faults& faults, const Plan& plan, const SourceSpot& causal_spot);
+void check_load(toml::Faults& faults, const Plan& plan, const SourceSpot& causal_spot);
 // What a causal experiment can't have, of the whole plan; `spot` is its table's.
-void check_causal(Faults& faults, const Plan& plan, const SourceSpot& spot);
-void parse_limits(const TomlNode& table, Faults& faults, Plan& plan);
+void check_causal(toml::Faults& faults, const Plan& plan, const SourceSpot& spot);
+void parse_limits(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 // After factors, experiment and machines.
-void parse_layout(const TomlNode& table, Faults& faults, Plan& plan);
+void parse_layout(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 // After factors. `used` collects the factors that placeholders name.
-void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
+void parse_programs(const toml::TomlNode& array, const FileLookup* files, toml::Faults& faults, Plan& plan,
                     std::set<std::string>& used);
 
 // Names of experiments, programs, workloads and families become parts of paths and words of commands: letters, digits and . _ + -
 // only, not starting with a dot or a hyphen, at most 100. Notes a fault otherwise; what was accepted once may have the hyphen.
-bool check_name(Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name);
+bool check_name(toml::Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name);
 
 }  // namespace stab::plan

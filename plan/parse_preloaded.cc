@@ -5,7 +5,7 @@ namespace stab::plan {
 namespace {
 
 // Levels that ask for what only a program of szc's can do.
-void check_factor(Faults& faults, const Factor& factor, const Program& program) {
+void check_factor(toml::Faults& faults, const Factor& factor, const Program& program) {
   if (factor.kind != FactorKind::kCode && factor.kind != FactorKind::kStack && factor.kind != FactorKind::kStackRange) return;
   for (const Level& level : factor.levels)
     if (level.value != "off")
@@ -17,7 +17,7 @@ void check_factor(Faults& faults, const Factor& factor, const Program& program) 
 
 }  // namespace
 
-void check_preloaded(Faults& faults, const Plan& plan) {
+void check_preloaded(toml::Faults& faults, const Plan& plan) {
   for (const Program& program : plan.programs) {
     if (!program.preload_heap) continue;
     for (const Factor& factor : plan.factors) check_factor(faults, factor, program);

@@ -16,14 +16,14 @@
 namespace stab::plan {
 namespace {
 
-using Kind = TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 // More than anybody reads; what it may take compiled is plan/pattern.cc's.
 constexpr size_t kMaxRegexBytes = 500;
 
 // What reading a program needs to know and to note.
 struct Context {
-  Faults& faults;
+  toml::Faults& faults;
   const Plan& plan;
   const FileLookup* files;
   std::set<std::string>& used;
@@ -73,18 +73,18 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
 bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
 
 // Notes a fault where `count` entries are more than a plan may have.
-bool too_many(Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
+bool too_many(toml::Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
   if (count <= most) return false;
   faults.error(spot, in_quotes(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
   return true;
 }
 
 // A string is split into words, or goes to /bin/sh where the plan says shell = true; an array is words.
-const TomlNode* parse_command(Section& section, std::string_view key, bool shell, Seen seen, Context& context,
-                              Command& out) {
-  const TomlNode* node = section.find(key);
+const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, Seen seen, Context& context,
+                                    Command& out) {
+  const toml::TomlNode* node = section.find(key);
   if (!node) return nullptr;
-  Faults& faults = context.faults;
+  toml::Faults& faults = context.faults;
   Command command;
   if (node->kind == Kind::kArray) {
     if (!section.texts(key, command.argv)) return nullptr;
@@ -96,7 +96,7 @@ const TomlNode* parse_command(Section& section, std::string_view key, bool shell
     if (shell) {
       command.argv = {"/bin/sh", "-c", node->text};
     } else {
-      Result<std::vector<std::string>> words = split_words(node->text);
+      Result<std::vector<std::string>> words = toml::split_words(node->text);
       if (!words) {
         faults.error(node->spot, in_quotes(key) + ": " + words.error().message);
         return nullptr;
@@ -104,7 +104,7 @@ const TomlNode* parse_command(Section& section, std::string_view key, bool shell
       command.argv = *std::move(words);
     }
   } else {
-    wrong_type(faults, key, *node, Kind::kString);
+    toml::wrong_type(faults, key, *node, Kind::kString);
     return nullptr;
   }
   if (command.argv.empty() || command.argv[0].empty()) {
@@ -122,9 +122,9 @@ bool is_sha256(const std::string& text) {
          });
 }
 
-void parse_hash(Section& section, std::string_view key, std::optional<std::string>& out) {
+void parse_hash(toml::Section& section, std::string_view key, std::optional<std::string>& out) {
   std::string text;
-  const TomlNode* node = section.text(key, text);
+  const toml::TomlNode* node = section.text(key, text);
   if (!node) return;
   if (!is_sha256(text)) {
     section.faults().error(node->spot, in_quotes(key) + " is no SHA-256", "64 lower-case hex digits, as sha256sum prints");
@@ -133,9 +133,9 @@ void parse_hash(Section& section, std::string_view key, std::optional<std::strin
   out = text;
 }
 
-void parse_stdout_regex(Section& section, Expect& expect) {
+void parse_stdout_regex(toml::Section& section, Expect& expect) {
   std::string text;
-  const TomlNode* node = section.text("stdout_regex", text);
+  const toml::TomlNode* node = section.text("stdout_regex", text);
   if (!node) return;
   if (text.size() > kMaxRegexBytes) {
     section.faults().error(node->spot, "'stdout_regex' is longer than " + std::to_string(kMaxRegexBytes) + " bytes",
@@ -144,23 +144,23 @@ void parse_stdout_regex(Section& section, Expect& expect) {
   }
   if (const Status fine = check_pattern(text); !fine) {
     section.faults().error(node->spot, "'stdout_regex': " + fine.error().message,
-                           "the syntax is RE2's, see docs/plan.md");
+                           "the syntax is RE2's, see docs/reference/plan.md");
     return;
   }
   expect.stdout_regex = text;
 }
 
-void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
-  Section section(table, "expect", faults);
+void parse_expect(const toml::TomlNode& table, toml::Faults& faults, Expect& expect) {
+  toml::Section section(table, "expect", faults);
   expect = {};
   section.integer("exit", 0, 255, expect.exit);
   parse_hash(section, "stdout_sha256", expect.stdout_sha256);
   parse_hash(section, "stderr_sha256", expect.stderr_sha256);
   parse_stdout_regex(section, expect);
   section.boolean("same_stdout", expect.same_stdout);
-  if (const TomlNode* files = section.table("files");
+  if (const toml::TomlNode* files = section.table("files");
       files && !too_many(faults, files->spot, "files", files->entries.size(), kMaxExpectedFiles)) {
-    for (const TomlEntry& entry : files->entries) {
+    for (const toml::TomlEntry& entry : files->entries) {
       if (entry.value.kind != Kind::kString || !is_sha256(entry.value.text)) {
         faults.error(entry.value.spot, "file " + in_quotes(entry.key) + " has no SHA-256",
                      "64 lower-case hex digits, as sha256sum prints");
@@ -176,9 +176,9 @@ void parse_expect(const TomlNode& table, Faults& faults, Expect& expect) {
   section.finish();
 }
 
-void parse_env(const TomlNode& table, Context& context, std::map<std::string, std::string>& env) {
+void parse_env(const toml::TomlNode& table, Context& context, std::map<std::string, std::string>& env) {
   if (too_many(context.faults, table.spot, "env", table.entries.size(), kMaxVariables)) return;
-  for (const TomlEntry& entry : table.entries) {
+  for (const toml::TomlEntry& entry : table.entries) {
     const std::string& name = entry.key;
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
       context.faults.error(entry.key_spot, in_quotes(name) + " can't be the name of a variable");
@@ -189,7 +189,7 @@ void parse_env(const TomlNode& table, Context& context, std::map<std::string, st
       continue;
     }
     if (entry.value.kind != Kind::kString || entry.value.text.find('\0') != std::string::npos) {
-      wrong_type(context.faults, name, entry.value, Kind::kString);
+      toml::wrong_type(context.faults, name, entry.value, Kind::kString);
       continue;
     }
     check_placeholders(entry.value.text, entry.value.spot, Seen::kByTheProgram, context);
@@ -198,16 +198,16 @@ void parse_env(const TomlNode& table, Context& context, std::map<std::string, st
 }
 
 // "BM_Sort*", or a list of such.
-bool parse_patterns(const TomlEntry& entry, Faults& faults, std::vector<std::string>& out) {
-  const TomlNode& value = entry.value;
-  std::vector<const TomlNode*> items;
+bool parse_patterns(const toml::TomlEntry& entry, toml::Faults& faults, std::vector<std::string>& out) {
+  const toml::TomlNode& value = entry.value;
+  std::vector<const toml::TomlNode*> items;
   if (value.kind == Kind::kArray) {
-    for (const TomlNode& item : value.items) items.push_back(&item);
+    for (const toml::TomlNode& item : value.items) items.push_back(&item);
   } else {
     items.push_back(&value);
   }
   if (too_many(faults, value.spot, entry.key, items.size(), kMaxFamilies)) return false;
-  for (const TomlNode* item : items) {
+  for (const toml::TomlNode* item : items) {
     if (item->kind != Kind::kString || item->text.empty() || item->text.find('\0') != std::string::npos) {
       faults.error(item->spot, "family " + in_quotes(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
       return false;
@@ -219,10 +219,10 @@ bool parse_patterns(const TomlEntry& entry, Faults& faults, std::vector<std::str
   return !out.empty();
 }
 
-void parse_metrics(const TomlNode& table, Faults& faults, std::optional<Metrics>& out) {
-  Section section(table, "metrics", faults);
+void parse_metrics(const toml::TomlNode& table, toml::Faults& faults, std::optional<Metrics>& out) {
+  toml::Section section(table, "metrics", faults);
   Metrics metrics;
-  if (const TomlNode* file = section.text("file", metrics.file);
+  if (const toml::TomlNode* file = section.text("file", metrics.file);
       file && (metrics.file.empty() || metrics.file[0] == '/' || metrics.file.find("..") != std::string::npos))
     faults.error(file->spot, "file " + in_quotes(metrics.file) + " is not inside the trial's directory",
                  "leave the key out to read standard output");
@@ -231,9 +231,9 @@ void parse_metrics(const TomlNode& table, Faults& faults, std::optional<Metrics>
   size_t format = 0;
   section.require("format", "write format = \"google-benchmark\"");
   if (section.word("format", words, format)) metrics.format = std::string(words[format]);
-  if (const TomlNode* families = section.table("families");
+  if (const toml::TomlNode* families = section.table("families");
       families && !too_many(faults, families->spot, "families", families->entries.size(), kMaxFamilies)) {
-    for (const TomlEntry& entry : families->entries) {
+    for (const toml::TomlEntry& entry : families->entries) {
       Metrics::Family family{entry.key, {}};
       if (!check_name(faults, entry.key_spot, "family", entry.key)) continue;
       if (parse_patterns(entry, faults, family.patterns)) metrics.families.push_back(std::move(family));
@@ -271,10 +271,10 @@ void check_file_exists(const std::string& path, const SourceSpot& spot, std::str
   }
 }
 
-void parse_inputs(Section& section, const Program& program, Context& context,
+void parse_inputs(toml::Section& section, const Program& program, Context& context,
                   std::vector<std::string>& inputs) {
   std::vector<SourceSpot> spots;
-  const TomlNode* node = section.texts("inputs", inputs, &spots);
+  const toml::TomlNode* node = section.texts("inputs", inputs, &spots);
   if (!node || too_many(context.faults, node->spot, "inputs", inputs.size(), kMaxInputs)) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
@@ -283,24 +283,24 @@ void parse_inputs(Section& section, const Program& program, Context& context,
 }
 
 // The keys that program and workload share.
-void parse_shared(Section& section, const Program& program, Context& context, Workload& out) {
-  if (const TomlNode* node = section.text("stdin", out.stdin_path)) {
+void parse_shared(toml::Section& section, const Program& program, Context& context, Workload& out) {
+  if (const toml::TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
     // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
     if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/"))
       check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
   }
-  if (const TomlNode* node = section.text("cwd", out.cwd)) {
+  if (const toml::TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
     if (out.cwd.starts_with('/') || out.cwd.find("..") != std::string::npos)
       context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory");
   }
-  if (const TomlNode* env = section.table("env")) parse_env(*env, context, out.env);
+  if (const toml::TomlNode* env = section.table("env")) parse_env(*env, context, out.env);
   section.integer("warmup", 0, 1000, out.warmup);
-  if (const TomlNode* node = section.duration("timeout", out.timeout); node && out.timeout.count() <= 0)
+  if (const toml::TomlNode* node = section.duration("timeout", out.timeout); node && out.timeout.count() <= 0)
     context.faults.error(node->spot, "a timeout of 0 ends every trial at once");
-  if (const TomlNode* expect = section.table("expect")) parse_expect(*expect, context.faults, out.expect);
-  if (const TomlNode* metrics = section.table("metrics")) parse_metrics(*metrics, context.faults, out.metrics);
+  if (const toml::TomlNode* expect = section.table("expect")) parse_expect(*expect, context.faults, out.expect);
+  if (const toml::TomlNode* metrics = section.table("metrics")) parse_metrics(*metrics, context.faults, out.metrics);
   if (out.metrics && out.metrics->file.empty() && (out.expect.same_stdout || out.expect.stdout_sha256))
     context.faults.error(section.spot(), "times are read from standard output, so it can't be the same in every trial",
                          "leave out same_stdout and stdout_sha256, or let the program write the times to a file");
@@ -327,24 +327,24 @@ void check_command_exists(const Command& run, const SourceSpot& spot, const Prog
   }
 }
 
-void parse_source(Section& section, Context& context, Source& source) {
-  const TomlNode* node = section.find("source");
+void parse_source(toml::Section& section, Context& context, Source& source) {
+  const toml::TomlNode* node = section.find("source");
   if (!node) return;
   SourceSpot dir_spot = node->spot, git_spot = node->spot;
   if (node->kind == Kind::kString) {
     source.dir = node->text;
   } else if (node->kind == Kind::kTable) {
-    Section inner(*node, "source", context.faults);
-    if (const TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;
-    if (const TomlNode* git = inner.text("git", source.git)) {
+    toml::Section inner(*node, "source", context.faults);
+    if (const toml::TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;
+    if (const toml::TomlNode* git = inner.text("git", source.git)) {
       git_spot = git->spot;
       check_placeholders(source.git, git->spot, Seen::kByOthers, context);
     }
-    const TomlNode* revision = inner.text("revision", source.revision);
+    const toml::TomlNode* revision = inner.text("revision", source.revision);
     if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
-    const TomlNode* submodules = inner.boolean("submodules", source.submodules);
+    const toml::TomlNode* submodules = inner.boolean("submodules", source.submodules);
     std::vector<SourceSpot> spots;
-    const TomlNode* patches = inner.texts("patches", source.patches, &spots);
+    const toml::TomlNode* patches = inner.texts("patches", source.patches, &spots);
     inner.finish();
     if (patches && too_many(context.faults, patches->spot, "patches", source.patches.size(), kMaxPatches)) return;
     for (size_t i = 0; i < source.patches.size(); ++i)
@@ -359,10 +359,10 @@ void parse_source(Section& section, Context& context, Source& source) {
     if (source.git.empty() && submodules)
       context.faults.error(submodules->spot, "'submodules' belongs to a git source");
   } else {
-    wrong_type(context.faults, "source", *node, Kind::kString);
+    toml::wrong_type(context.faults, "source", *node, Kind::kString);
     return;
   }
-  // Everything that is no URL is a path (stabd/engine/experiment/builds.cc): of a repository, or of a bundle of git's own.
+  // Everything that is no URL is a path (stabd/engine/build/builds.cc): of a repository, or of a bundle of git's own.
   if (context.files && !source.git.empty() && source.git.find("://") == std::string::npos && !has_placeholder(source.git) &&
       context.files->look(source.git) == FileKind::kAbsent)
     context.faults.error(git_spot, "git repository " + in_quotes(source.git) + " does not exist",
@@ -390,23 +390,23 @@ uint64_t copied_bytes(const Workload& workload) {
   return bytes;
 }
 
-void parse_workload(const TomlNode& table, const Program& program, const Workload& defaults, bool shell,
+void parse_workload(const toml::TomlNode& table, const Program& program, const Workload& defaults, bool shell,
                     Context& context, std::set<std::string>& names, std::vector<Workload>& out) {
-  Faults& faults = context.faults;
-  Section section(table, "[[program.workload]]", faults);
+  toml::Faults& faults = context.faults;
+  toml::Section section(table, "[[program.workload]]", faults);
   Workload workload = defaults;
   workload.inputs.clear();
   workload.spot = table.spot;
   section.require("name", "write name = \"fib\"");
-  if (const TomlNode* name = section.text("name", workload.name);
+  if (const toml::TomlNode* name = section.text("name", workload.name);
       name && check_name(faults, name->spot, "workload name", workload.name)) {
     if (!names.insert(workload.name).second)
       faults.error(name->spot, "workload " + in_quotes(workload.name) + " is defined twice");
   }
-  const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
+  const toml::TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
   std::vector<std::string> args;
   std::vector<SourceSpot> spots;
-  const TomlNode* more = section.texts("args", args, &spots);
+  const toml::TomlNode* more = section.texts("args", args, &spots);
   if (run && more) faults.error(more->spot, "a workload has 'run' or 'args', not both");
   if (more && shell && !run && !defaults.run.empty())
     faults.error(more->spot, "'args' can't be added to a shell command", "give the workload its own run");
@@ -421,13 +421,13 @@ void parse_workload(const TomlNode& table, const Program& program, const Workloa
   out.push_back(std::move(workload));
 }
 
-void parse_program(const TomlNode& table, Context& context, Plan& plan) {
-  Faults& faults = context.faults;
-  Section section(table, "[[program]]", faults);
+void parse_program(const toml::TomlNode& table, Context& context, Plan& plan) {
+  toml::Faults& faults = context.faults;
+  toml::Section section(table, "[[program]]", faults);
   Program program;
   program.spot = table.spot;
   section.require("name", "write name = \"lua\"");
-  if (const TomlNode* name = section.text("name", program.name);
+  if (const toml::TomlNode* name = section.text("name", program.name);
       name && check_name(faults, name->spot, "program name", program.name)) {
     for (const Program& other : plan.programs)
       if (other.name == program.name)
@@ -437,7 +437,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   bool shell = false;
   section.boolean("shell", shell);
   parse_source(section, context, program.source);
-  const TomlNode* build = parse_command(section, "build", shell, Seen::kByOthers, context, program.build);
+  const toml::TomlNode* build = parse_command(section, "build", shell, Seen::kByOthers, context, program.build);
   section.duration("build_timeout", program.build_timeout);
   parse_inputs(section, program, context, program.inputs);
   parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
@@ -445,14 +445,14 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   section.boolean("preload_heap", program.preload_heap);
   section.bytes("stack_limit", program.stack_limit_bytes);
   section.bytes("output_limit", program.output_limit_bytes);
-  if (const TomlNode* script = section.text("layout_script", program.layout_script)) program.script_spot = script->spot;
+  if (const toml::TomlNode* script = section.text("layout_script", program.layout_script)) program.script_spot = script->spot;
 
   Workload defaults;
   defaults.name = program.name;
   defaults.spot = table.spot;
-  const TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, defaults.run);
+  const toml::TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, defaults.run);
   parse_shared(section, program, context, defaults);
-  const TomlNode* workloads = section.find("workload");
+  const toml::TomlNode* workloads = section.find("workload");
   if (!run && !workloads && !section.find("run"))
     faults.error(table.spot, "[[program]] has no 'run'", "write run = [\"./prog\", \"input\"]");
   section.finish();
@@ -464,7 +464,7 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
   if (!workloads) {
     program.workloads.push_back(std::move(defaults));
   } else if (workloads->kind != Kind::kArray || workloads->items.empty()) {
-    faults.error(workloads->spot, "'workload' is " + std::string(kind_name(workloads->kind)) +
+    faults.error(workloads->spot, "'workload' is " + std::string(toml::kind_name(workloads->kind)) +
                                       ", expected tables",
                  "write [[program.workload]]");
   } else if (const size_t count = workloads->items.size(); count > kMaxWorkloads) {
@@ -475,9 +475,9 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
                  "shorten run, env or expect of the program");
   } else {
     std::set<std::string> names;
-    for (const TomlNode& item : workloads->items) {
+    for (const toml::TomlNode& item : workloads->items) {
       if (item.kind != Kind::kTable) {
-        wrong_type(faults, "workload[]", item, Kind::kTable);
+        toml::wrong_type(faults, "workload[]", item, Kind::kTable);
         continue;
       }
       parse_workload(item, program, defaults, shell, context, names, program.workloads);
@@ -488,19 +488,19 @@ void parse_program(const TomlNode& table, Context& context, Plan& plan) {
 
 }  // namespace
 
-void parse_programs(const TomlNode& array, const FileLookup* files, Faults& faults, Plan& plan,
+void parse_programs(const toml::TomlNode& array, const FileLookup* files, toml::Faults& faults, Plan& plan,
                     std::set<std::string>& used) {
   if (array.kind != Kind::kArray) {
-    faults.error(array.spot, "'program' is " + std::string(kind_name(array.kind)) + ", expected tables",
+    faults.error(array.spot, "'program' is " + std::string(toml::kind_name(array.kind)) + ", expected tables",
                  "write [[program]]");
     return;
   }
   Context context{faults, plan, files, used};
   if (too_many(faults, array.spot, "program", array.items.size(), kMaxPrograms)) return;
   size_t workloads = 0;
-  for (const TomlNode& item : array.items) {
+  for (const toml::TomlNode& item : array.items) {
     if (item.kind != Kind::kTable) {
-      wrong_type(faults, "program[]", item, Kind::kTable);
+      toml::wrong_type(faults, "program[]", item, Kind::kTable);
       continue;
     }
     parse_program(item, context, plan);

@@ -7,10 +7,10 @@ namespace {
 
 constexpr double kMaxWeight = 1e6;
 
-void parse_cache(Section& caches, std::string_view name, CacheShape& out) {
-  const TomlNode* node = caches.table(name);
+void parse_cache(toml::Section& caches, std::string_view name, CacheShape& out) {
+  const toml::TomlNode* node = caches.table(name);
   if (node == nullptr) return;
-  Section section(*node, std::string(name), caches.faults());
+  toml::Section section(*node, std::string(name), caches.faults());
   const size_t before = caches.faults().error_count();
   const char* example = "write { size = \"32KiB\", ways = 8, line = 64 }";
   for (const char* key : {"size", "ways", "line"}) section.require(key, example);
@@ -33,29 +33,29 @@ const Factor* factor_of(const Plan& plan, FactorKind kind) {
 
 }  // namespace
 
-void parse_simulation(Section& counters, Plan& plan) {
+void parse_simulation(toml::Section& counters, Plan& plan) {
   Simulation& simulation = plan.counters.simulation;
-  Faults& faults = counters.faults();
+  toml::Faults& faults = counters.faults();
   size_t simulator = 0;
-  const TomlNode* simulate = counters.word("simulate", {"cachegrind"}, simulator);
-  const TomlNode* cache = counters.table("cache");
-  const TomlNode* cost = counters.table("cost");
+  const toml::TomlNode* simulate = counters.word("simulate", {"cachegrind"}, simulator);
+  const toml::TomlNode* cache = counters.table("cache");
+  const toml::TomlNode* cost = counters.table("cost");
   if (simulate != nullptr) simulation.simulator = Simulator::kCachegrind;
   if (cache != nullptr) {
-    Section section(*cache, "[counters.cache]", faults);
+    toml::Section section(*cache, "[counters.cache]", faults);
     parse_cache(section, "I1", simulation.i1);
     parse_cache(section, "D1", simulation.d1);
     parse_cache(section, "LL", simulation.ll);
     section.finish();
   }
   if (cost != nullptr) {
-    Section section(*cost, "[counters.cost]", faults);
+    toml::Section section(*cost, "[counters.cost]", faults);
     section.number("miss", 0, kMaxWeight, simulation.weights.miss);
     section.number("last_level_miss", 0, kMaxWeight, simulation.weights.last_level_miss);
     section.number("misprediction", 0, kMaxWeight, simulation.weights.misprediction);
     section.finish();
   }
-  for (const TomlNode* node : {cache, cost})
+  for (const toml::TomlNode* node : {cache, cost})
     if (node != nullptr && simulate == nullptr)
       faults.error(node->spot, "a cache or a cost is of a simulated trial", "write simulate = \"cachegrind\" below [counters]");
   if (simulate != nullptr && !plan.counters.events.empty())
@@ -64,7 +64,7 @@ void parse_simulation(Section& counters, Plan& plan) {
                  "leave events out, or simulate in a plan of its own");
 }
 
-void check_simulation(Faults& faults, const Plan& plan) {
+void check_simulation(toml::Faults& faults, const Plan& plan) {
   if (!plan.counters.simulation.on()) return;
   const Factor* epoch = factor_of(plan, FactorKind::kEpoch);
   const char* hint = "write epoch = { visits = 1000 } and visits in the program (stab_visit, szc --stab-visit=FUNCTION)";

@@ -1,4 +1,4 @@
-// Plan: what an experiment crosses, measures and demands, as parsed from TOML. docs/plan.md is the format for
+// Plan: what an experiment crosses, measures and demands, as parsed from TOML. docs/reference/plan.md is the format for
 // people; plan/parse.h makes one; plan/design.h and plan/schedule.h turn it into cells and trials.
 //
 // Pure data. Every path is as written: relative ones are relative to the plan's own directory.
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "plan/causal.h"
 #include "plan/simulation.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 

@@ -44,7 +44,7 @@ nanoseconds slice_for(nanoseconds shortest_trial) {
   return std::clamp(shortest_trial / kSlicesOfATrial, kLeastSlice, kMostSlice);
 }
 
-void check_slicing(Faults& faults, const Plan& plan, const Design& design) {
+void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design) {
   if (plan.experiment.blocks != BlockMode::kSliced) return;
   const SourceSpot& spot = plan.experiment.blocks_spot;
   const auto refuse = [&](const std::string& what, const std::string& cure) { faults.error(spot, what, cure); };
@@ -52,7 +52,7 @@ void check_slicing(Faults& faults, const Plan& plan, const Design& design) {
     if (const char* why = refused(response.name); why != nullptr)
       refuse("in sliced blocks " + in_quotes(response.name) + " " + why, "use cpu_time, or blocks = \"in turn\"");
   if (design.cells.size() < 2)
-    refuse("a block of this plan has one trial, and nothing runs beside it",
+    refuse("a block of this plan has one trial, so there is nothing to run at the same time",
            "give a factor two levels, or write blocks = \"in turn\"");
   if (design.cells.size() > kMostAtOnce)
     refuse("a block of this plan has " + std::to_string(design.cells.size()) + " cells, and at most " +

@@ -32,7 +32,7 @@ size_t control_blocks(const Plan& plan, uint32_t blocks);
 nanoseconds slice_for(nanoseconds shortest_trial);
 
 // What a sliced plan can't have, of the whole plan; the cure is in the words.
-void check_slicing(Faults& faults, const Plan& plan, const Design& design);
+void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design);
 // What plan check says of it; empty: the plan isn't sliced.
 std::string slicing_text(const Plan& plan, size_t cells);
 

@@ -1,5 +1,5 @@
 // The agreement between instrumenter, runtime, helper and launcher: settings, section names, the metadata
-// of the code, the pads of the stack. docs/abi.md says the same for people.
+// of the code, the pads of the stack. docs/reference/abi.md says the same for people.
 //
 // Everything here is on disk or crosses a process border: fields are never reordered or reused. A change
 // bumps kAbiVersion, or kCodeVersion if it concerns stab_code alone, in the same commit; a runtime that meets another
@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "runtime/modes.h"
 
 namespace stab::abi {
 
@@ -22,35 +24,7 @@ inline constexpr uint32_t kAbiVersion = 4;  // 4: code level design, layout scri
 // STAB_EPOCH, STAB_SEED, STAB_REPORT, STAB_PERF_MAP, STAB_LONG_LOOPS, STAB_LAYOUT. Both at once, an unknown STAB_* name, or a bad
 // value: one line on stderr, exit 125.
 
-// Do not renumber: stored by the lab.
-enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5 };
-enum class StackMode : uint8_t { kOff = 0, kZero = 1, kOn = 2, kRecursive = 3 };
-enum class HeapMode : uint8_t { kOff = 0, kBase = 1, kPage = 2, kShuffle = 3 };
-
-// Words of the readable variables, indexed by the enums; the letters of STAB= likewise.
-inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad", "design"};
-inline constexpr const char* kStackWords[] = {"off", "zero", "on", "recursive"};
-inline constexpr const char* kHeapWords[] = {"off", "base", "page", "shuffle"};
-inline constexpr char kCodeLetters[] = "-1ospd";
-inline constexpr char kStackLetters[] = "-zor";
-inline constexpr char kHeapLetters[] = "-bps";
-
-// Whether code moves to a new layout with each epoch.
-inline constexpr bool has_layouts(CodeMode mode) {
-  return mode == CodeMode::kShuffle || mode == CodeMode::kPad || mode == CodeMode::kDesign;
-}
-
-inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
-inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
-inline constexpr uint64_t kMaxEpochNs = 3'600'000'000'000;
-inline constexpr uint64_t kMaxEpochVisits = 999'999'999'999;
-
-// Pads are multiples of 16 below the range.
-inline constexpr uint32_t kMinStackRangeBytes = 16;  // no pad but 0: what the random start of a stack does alone
-inline constexpr uint32_t kMaxStackRangeBytes = 4096;
-inline constexpr bool is_stack_range(uint64_t bytes) {
-  return bytes >= kMinStackRangeBytes && bytes <= kMaxStackRangeBytes && (bytes & (bytes - 1)) == 0;
-}
+// What is randomized and how, with its words and limits: runtime/modes.h.
 
 // Exit code for settings that can't be obeyed; 125 as env(1), timeout(1) and git-bisect use it.
 inline constexpr int kExitBadSettings = 125;

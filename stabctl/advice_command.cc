@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/printable.h"
 #include "base/shell_word.h"
 #include "plan/advice/layout_file.h"
 #include "plan/parse.h"
@@ -13,11 +14,10 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/advice_of.h"
 #include "stabd/engine/results/layout_tool.h"
-#include "stabd/engine/results/printable.h"
 #include "stabd/engine/results/verification_of.h"
 #include "stabd/host/installation.h"
 
@@ -36,12 +36,12 @@ std::string arm_of(const std::string& path) {
 
 Result<engine::EmittedLayout> emitted(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
-  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   STAB_TRY(const engine::MappedExperiment mapped,
            engine::map_of(store, row.id, engine::layout_tool(installation, row),
                           engine::Archive(engine::archive_beside(database))));
   return engine::emit_layout(store, mapped, arguments.workload,
-                             arguments.slow ? analysis::Wanted::kSlowest : analysis::Wanted::kFastest);
+                             arguments.slow ? report::Wanted::kSlowest : report::Wanted::kFastest);
 }
 
 // A plan, and where its relative paths start.
@@ -92,7 +92,7 @@ int layout_emit_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   const auto layout = emitted(*store, *row, arguments);
   if (!layout) return complain(layout.error());
-  for (const std::string& line : layout->left_out) std::fprintf(stderr, "left out: %s\n", engine::printable(line).c_str());
+  for (const std::string& line : layout->left_out) std::fprintf(stderr, "left out: %s\n", printable(line).c_str());
   const std::string text = advice::text_of(layout->file);
   if (arguments.path.empty()) {
     std::fputs(text.c_str(), stdout);
@@ -132,7 +132,7 @@ int layout_verify_command(const Arguments& arguments) {
   if (!text) return complain(text.error());
   plan::Parsed parsed = plan::parse_plan(*text, base->name + " with layout files");
   if (!parsed.plan) {
-    std::fputs(plan::render(parsed.errors).c_str(), stderr);
+    std::fputs(toml::render(parsed.errors).c_str(), stderr);
     return kExitUsage;
   }
   const auto experiment = (*engine)->submit(*parsed.plan, base->directory, ::geteuid(), ::getegid());

@@ -5,10 +5,10 @@
 
 namespace stab::ctl {
 
-int stats_command(const std::vector<std::string>& args) { return print(analysis::run_stats(args, terminal_width())); }
+int stats_command(const std::vector<std::string>& args) { return print(commands::run_stats(args, terminal_width())); }
 
 int analyze_command(const std::vector<std::string>& args) {
-  return print(analysis::run_analyze(args, terminal_width(), terminal_has_colour()));
+  return print(commands::run_analyze(args, terminal_width(), terminal_has_colour()));
 }
 
 }  // namespace stab::ctl

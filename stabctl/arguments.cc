@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/number_text.h"
+#include "stabctl/command_sections.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
 #include "stabctl/mistakes.h"
@@ -121,7 +122,7 @@ std::string as_a_share(std::string& word) {
     if (is_whole && number > 1) return "takes a share: write " + word + "%";
     return {};
   }
-  const Result<double> share = plan::parse_fraction(word);
+  const Result<double> share = toml::parse_fraction(word);
   if (!share) return "takes a share, such as 1% or 0.01";
   word = number_text(*share);
   return {};
@@ -176,7 +177,7 @@ class Grammar {
     app_.formatter(std::make_shared<Formatter>());  // its commands take it over
     app_.require_subcommand(1);
     app_.set_version_flag("--version", "stabctl " + std::string(version()));
-    app_.footer("'stabctl COMMAND --help' has options and examples of each.");
+    app_.footer("'stabctl help COMMAND' has options and examples of each.");
     std::map<std::string, CLI::App*> groups;
     for (const auto& [name, help] : command_groups()) groups[name] = nullptr;
     for (const CommandRow& row : command_table()) {
@@ -186,10 +187,12 @@ class Grammar {
         if (!made) {
           made = app_.add_subcommand(group, group_help(group));
           made->require_subcommand(1);
+          made->group(std::string(section_of(group)));
         }
         parent = made;
       }
       CLI::App* command = parent->add_subcommand(row.name(), row.help);
+      if (parent == &app_) command->group(std::string(section_of(row.words)));
       command->footer(examples_of(row));
       command->final_callback([this, &row] { chosen_ = &row; });
       for (const Operand& operand : row.operands) {

@@ -20,7 +20,9 @@ struct Arguments {
   std::string figures;  // folder for a report's figures; empty: none
   std::string path;        // db backup: the copy; bundle, layout emit: the file; verify: the page; export: empty: stdout
   std::string import;      // bundle: the file to take in
-  std::string range;       // gate: BASE..HEAD
+  std::string range;       // gate, bisect: BASE..HEAD
+  std::string log;         // bisect: file that takes what 'git bisect replay' reads
+  bool faster = false;     // bisect: for the commit that made it faster
   std::string series, factor, anchor;  // trend
   std::string at_most;     // gate: how long it may take; empty: as long as it does
   std::string summary;     // gate: file that takes Markdown
@@ -58,6 +60,8 @@ struct Arguments {
   std::string progress, scope;       // causal
   int trials = 10;                   // causal
   bool one_cpu = false;              // causal
+  bool gate = false, force = false;  // init: a gate's file, too; over files that are there
+  bool bisect = false;               // gate: exit status for git bisect run
   std::string coz;                   // of a causal report: file that takes it for coz plot
 };
 

@@ -50,16 +50,16 @@ std::string name_of(const std::string& program) {
 // A first look: ten trials know a null control to 1 %, so verdicts are about differences of 2 %.
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
   const std::string name = name_of(arguments.words[0]);
-  std::string text = "# Written by stabctl causal. docs/causal.md says what the keys do.\n[experiment]\nname = " +
-                     plan::toml_text(name + "-causal") + "\nseed = " + std::to_string(seed) +
+  std::string text = "# Written by stabctl causal. docs/how-to/find-the-line.md says what the keys do.\n[experiment]\nname = " +
+                     toml::toml_text(name + "-causal") + "\nseed = " + std::to_string(seed) +
                      "\nreplicates = " + std::to_string(arguments.trials) +
                      "\nmargin = \"2%\"\n\n[machine]\ncpus = " + (arguments.one_cpu ? "\"auto\"" : "\"none\"") +
                      "\n\n[causal]\ncandidates = 5\nspeedups = [\"50%\"]\ncontrols = [\"null\"]\nexplore = \"0%\"\n";
-  if (!arguments.progress.empty()) text += "progress = [" + plan::toml_text(arguments.progress) + "]\n";
-  if (!arguments.scope.empty()) text += "scope = [" + plan::toml_text(arguments.scope) + "]\n";
-  text += "\n[[program]]\nname = " + plan::toml_text(name) + "\nrun = [";
+  if (!arguments.progress.empty()) text += "progress = [" + toml::toml_text(arguments.progress) + "]\n";
+  if (!arguments.scope.empty()) text += "scope = [" + toml::toml_text(arguments.scope) + "]\n";
+  text += "\n[[program]]\nname = " + toml::toml_text(name) + "\nrun = [";
   for (size_t i = 0; i < arguments.words.size(); ++i)
-    text += (i > 0 ? ", " : "") + plan::toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
+    text += (i > 0 ? ", " : "") + toml::toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
                                                               ? arguments.words[0]
                                                               : absolute_if_file(arguments.words[i])));
   return text + "]\n";
@@ -78,7 +78,7 @@ int causal_command(const Arguments& arguments) {
   const plan::Parsed parsed =
       plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = arguments.plan.empty() ? &files : nullptr});
   if (!parsed.plan) {
-    std::fputs(plan::render(parsed.errors).c_str(), stderr);
+    std::fputs(toml::render(parsed.errors).c_str(), stderr);
     return kExitUsage;
   }
   if (!arguments.plan.empty()) {

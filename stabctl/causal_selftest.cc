@@ -93,7 +93,7 @@ bool is_causal_selftest(const store::ExperimentRow& row) { return row.name.start
 int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto programs = engine::load_causal(store, row);
   if (!programs) return complain_of_no_answer(programs.error());
-  return print(analysis::run_causal_selftest(*programs, {.json = arguments.json}));
+  return print(commands::run_causal_selftest(*programs, {.json = arguments.json}));
 }
 
 int causal_selftest(const Arguments& arguments) {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "stabctl/arguments.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::ctl {
 
@@ -40,8 +40,10 @@ int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
+int init_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
 int gate_command(const Arguments& arguments);
+int bisect_command(const Arguments& arguments);
 int causal_command(const Arguments& arguments);
 int selftest_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
@@ -68,7 +70,5 @@ int daemon_extend_command(const Arguments& arguments);
 int complain(const Error& error);
 // The same where 1 is an answer (gate, compare): what kept the command from one is 2, whatever its code.
 int complain_of_no_answer(const Error& error);
-
-using engine::printable;
 
 }  // namespace stab::ctl

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/shell_word.h"
+#include "stabctl/command_sections.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -45,6 +46,7 @@ const Option* option_named(const CommandRow& row, const std::string& name) {
 std::vector<std::string> command_words(const std::string& group) {
   std::vector<std::string> out;
   for (const CommandRow& row : command_table()) {
+    if (section_of(row.group().empty() ? row.words : row.group()).empty()) continue;  // internal
     std::string word = !group.empty() ? (row.group() == group ? row.name() : "") : row.group().empty() ? row.words : row.group();
     if (!word.empty() && std::find(out.begin(), out.end(), word) == out.end()) out.push_back(std::move(word));
   }

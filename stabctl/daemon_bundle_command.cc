@@ -39,7 +39,7 @@ Result<int64_t> fetch(DaemonClient& client, const std::string& experiment, int f
     }
     if (!answer) return answer.error();
     const Json json = Json::parse(*answer);
-    const auto bytes = engine::from_base64(json.value("data", ""));
+    const auto bytes = daemon::from_base64(json.value("data", ""));
     if (!bytes) return Error{ErrorCode::kCorrupt, "the daemon's answer is no Base64", {}};
     STAB_CHECK_OK(put(fd, *bytes));
     offset += static_cast<int64_t>(bytes->size());

@@ -1,4 +1,4 @@
-// The client's half of docs/protocol.md.
+// The client's half of docs/reference/protocol.md.
 #include "stabctl/daemon_client.h"
 
 #include <sys/socket.h>
@@ -21,13 +21,13 @@ namespace {
 using Json = nlohmann::json;
 
 ErrorCode error_code(int rpc) {
-  switch (static_cast<engine::RpcCode>(rpc)) {
-    case engine::RpcCode::kInvalidParams:
-    case engine::RpcCode::kParse:
-    case engine::RpcCode::kInvalidRequest: return ErrorCode::kBadInput;
-    case engine::RpcCode::kNotFound: return ErrorCode::kNotFound;
-    case engine::RpcCode::kDenied: return ErrorCode::kDenied;
-    case engine::RpcCode::kBusy: return ErrorCode::kBusy;
+  switch (static_cast<daemon::RpcCode>(rpc)) {
+    case daemon::RpcCode::kInvalidParams:
+    case daemon::RpcCode::kParse:
+    case daemon::RpcCode::kInvalidRequest: return ErrorCode::kBadInput;
+    case daemon::RpcCode::kNotFound: return ErrorCode::kNotFound;
+    case daemon::RpcCode::kDenied: return ErrorCode::kDenied;
+    case daemon::RpcCode::kBusy: return ErrorCode::kBusy;
     default: return ErrorCode::kInternal;
   }
 }
@@ -69,7 +69,7 @@ Status check_peer(int fd, const std::string& path) {
 }  // namespace
 
 std::string usual_socket() {
-  const std::string own = engine::default_socket(), machines = engine::kSystemSocket;
+  const std::string own = daemon::default_socket(), machines = daemon::kSystemSocket;
   struct stat seen;
   if (::lstat(own.c_str(), &seen) == 0 || ::lstat(machines.c_str(), &seen) != 0) return own;
   return machines;
@@ -114,7 +114,7 @@ Result<std::string> DaemonClient::next_line() {
 Result<std::string> DaemonClient::call(const std::string& method, const std::map<std::string, std::string>& texts,
                                        const std::map<std::string, int64_t>& numbers) {
   const int64_t id = next_id_++;
-  const std::string request = engine::request_line(id, method, texts, numbers);
+  const std::string request = daemon::request_line(id, method, texts, numbers);
   for (size_t sent = 0; sent < request.size();) {
     const ssize_t put = ::send(fd_.get(), request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;

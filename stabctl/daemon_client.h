@@ -31,7 +31,7 @@ class DaemonClient {
   explicit DaemonClient(UniqueFd fd) : fd_(std::move(fd)) {}
   Result<std::string> next_line();
   UniqueFd fd_;
-  engine::LineSplitter splitter_;
+  daemon::LineSplitter splitter_;
   std::vector<std::string> lines_;
   size_t at_ = 0;
   int64_t next_id_ = 1;

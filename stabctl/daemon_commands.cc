@@ -64,14 +64,14 @@ void print_machines(const Json& row) {
   if (row.contains("left_ns")) std::printf("        about %s left\n", seconds(row.value("left_ns", int64_t{0})).c_str());
 }
 
-int exit_code_of(engine::ExperimentEnd end) {
+int exit_code_of(daemon::ExperimentEnd end) {
   switch (end) {
-    case engine::ExperimentEnd::kDone: return kExitDone;
-    case engine::ExperimentEnd::kStopped:
-    case engine::ExperimentEnd::kPaused: return kExitUnfinished;
-    case engine::ExperimentEnd::kFailed:
-    case engine::ExperimentEnd::kCancelled:
-    case engine::ExperimentEnd::kUnsettled: return kExitFailed;
+    case daemon::ExperimentEnd::kDone: return kExitDone;
+    case daemon::ExperimentEnd::kStopped:
+    case daemon::ExperimentEnd::kPaused: return kExitUnfinished;
+    case daemon::ExperimentEnd::kFailed:
+    case daemon::ExperimentEnd::kCancelled:
+    case daemon::ExperimentEnd::kUnsettled: return kExitFailed;
   }
   return kExitFailed;
 }
@@ -239,7 +239,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
   if (!as_json && row.contains("verdicts")) print_verdicts(row["verdicts"]);
   const SystemClock clock;
   ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
-  auto known = engine::precision_in(row.value("cells", Json::array()).dump());
+  auto known = daemon::precision_in(row.value("cells", Json::array()).dump());
   if (!known) return known.error();
   display.begin_with(std::move(*known));
   if (!as_json) print_machines(row);
@@ -253,13 +253,13 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
       std::printf("%s\n", line->c_str());
       std::fflush(stdout);
     }
-    const auto event = engine::watch_event(*line);
+    const auto event = daemon::watch_event(*line);
     if (!event) {
       display.finish();
       return event.error();
     }
     if (!*event) continue;
-    if (const auto* ending = std::get_if<engine::EndNews>(&(*event)->what)) {
+    if (const auto* ending = std::get_if<daemon::EndNews>(&(*event)->what)) {
       display.finish();
       followed.end = name(ending->how);
       if (!as_json) std::printf("%s %s\n", followed.end.c_str(), printable(ending->text).c_str());
@@ -267,9 +267,9 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
       return followed;
     }
     if (as_json) continue;
-    if (const auto* phase = std::get_if<engine::PhaseNews>(&(*event)->what)) display.phase(phase->text);
-    if (const auto* note = std::get_if<engine::NoteNews>(&(*event)->what)) display.note(note->text);
-    if (const auto* told = std::get_if<engine::ToldTrial>(&(*event)->what)) display.trial_done(told->for_precision());
+    if (const auto* phase = std::get_if<daemon::PhaseNews>(&(*event)->what)) display.phase(phase->text);
+    if (const auto* note = std::get_if<daemon::NoteNews>(&(*event)->what)) display.note(note->text);
+    if (const auto* told = std::get_if<daemon::ToldTrial>(&(*event)->what)) display.trial_done(told->for_precision());
     if (const auto* news = std::get_if<engine::ProgressNews>(&(*event)->what)) display.trial_progress(*news);
   }
 }

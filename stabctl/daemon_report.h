@@ -21,7 +21,8 @@ int report_with_page(DaemonClient& client, const Arguments& arguments, int64_t e
 // "stabctl report 3 --socket PATH", for somebody who sees its end.
 std::string report_words(const Arguments& arguments, int64_t experiment);
 
-// The experiment's bundle in a new file; see docs/protocol.md. Returns its number at the daemon, which the bundle's is not.
+// The experiment's bundle in a new file; see docs/reference/protocol.md. Returns its number at the daemon, which the bundle's is
+// not.
 Result<int64_t> fetch_bundle(DaemonClient& client, const std::string& experiment, const std::string& path);
 
 }  // namespace stab::ctl

@@ -1,4 +1,4 @@
-// Commands that name no database mean the user's own (stabd/engine/experiment/places.h).
+// Commands that name no database mean the user's own (stabd/engine/separation/places.h).
 #include "stabctl/database.h"
 
 #include <sys/stat.h>
@@ -7,8 +7,8 @@
 #include <cerrno>
 
 #include "base/shell_word.h"
-#include "stabd/engine/experiment/naming.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/naming.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::ctl {
 

@@ -18,7 +18,7 @@ Status must_have_database(const Arguments& arguments);
 Result<store::Store> open_for_changes(const Arguments& arguments);
 // What a database without any experiment is answered with.
 Error no_experiment_yet();
-// By number, name or "user/name" (stabd/engine/experiment/naming.h); the newest where the word is empty.
+// By number, name or "user/name" (stabd/engine/build/naming.h); the newest where the word is empty.
 Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& word);
 
 }  // namespace stab::ctl

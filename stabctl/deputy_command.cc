@@ -32,7 +32,7 @@ int deputy_command(const Arguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
   ::umask(0022);
   be_at_home();
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   if (!installation) return complain(installation.error());
   const SystemClock clock;
   engine::DeputySetting setting;

@@ -11,9 +11,9 @@
 #include "analysis/commands/explain.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
-#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/results/function_places.h"
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
 #include "stabd/host/installation.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
@@ -39,7 +39,7 @@ constexpr size_t kMostMoved = 24;
 
 Result<nanoseconds> budget_of(const std::string& text) {
   if (text.empty()) return nanoseconds(kUsualBudget);
-  const auto found = plan::parse_duration(text);
+  const auto found = toml::parse_duration(text);
   if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
   return *found;
 }
@@ -66,11 +66,11 @@ class Explainer {
       : engine_(engine), arguments_(arguments), clock_(clock), stop_(stop), builds_(std::move(builds)),
         begin_(clock.monotonic_raw()), budget_(budget) {}
 
-  Status explain(analysis::Explanation& out) {
+  Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (!out.answer || is_interrupted_) return {};
     const auto verdict = out.answer->verdict;
-    if (verdict != analysis::CauseVerdict::kPlace && verdict != analysis::CauseVerdict::kBoth) return {};
+    if (verdict != statistics::CauseVerdict::kPlace && verdict != statistics::CauseVerdict::kBoth) return {};
     out.search.emplace();
     const Status searched = search(out, *out.search);
     // What was answered stands without it.
@@ -82,10 +82,10 @@ class Explainer {
   nanoseconds spent() const { return clock_.monotonic_raw() - begin_; }
   nanoseconds left() const { return budget_ - spent(); }
 
-  Result<store::Id> submit(const std::string& text, analysis::Explanation& out) {
+  Result<store::Id> submit(const std::string& text, commands::Explanation& out) {
     const plan::RealFiles files(std::filesystem::current_path().string());
     plan::Parsed parsed = plan::parse_plan(text, "explain.toml", {.max_errors = 20, .files = &files});
-    if (!parsed.plan) return bad_input("the plan that explain has written is refused:\n" + plan::render(parsed.errors));
+    if (!parsed.plan) return bad_input("the plan that explain has written is refused:\n" + toml::render(parsed.errors));
     const std::string here = std::filesystem::current_path().string();
     STAB_TRY(const store::Id id, engine_.submit(*parsed.plan, here, ::geteuid(), ::getegid()));
     out.experiments.push_back(id);
@@ -105,8 +105,8 @@ class Explainer {
                          : row.failure);
   }
 
-  Status ask_cause(analysis::Explanation& out) {
-    const analysis::CauseSettings& settings = out.settings;
+  Status ask_cause(commands::Explanation& out) {
+    const statistics::CauseSettings& settings = out.settings;
     STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0]), out));
     const nanoseconds until = nanoseconds(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
     const nanoseconds began = spent();
@@ -114,7 +114,7 @@ class Explainer {
       // The first look has the whole budget: without it there is no answer at all.
       STAB_TRY(const engine::RunEnd end, run(id, look == 0 ? left() : until - spent()));
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
-      STAB_TRY(const std::vector<analysis::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
+      STAB_TRY(const std::vector<statistics::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
       const auto count = static_cast<uint32_t>(blocks.size());
       const nanoseconds took = spent() - began;
       out.seconds = std::chrono::duration<double>(took).count();
@@ -129,15 +129,15 @@ class Explainer {
       if (is_cut) more = fit >= kLeastMore ? fit : 0;
       if (is_cut && !is_stopped) out.unfinished = "there was no time for more";
       const bool is_last = more == 0 || is_final_;
-      STAB_TRY(const double nominal, analysis::nominal_alpha(settings, count, look, is_last));
-      STAB_TRY(out.answer, analysis::decide_cause(blocks, settings, nominal));
-      if (is_last || out.answer->verdict != analysis::CauseVerdict::kUnresolved) return {};
+      STAB_TRY(const double nominal, statistics::nominal_alpha(settings, count, look, is_last));
+      STAB_TRY(out.answer, statistics::decide_cause(blocks, settings, nominal));
+      if (is_last || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
       is_final_ = is_cut;
       STAB_CHECK_OK(engine_.extend(id, static_cast<int>(more)));
     }
   }
 
-  Status search(analysis::Explanation& out, analysis::FunctionSearch& search) {
+  Status search(commands::Explanation& out, commands::FunctionSearch& search) {
     const engine::Archive archive(engine::archive_beside(engine_.options().database));
     STAB_TRY(const store::Id profiled, submit(profile_plan(builds_), out));
     STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
@@ -155,7 +155,7 @@ class Explainer {
                        "of its page in both; what is left is their distance over pages, code that never moves, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
-    const auto wanted = static_cast<uint32_t>(functions.moved.size()) * analysis::kRunsPerFunction / kPlacedRunsOfBlock;
+    const auto wanted = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;
     const uint32_t blocks = std::min({std::max(wanted, 20u), fit, kMostPlaced});
     if (blocks < std::max(kLeastPlaced, wanted / 2))
       return bad_input("the time that was left is too short for " + std::to_string(std::max(kLeastPlaced, wanted / 2)) +
@@ -163,9 +163,9 @@ class Explainer {
     STAB_TRY(const store::Id placed, submit(places_plan(builds_, engine::script_of_places(functions), blocks), out));
     STAB_CHECK_OK(run(placed, left()));
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(placed));
-    STAB_TRY(const std::vector<analysis::PlacedRun> runs,
+    STAB_TRY(const std::vector<statistics::PlacedRun> runs,
              engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));
-    STAB_TRY(search.answer, analysis::find_places(runs, {out.settings.alpha, out.settings.margin}));
+    STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin}));
     return {};
   }
 
@@ -187,9 +187,9 @@ class Explainer {
   bool is_final_ = false;  // the next look is the last, as there is no time for more
 };
 
-int say(const analysis::Explanation& explanation, const Arguments& arguments) {
-  const analysis::ExplainOutput output = analysis::explain_output(explanation, terminal_width());
-  std::fputs(arguments.json ? output.json.c_str() : engine::printable(output.text).c_str(), stdout);
+int say(const commands::Explanation& explanation, const Arguments& arguments) {
+  const commands::ExplainOutput output = commands::explain_output(explanation, terminal_width());
+  std::fputs(arguments.json ? output.json.c_str() : printable(output.text).c_str(), stdout);
   std::fflush(stdout);
   if (!arguments.json && !arguments.quiet && !explanation.experiments.empty())
     std::fprintf(stderr, "results: stabctl report %lld%s\n", static_cast<long long>(explanation.experiments[0]),
@@ -205,7 +205,7 @@ int explain_command(const Arguments& arguments) {
   if (arguments.words.size() < 2)
     return complain_of_no_answer(bad_input("explain takes two programs: stabctl explain ./old ./new -- ARGUMENTS"));
   const std::string &older = arguments.words[0], &newer = arguments.words[1];
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   if (!installation) return complain_of_no_answer(installation.error());
   store::ExperimentRow self;
   self.submitter_uid = ::geteuid();
@@ -230,7 +230,7 @@ int explain_command(const Arguments& arguments) {
   ExplainedBuilds builds =
       builds_of_programs(newer, old_copy, new_copy, {arguments.words.begin() + 2, arguments.words.end()},
                          static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
-  analysis::Explanation explanation;
+  commands::Explanation explanation;
   explanation.old_name = older;
   explanation.new_name = newer;
   explanation.command = "stabctl explain";

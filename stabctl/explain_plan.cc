@@ -41,8 +41,8 @@ std::string name_of(const std::string& program) {
 }
 
 std::string experiment(const ExplainedBuilds& builds, const char* part, uint32_t blocks, const std::string& more) {
-  return "# Written by stabctl explain. docs/explain.md says what it asks.\n[experiment]\nname = " +
-         plan::toml_text("explain-" + builds.name + part) + "\nseed = " + std::to_string(builds.seed) + "\nreplicates = " +
+  return "# Written by stabctl explain. docs/how-to/explain.md says what it asks.\n[experiment]\nname = " +
+         toml::toml_text("explain-" + builds.name + part) + "\nseed = " + std::to_string(builds.seed) + "\nreplicates = " +
          std::to_string(blocks) + "\nmargin = " + number_text(builds.margin) + "\nalpha = " + number_text(builds.alpha) + "\n" +
          more + "\n[factors]\n";
 }
@@ -64,14 +64,14 @@ ExplainedBuilds builds_of_programs(const std::string& name, const std::string& o
   out.factor = "build";
   const auto level = [](const char* name, const std::string& path) {
     const std::string where = fs::absolute(path).lexically_normal().string();
-    return "{ name = \"" + std::string(name) + "\", value = " + plan::toml_text(where) + " }";
+    return "{ name = \"" + std::string(name) + "\", value = " + toml::toml_text(where) + " }";
   };
   out.old_level = level("old", old_path);
   out.new_level = level("new", new_path);
   out.seed = seed;
-  out.programs = "\n[[program]]\nname = " + plan::toml_text(out.name) + "\nbuild = [\"cp\", \"{build}\", " +
-                 plan::toml_text(out.name) + "]\nrun = [" + plan::toml_text("./" + out.name);
-  for (const std::string& word : arguments) out.programs += ", " + plan::toml_text(escaped(absolute_if_file(word)));
+  out.programs = "\n[[program]]\nname = " + toml::toml_text(out.name) + "\nbuild = [\"cp\", \"{build}\", " +
+                 toml::toml_text(out.name) + "]\nrun = [" + toml::toml_text("./" + out.name);
+  for (const std::string& word : arguments) out.programs += ", " + toml::toml_text(escaped(absolute_if_file(word)));
   out.programs += "]\n";
   return out;
 }

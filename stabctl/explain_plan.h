@@ -17,8 +17,8 @@ struct ExplainedBuilds {
   uint64_t seed = 0;
 };
 
-// Two programs, run as `name` with these arguments in a directory of the trial's. A build is kept by its command, so programs that
-// differ want different paths.
+// Two programs, run as `name` with these arguments in a directory of the trial's. A build is kept by its command, so
+// programs that differ want different paths.
 ExplainedBuilds builds_of_programs(const std::string& name, const std::string& old_path, const std::string& new_path,
                                    const std::vector<std::string>& arguments, uint64_t seed);
 

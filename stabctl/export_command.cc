@@ -33,9 +33,9 @@ Result<std::map<uint32_t, double>> values_of(store::Store& store, store::Id expe
   return values;
 }
 
-Result<analysis::ToolContext> context_of(store::Store& store, const store::ExperimentRow& experiment,
+Result<commands::ToolContext> context_of(store::Store& store, const store::ExperimentRow& experiment,
                                          const std::string& revision) {
-  analysis::ToolContext context;
+  commands::ToolContext context;
   STAB_TRY(context.machine_facts, store.host_facts(experiment.id));
   if (const auto name = context.machine_facts.find("host.name"); name != context.machine_facts.end())
     context.machine = name->second;
@@ -51,11 +51,11 @@ Result<analysis::ToolContext> context_of(store::Store& store, const store::Exper
   return context;
 }
 
-Result<analysis::CommandOutput> exported(store::Store& store, const store::ExperimentRow& experiment,
+Result<commands::CommandOutput> exported(store::Store& store, const store::ExperimentRow& experiment,
                                          const Arguments& arguments) {
-  STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment));
-  STAB_TRY(const analysis::ToolContext context, context_of(store, experiment, arguments.revision));
-  return analysis::export_for_tool(arguments.format, samples, context);
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, experiment));
+  STAB_TRY(const commands::ToolContext context, context_of(store, experiment, arguments.revision));
+  return commands::export_for_tool(arguments.format, samples, context);
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
+
 
 namespace stab::ctl {
 namespace {
 
 using Json = nlohmann::json;
-using engine::printable;
 
 std::string heading(Weight weight) {
   switch (weight) {

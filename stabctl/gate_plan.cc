@@ -15,7 +15,7 @@
 namespace stab::ctl {
 namespace {
 
-using Kind = plan::TomlNode::Kind;
+using Kind = toml::TomlNode::Kind;
 
 struct Settings {
   double margin = 0.02, alpha = 0.05;
@@ -28,8 +28,8 @@ struct Settings {
 };
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
-void take_simulated(const plan::TomlNode& tree, Settings& settings) {
-  const auto at = [](const plan::TomlNode& table, std::string_view key) {
+void take_simulated(const toml::TomlNode& tree, Settings& settings) {
+  const auto at = [](const toml::TomlNode& table, std::string_view key) {
     return std::find_if(table.entries.begin(), table.entries.end(), [&](const auto& entry) { return entry.key == key; });
   };
   const auto counters = at(tree, "counters");
@@ -41,31 +41,31 @@ void take_simulated(const plan::TomlNode& tree, Settings& settings) {
 // Lines on which something begins, and whether that is of `gate`.
 using Owners = std::map<int, bool>;
 
-void add_owners(const plan::TomlNode& node, bool of_gate, Owners& owners) {
+void add_owners(const toml::TomlNode& node, bool of_gate, Owners& owners) {
   if (node.spot.line > 0) owners.emplace(node.spot.line, of_gate);
-  for (const plan::TomlNode& item : node.items) add_owners(item, of_gate, owners);
-  for (const plan::TomlEntry& entry : node.entries) {
+  for (const toml::TomlNode& item : node.items) add_owners(item, of_gate, owners);
+  for (const toml::TomlEntry& entry : node.entries) {
     if (entry.key_spot.line > 0) owners.emplace(entry.key_spot.line, of_gate);
     add_owners(entry.value, of_gate, owners);
   }
 }
 
-bool are_same(const plan::TomlNode& a, const plan::TomlNode& b) {
+bool are_same(const toml::TomlNode& a, const toml::TomlNode& b) {
   return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean &&
          (a.number == b.number || (a.number != a.number && b.number != b.number)) &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), are_same) &&
          std::equal(
              a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-             [](const plan::TomlEntry& x, const plan::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
+             [](const toml::TomlEntry& x, const toml::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
 }
 
 // The text with empty lines in place of `gate`'s, however it is written: [gate], ["gate"], gate = { ... }, gate.margin = ...:
 // each line is of what began last. Empty: this takes more or less away than `gate`.
-std::string without_gate(const std::string& text, const std::string& path, const plan::TomlNode& tree) {
+std::string without_gate(const std::string& text, const std::string& path, const toml::TomlNode& tree) {
   Owners owners;
-  plan::TomlNode rest = tree;
-  std::erase_if(rest.entries, [](const plan::TomlEntry& entry) { return entry.key == "gate"; });
-  for (const plan::TomlEntry& entry : tree.entries) {
+  toml::TomlNode rest = tree;
+  std::erase_if(rest.entries, [](const toml::TomlEntry& entry) { return entry.key == "gate"; });
+  for (const toml::TomlEntry& entry : tree.entries) {
     owners.emplace(entry.key_spot.line, entry.key == "gate");
     add_owners(entry.value, entry.key == "gate", owners);
   }
@@ -79,17 +79,17 @@ std::string without_gate(const std::string& text, const std::string& path, const
     out += '\n';
     at = end + 1;
   }
-  const auto again = plan::read_toml(out, path);
-  const auto* left = std::get_if<plan::TomlNode>(&again);
+  const auto again = toml::read_toml(out, path);
+  const auto* left = std::get_if<toml::TomlNode>(&again);
   return left != nullptr && are_same(*left, rest) ? out : std::string();
 }
 
-void read_looks(plan::Section& section, std::vector<int>& out) {
-  const plan::TomlNode* node = section.find("looks");
+void read_looks(toml::Section& section, std::vector<int>& out) {
+  const toml::TomlNode* node = section.find("looks");
   if (!node) return;
   std::vector<int> looks;
   bool good = node->kind == Kind::kArray && !node->items.empty() && node->items.size() <= plan::kMaxLooks;
-  for (const plan::TomlNode& item : node->items) {
+  for (const toml::TomlNode& item : node->items) {
     good = good && item.kind == Kind::kInteger && item.integer >= 2 && item.integer <= 100'000 &&
            (looks.empty() || item.integer > looks.back());
     if (good) looks.push_back(static_cast<int>(item.integer));
@@ -99,11 +99,11 @@ void read_looks(plan::Section& section, std::vector<int>& out) {
 }
 
 // first and max: a confidence sequence, which may end after each block between them.
-void read_sequence(plan::Section& section, Settings& settings) {
+void read_sequence(toml::Section& section, Settings& settings) {
   constexpr int kMost = 100'000;
-  const plan::TomlNode* looks = section.find("looks");
-  const plan::TomlNode* first = section.integer("first", 2, kMost, settings.first);
-  const plan::TomlNode* max = section.integer("max", 2, kMost, settings.max);
+  const toml::TomlNode* looks = section.find("looks");
+  const toml::TomlNode* first = section.integer("first", 2, kMost, settings.first);
+  const toml::TomlNode* max = section.integer("max", 2, kMost, settings.max);
   if (max && looks)
     section.faults().error(max->spot, "'max' and 'looks' together: with 'max' the gate may end after each block",
                            "write one of them");
@@ -114,11 +114,11 @@ void read_sequence(plan::Section& section, Settings& settings) {
 }
 
 // One or a list, as [experiment] takes them; what there is by these names is the plan's to say.
-void read_responses(plan::Section& section, std::vector<std::string>& out) {
-  const plan::TomlNode* node = section.find("response");
+void read_responses(toml::Section& section, std::vector<std::string>& out) {
+  const toml::TomlNode* node = section.find("response");
   if (!node) return;
   const bool list = node->kind == Kind::kArray && !node->items.empty();
-  for (const plan::TomlNode& item : list ? node->items : std::vector<plan::TomlNode>{*node}) {
+  for (const toml::TomlNode& item : list ? node->items : std::vector<toml::TomlNode>{*node}) {
     const bool name = item.kind == Kind::kString && !item.text.empty() && !has_control(item.text) &&
                       item.text.find_first_of("\"\\") == std::string::npos;
     if (!name)
@@ -132,7 +132,7 @@ std::string level(const char* factor, const std::string& word) {
 }
 
 // In a value: what a comment says builds nothing.
-bool names_revision(const plan::TomlNode& node) {
+bool names_revision(const toml::TomlNode& node) {
   return (node.kind == Kind::kString && node.text.find("{revision}") != std::string::npos) ||
          std::any_of(node.items.begin(), node.items.end(), names_revision) ||
          std::any_of(node.entries.begin(), node.entries.end(), [](const auto& entry) { return names_revision(entry.value); });
@@ -164,30 +164,31 @@ std::string added(const Settings& settings, const std::string& base, const std::
 
 }  // namespace
 
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head) {
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   const GateChanges& changes) {
   GatePlan out;
-  auto read = plan::read_toml(file, path);
-  if (auto* syntax = std::get_if<plan::Diagnostic>(&read)) {
+  auto read = toml::read_toml(file, path);
+  if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
     out.faults.push_back(std::move(*syntax));
     return out;
   }
-  plan::TomlNode& tree = std::get<plan::TomlNode>(read);
+  toml::TomlNode& tree = std::get<toml::TomlNode>(read);
   tree.spot = {path, 1, 1};
-  plan::Faults faults(file, path, 20);
+  toml::Faults faults(file, path, 20);
   Settings settings;
   take_simulated(tree, settings);
-  for (const plan::TomlEntry& entry : tree.entries) {
+  for (const toml::TomlEntry& entry : tree.entries) {
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
-        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/gate.md");
+        faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");
     if (entry.key != "gate") continue;
     if (entry.value.kind != Kind::kTable) {
-      plan::wrong_type(faults, "gate", entry.value, Kind::kTable);
+      toml::wrong_type(faults, "gate", entry.value, Kind::kTable);
       continue;
     }
-    plan::Section section(entry.value, "[gate]", faults);
+    toml::Section section(entry.value, "[gate]", faults);
     section.fraction("margin", 1e-6, 1, settings.margin);
-    const plan::TomlNode* alpha = section.number("alpha", 0.0001, 0.4, settings.alpha);
+    const toml::TomlNode* alpha = section.number("alpha", 0.0001, 0.4, settings.alpha);
     read_looks(section, settings.looks);
     read_sequence(section, settings);
     if (alpha && settings.max == 0 && settings.looks.size() > 1 && settings.alpha > plan::kMaxAlphaOfLooks)
@@ -195,15 +196,17 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     read_responses(section, settings.responses);
     for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
                                       std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
-      const plan::TomlNode* node = section.text(key, *member);
+      const toml::TomlNode* node = section.text(key, *member);
       if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
-        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/plan.md lists them");
+        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
     }
     section.integer("links", 0, 1000, settings.links);
     size_t blocks = 0;
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
   }
+  settings.margin = changes.margin.value_or(settings.margin);
+  settings.alpha = changes.alpha.value_or(settings.alpha);
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");

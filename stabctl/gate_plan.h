@@ -12,6 +12,7 @@
 //   source = { git = ".", revision = "{revision}" }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,14 @@ namespace stab::ctl {
 
 struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
-  std::vector<plan::Diagnostic> faults;
+  std::vector<toml::Diagnostic> faults;
+};
+// What a search for a commit asks otherwise than the file says.
+struct GateChanges {
+  std::optional<double> margin, alpha;
 };
 // `base` and `head`: commits, 40 hex digits or 64.
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head);
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   const GateChanges& changes = {});
 
 }  // namespace stab::ctl

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/results/printable.h"
+#include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/results/trial_layout.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "stabd/host/installation.h"
@@ -71,7 +71,7 @@ void print_text(const engine::TrialLayout& layout, int64_t trial) {
     std::printf("%16s %6s %5s %7u %12" PRIx64 "  %s%s\n", function.address ? hex(*function.address).c_str() + 2 : "-",
                 function.address ? std::to_string(*function.address % 64).c_str() : "-",
                 function.pad ? std::to_string(*function.pad).c_str() : "-", function.bytes, function.linked,
-                engine::printable(function.name).c_str(), function.moved ? "" : "  (stays)");
+                printable(function.name).c_str(), function.moved ? "" : "  (stays)");
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ int layout_show_command(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const auto database = database_path(arguments);
   if (!database) return complain(database.error());
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   if (!installation) return complain(installation.error());
   const engine::Archive archive(engine::archive_beside(*database));
   const std::optional<uint32_t> epoch = arguments.epoch > 0 ? std::optional(static_cast<uint32_t>(arguments.epoch))
@@ -146,7 +146,7 @@ int layout_epochs_command(const Arguments& arguments) {
     std::printf("\n");
   } else {
     std::printf("%8s %8s %8s %12s %10s %10s", "epoch", "image", "pads", "start ms", "wall ms", "cpu ms");
-    for (const std::string& point : series->points) std::printf(" %12s", engine::printable(point).c_str());
+    for (const std::string& point : series->points) std::printf(" %12s", printable(point).c_str());
     std::printf("\n");
   }
   for (const engine::Epoch& epoch : epochs) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kAbsent[] = "absent";  // what engine::present_value() says of a knob that this machine doesn't have
 
-Result<engine::Placement> placement() {
+Result<host::Placement> placement() {
   STAB_TRY(const engine::Topology topology, engine::Topology::discover());
   return engine::place(topology, "auto", "auto");
 }
@@ -44,7 +44,7 @@ std::vector<Finding> findings_of_counters() {
 Weight wrong_unless(bool well) { return well ? Weight::kWell : Weight::kWrong; }
 
 // Of what is started from here; a daemon's broker may be in a group that gives more.
-Finding finding_of_limits(const engine::ProcessTree& tree) {
+Finding finding_of_limits(const host::ProcessTree& tree) {
   const std::string &memory = tree.why_no_memory_limit(), &processes = tree.why_no_process_limit();
   const std::string value = memory.empty() && processes.empty() ? "memory and processes"
                             : memory.empty()                    ? "memory"
@@ -57,7 +57,7 @@ Finding finding_of_limits(const engine::ProcessTree& tree) {
 
 // The same of what trials leave in memory that outlives them.
 Finding finding_of_ipc() {
-  const auto ipc = engine::PrivateIpc::make();
+  const auto ipc = host::PrivateIpc::make();
   return {"ipc of trials", ipc ? "private" : "shared", "private",
           "what a trial leaves in System V objects, queues and /dev/shm is not there for the next one",
           ipc ? "" : ipc.error().message + "; submit to a stabd that root has started",
@@ -82,14 +82,14 @@ std::vector<Finding> findings_of_installation() {
     return Finding{what, there ? path : there.error().message, "complete", why, "build or install all of stab",
                    wrong_unless(there.ok())};
   };
-  const auto installation = engine::find_installation();
+  const auto installation = host::find_installation();
   std::vector<Finding> findings{part("installation", installation ? Status() : Status(installation.error()),
                                      installation ? installation->launcher : "",
                                      "the launcher and the helper become and accompany the measured program")};
   if (!installation) return findings;
-  findings.push_back(part("causal profiles", engine::check_causal_parts(*installation), installation->causal_library,
+  findings.push_back(part("causal profiles", host::check_causal_parts(*installation), installation->causal_library,
                           "without them no plan with [causal] runs, nor 'stabctl causal'; other plans do"));
-  findings.push_back(part("heaps of foreign programs", engine::check_heap_part(*installation), installation->heap,
+  findings.push_back(part("heaps of foreign programs", host::check_heap_part(*installation), installation->heap,
                           "without it no plan with preload_heap runs; other plans do"));
   return findings;
 }
@@ -100,13 +100,13 @@ std::vector<Finding> findings_of_parts() {
   findings.push_back({"cpus", placed ? placed->why : placed.error().message, "two cores",
                       "helper and engine must not run on the trial's core", "use a machine with more cores",
                       wrong_unless(placed.ok() && placed->trial_cpu != placed->housekeeping_cpu)});
-  engine::Delegation delegation{engine::Roots()};
-  const auto tree = engine::ProcessTree::create(engine::Roots(), engine::TreeKind::kCgroup2, {}, &delegation);
-  findings.push_back({"process trees", tree ? std::string(engine::name(tree->kind())) : tree.error().message, "a cgroup",
+  host::Delegation delegation{host::Roots()};
+  const auto tree = host::ProcessTree::create(host::Roots(), host::TreeKind::kCgroup2, {}, &delegation);
+  findings.push_back({"process trees", tree ? std::string(host::name(tree->kind())) : tree.error().message, "a cgroup",
                       "children that leave their session are found and killed", "run as root, or in a delegated cgroup",
-                      !tree.ok()                                    ? Weight::kWrong
-                      : tree->kind() == engine::TreeKind::kAncestry ? Weight::kImprove
-                                                                    : Weight::kWell});
+                      !tree.ok()                                  ? Weight::kWrong
+                      : tree->kind() == host::TreeKind::kAncestry ? Weight::kImprove
+                                                                  : Weight::kWell});
   if (tree) findings.push_back(finding_of_limits(*tree));
   findings.push_back(finding_of_ipc());
   findings.push_back(finding_of_simulation());
@@ -118,17 +118,17 @@ std::vector<Finding> findings_of_knobs(bool only_files) {
   std::vector<Finding> findings;
   const auto placed = placement();
   if (!placed) return findings;
-  const engine::Roots roots;
-  for (const engine::KnobInfo& info : engine::knob_infos()) {
+  const host::Roots roots;
+  for (const host::KnobInfo& info : host::knob_infos()) {
     const std::string name(info.name), wanted(info.recommended);
-    Finding finding{name, engine::present_value(name, roots, *placed), wanted, std::string(info.why), "", Weight::kWell};
-    const auto writes = engine::writes_of(name, wanted, roots, *placed);
+    Finding finding{name, host::present_value(name, roots, *placed), wanted, std::string(info.why), "", Weight::kWell};
+    const auto writes = host::writes_of(name, wanted, roots, *placed);
     if (!writes) {
       finding.weight =
           finding.value == kAbsent || writes.error().code == ErrorCode::kUnavailable ? Weight::kAbsent : Weight::kImprove;
       finding.cure = writes.error().message;
-    } else if (std::any_of(writes->begin(), writes->end(), [](const engine::KnobWrite& write) {
-                 return engine::written_form(engine::read_small_file(write.path).value_or("")) != write.wanted;
+    } else if (std::any_of(writes->begin(), writes->end(), [](const host::KnobWrite& write) {
+                 return host::written_form(host::read_small_file(write.path).value_or("")) != write.wanted;
                })) {
       finding.weight = Weight::kImprove;
       finding.cure = "[machine.knobs] " + name + " = \"" + wanted + "\", or stabctl machine tune";
@@ -145,18 +145,18 @@ int show(std::vector<Finding> findings, bool json) {
 }
 
 // "governor=performance"; none named: every knob that has an "off", as recommended.
-Result<std::vector<engine::KnobWrite>> wanted_writes(const std::vector<std::string>& words, const engine::Placement& placed) {
-  std::vector<engine::KnobWrite> all;
-  const engine::Roots roots;
+Result<std::vector<host::KnobWrite>> wanted_writes(const std::vector<std::string>& words, const host::Placement& placed) {
+  std::vector<host::KnobWrite> all;
+  const host::Roots roots;
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
     if (equals == std::string::npos) return bad_input("'" + word + "': expected KNOB=WORD, such as governor=performance");
-    STAB_TRY(const auto writes, engine::writes_of(word.substr(0, equals), word.substr(equals + 1), roots, placed));
+    STAB_TRY(const auto writes, host::writes_of(word.substr(0, equals), word.substr(equals + 1), roots, placed));
     all.insert(all.end(), writes.begin(), writes.end());
   }
   if (!words.empty()) return all;
-  for (const engine::KnobInfo& info : engine::knob_infos()) {
-    const auto writes = engine::writes_of(std::string(info.name), std::string(info.recommended), roots, placed);
+  for (const host::KnobInfo& info : host::knob_infos()) {
+    const auto writes = host::writes_of(std::string(info.name), std::string(info.recommended), roots, placed);
     if (writes) all.insert(all.end(), writes->begin(), writes->end());
   }
   return all;
@@ -177,19 +177,19 @@ int doctor_command(const Arguments& arguments) {
 int machine_show_command(const Arguments& arguments) { return show(findings_of_knobs(true), arguments.json); }
 
 int machine_tune_command(const Arguments& arguments) {
-  const engine::Roots roots;
+  const host::Roots roots;
   const auto placed = placement();
   if (!placed) return complain(placed.error());
   const auto writes = wanted_writes(arguments.words, *placed);
   if (!writes) return complain(writes.error());
-  auto tuning = engine::Tuning::begin(roots, engine::default_journal(), engine::boot_id(roots));
+  auto tuning = host::Tuning::begin(roots, host::default_journal(), engine::boot_id(roots));
   if (!tuning) return complain(tuning.error());
   const auto outcomes = tuning->apply(*writes);
   if (!outcomes) return complain(outcomes.error());
   tuning->keep();
   bool all = true;
-  for (const engine::KnobOutcome& outcome : *outcomes) {
-    if (outcome.write.kind == engine::KnobWrite::Kind::kKept) continue;
+  for (const host::KnobOutcome& outcome : *outcomes) {
+    if (outcome.write.kind == host::KnobWrite::Kind::kKept) continue;
     all = all && (outcome.refused.empty() || outcome.write.may_refuse);
     std::printf("%-16s %s: %s -> %s%s%s\n", outcome.write.knob.c_str(), outcome.write.path.c_str(), outcome.before.c_str(),
                 outcome.after.c_str(), outcome.refused.empty() ? "" : "  refused: ", outcome.refused.c_str());
@@ -199,11 +199,11 @@ int machine_tune_command(const Arguments& arguments) {
 }
 
 int machine_restore_command(const Arguments&) {
-  const engine::Roots roots;
-  const auto restored = engine::Tuning::restore(roots, engine::default_journal(), engine::boot_id(roots));
+  const host::Roots roots;
+  const auto restored = host::Tuning::restore(roots, host::default_journal(), engine::boot_id(roots));
   if (!restored) return complain(restored.error());
   std::printf("%d setting%s restored%s\n", restored->settings, restored->settings == 1 ? "" : "s",
-              printable(engine::gone_text(*restored)).c_str());
+              printable(host::gone_text(*restored)).c_str());
   return kExitDone;
 }
 

@@ -11,6 +11,14 @@
 
 namespace {
 
+// "help report" is "report --help".
+std::vector<std::string> without_help(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.push_back("--help");
+  return words;
+}
+
 int answer(const std::vector<std::string>& words) {
   const std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (!words.empty() && words[0] == "__complete") return stab::ctl::complete_command(rest);
@@ -26,7 +34,7 @@ int answer(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   stab::hold_standard_descriptors();
-  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const std::vector<std::string> words = without_help({argv + (argc > 0 ? 1 : 0), argv + argc});
   const int code = answer(words);
   const stab::Status printed = stab::finish_standard_output();
   if (printed) return code;

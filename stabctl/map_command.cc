@@ -4,10 +4,10 @@
 
 #include <cstdio>
 
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/expand.h"
+#include "base/printable.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/map_of.h"
-#include "stabd/engine/results/printable.h"
 #include "stabd/host/installation.h"
 #include "stabctl/commands.h"
 #include "stabctl/map_command.h"
@@ -35,7 +35,7 @@ Error with_plan(Error error, const std::string& word) {
 
 Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
-  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   return engine::map_of(store, experiment, engine::layout_tool(installation, row),
                         engine::Archive(engine::archive_beside(database)));
@@ -45,7 +45,7 @@ int print_map(store::Store& store, store::Id experiment, const Arguments& argume
   const auto mapped = mapped_by(store, experiment, arguments);
   if (!mapped) return complain(mapped.error());
   const std::string text =
-      arguments.json ? engine::json_of(*mapped) : engine::printable(engine::text_of(*mapped, terminal_width()));
+      arguments.json ? engine::json_of(*mapped) : printable(engine::text_of(*mapped, terminal_width()));
   std::fputs(text.c_str(), stdout);
   return kExitDone;
 }

@@ -19,9 +19,9 @@
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/results/evidence.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/experiment/planning.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/results/load_causal.h"
 #include "stabd/engine/results/load_samples.h"
 
@@ -66,7 +66,7 @@ Result<std::string> to_write(const Result<std::filesystem::path>& path) {
 }
 
 // What the schedule of the page's plan is by this stabctl; empty where the plan can't be expanded here.
-std::string schedule_of(const analysis::PagePlan& page) {
+std::string schedule_of(const page::PagePlan& page) {
   store::ExperimentRow row;
   row.plan_text = page.plan;
   row.plan_path = page.plan_path;
@@ -108,16 +108,16 @@ void say_page(const Arguments& arguments, const std::string& path) {
 Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
                   const PageCommands& commands, const std::vector<std::string>& layout_maps) {
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(experiment));
-  STAB_TRY(const analysis::Samples samples, engine::load_samples(store, experiment, expanded));
-  STAB_TRY(analysis::Evidence evidence, engine::load_evidence(store, experiment, expanded, samples));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, experiment, expanded));
+  STAB_TRY(report::Evidence evidence, engine::load_evidence(store, experiment, expanded, samples));
   evidence.layout_maps = layout_maps;
   evidence.options = commands.options;
   if (commands.at_daemon) {
     evidence.experiment = *commands.at_daemon;
     evidence.at_daemon = true;
   }
-  STAB_TRY(const std::vector<analysis::CausalData> profiles, engine::load_causal(store, experiment, expanded));
-  STAB_TRY(const std::string page, analysis::render_page(samples, evidence, profiles));
+  STAB_TRY(const std::vector<report::CausalData> profiles, engine::load_causal(store, experiment, expanded));
+  STAB_TRY(const std::string page, page::render_page(samples, evidence, profiles));
   return write_whole(page, path);
 }
 
@@ -129,9 +129,9 @@ int verify_command(const Arguments& arguments) {
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) return complain({ErrorCode::kBadInput, "can't read '" + arguments.path + "'", {}});
-  analysis::CommandOutput output = analysis::verify_page(text.str());
+  commands::CommandOutput output = page::verify_page(text.str());
   if (output.exit_code == 0) {
-    const auto plan = analysis::plan_of_page(text.str());
+    const auto plan = page::plan_of_page(text.str());
     if (plan && !plan->plan.empty()) {
       const std::string schedule = schedule_of(*plan);
       if (schedule == plan->schedule) output.out += "the plan gives the schedule that the page names: " + schedule + "\n";

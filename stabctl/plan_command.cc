@@ -40,7 +40,7 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan,
     return static_cast<uint64_t>(
         std::count_if(arms.begin(), arms.end(), [&](const plan::CausalArm& arm) { return arm.kind == kind; }));
   };
-  analysis::CausalWish wish;
+  commands::CausalWish wish;
   wish.budget.lines = regions.candidates;
   wish.budget.speedups = causal.speedups.size();
   wish.budget.points = std::max<size_t>(1, causal.progress.size() + causal.latency.size());
@@ -58,7 +58,7 @@ std::string causal_text(const plan::CheckReport& report, const plan::Plan& plan,
   wish.control_trials = wish.budget.trials;
   wish.trial_s = seconds_per_trial;
   const std::string block = wish.whole_runs ? "  " : "  a block has " + std::to_string(arms.size()) + " windows; ";
-  return analysis::causal_wish_text(wish) + block +
+  return commands::causal_wish_text(wish) + block +
          std::to_string(static_cast<size_t>(causal.pilot) * report.design.cells.size() * report.subjects.size()) +
          " pilot trials find the lines before the first one\n";
 }
@@ -87,7 +87,7 @@ int plan_power_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   const auto pilot = engine::pilot_for(*store, *row, *file.plan);
   if (!pilot) return complain(pilot.error());
-  analysis::PowerOptions options;
+  commands::PowerOptions options;
   options.margin = arguments.margin;
   options.power = arguments.power;
   options.planned = static_cast<uint64_t>(file.plan->experiment.replicates);
@@ -95,7 +95,7 @@ int plan_power_command(const Arguments& arguments) {
   options.is_sliced = file.plan->experiment.blocks == plan::BlockMode::kSliced;
   options.json = arguments.json;
   options.width = terminal_width();
-  return print(analysis::run_power(pilot->samples, options));
+  return print(commands::run_power(pilot->samples, options));
 }
 
 }  // namespace stab::ctl

@@ -7,7 +7,7 @@
 
 #include "plan/parse.h"
 #include "stabctl/commands.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
 
@@ -19,12 +19,12 @@ PlanFile read_plan(const std::string& path) {
     file.exit_code = kExitUsage;
     return file;
   }
-  std::fputs(plan::render(parsed->warnings).c_str(), stderr);
-  std::fputs(plan::render(parsed->errors).c_str(), stderr);
+  std::fputs(toml::render(parsed->warnings).c_str(), stderr);
+  std::fputs(toml::render(parsed->errors).c_str(), stderr);
   file.exit_code = kExitUsage;
   if (!parsed->plan) return file;
-  const std::vector<plan::Diagnostic> faults = engine::event_faults(*parsed->plan);
-  std::fputs(plan::render(faults).c_str(), stderr);
+  const std::vector<toml::Diagnostic> faults = engine::event_faults(*parsed->plan);
+  std::fputs(toml::render(faults).c_str(), stderr);
   if (!faults.empty()) return file;
   file.exit_code = kExitDone;
   file.plan = std::move(parsed->plan);

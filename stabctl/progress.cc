@@ -35,9 +35,9 @@ std::string precision_text(std::optional<double> widest) {
 }
 
 // "1234 block, 5 flush"
-std::string visits_text(const std::vector<engine::PointVisits>& points) {
+std::string visits_text(const std::vector<host::PointVisits>& points) {
   std::string text;
-  for (const engine::PointVisits& point : points)
+  for (const host::PointVisits& point : points)
     text += (text.empty() ? "" : ", ") + std::to_string(point.visits) + " " + point.name;
   return text;
 }

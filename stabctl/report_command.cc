@@ -18,34 +18,34 @@
 #include <nlohmann/json.hpp>
 
 namespace stab::ctl {
-analysis::ReportOptions options_of(const Arguments& arguments) {
-  analysis::ReportOptions options;
+commands::ReportOptions options_of(const Arguments& arguments) {
+  commands::ReportOptions options;
   options.width = terminal_width();
   options.colour = terminal_has_colour(arguments.color);
-  options.format = arguments.full ? analysis::ReportFormat::kTerminal : analysis::ReportFormat::kFirstScreen;
-  if (arguments.format == "markdown") options.format = analysis::ReportFormat::kMarkdown;
-  if (arguments.format == "latex") options.format = analysis::ReportFormat::kLatex;
-  if (arguments.format == "csv") options.format = analysis::ReportFormat::kCsv;
-  if (arguments.format == "r") options.format = analysis::ReportFormat::kR;
-  if (arguments.format == "json" || arguments.json) options.format = analysis::ReportFormat::kJson;
+  options.format = arguments.full ? commands::ReportFormat::kTerminal : commands::ReportFormat::kFirstScreen;
+  if (arguments.format == "markdown") options.format = commands::ReportFormat::kMarkdown;
+  if (arguments.format == "latex") options.format = commands::ReportFormat::kLatex;
+  if (arguments.format == "csv") options.format = commands::ReportFormat::kCsv;
+  if (arguments.format == "r") options.format = commands::ReportFormat::kR;
+  if (arguments.format == "json" || arguments.json) options.format = commands::ReportFormat::kJson;
   options.figures = arguments.figures;
   return options;
 }
 
 bool wants_first_screen(const Arguments& arguments) {
-  return options_of(arguments).format == analysis::ReportFormat::kFirstScreen;
+  return options_of(arguments).format == commands::ReportFormat::kFirstScreen;
 }
 
 namespace {
 
-int print_causal(const std::vector<analysis::CausalData>& profiles, const analysis::ReportOptions& options,
-    const std::string& coz) {
+int print_causal(const std::vector<report::CausalData>& profiles, const commands::ReportOptions& options,
+                 const std::string& coz) {
   if (!coz.empty()) {
-    const auto text = analysis::causal_for_coz(profiles);
+    const auto text = commands::causal_for_coz(profiles);
     if (!text) return complain(text.error());
     if (const Status written = write_whole(*text, coz); !written) return complain(written.error());
   }
-  return print(analysis::run_causal_report(profiles, options));
+  return print(commands::run_causal_report(profiles, options));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   const auto row = store.experiment(experiment);
   if (!row) return complain(row.error());
   if (says_rejected(store, *row)) return kExitFailed;
-  analysis::ReportOptions options = options_of(arguments);
+  commands::ReportOptions options = options_of(arguments);
   std::vector<std::string> without;
   const auto expanded = engine::expand_stored(*row);
   if (!expanded) return complain(expanded.error());
@@ -74,7 +74,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   if (!profiles->empty()) {
     const int code = print_causal(*profiles, options, arguments.coz);
     // Its trials as any others are behind --full: windows have changed their times.
-    if (code != kExitDone || !arguments.full || options.format == analysis::ReportFormat::kJson) return code;
+    if (code != kExitDone || !arguments.full || options.format == commands::ReportFormat::kJson) return code;
     std::printf("\n");
   } else if (!arguments.coz.empty()) {
     return complain(bad_input("the experiment has no causal profile; [causal] in its plan makes one"));
@@ -84,7 +84,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   // A bundle's number is not the one that the daemon knows the experiment by.
   if (arguments.socket.empty())
     options.where = {experiment, database_option(arguments), page};
-  return print(analysis::run_report(*samples, options));
+  return print(commands::run_report(*samples, options));
 }
 
 int report_command(const Arguments& arguments) {
@@ -113,7 +113,7 @@ int report_command(const Arguments& arguments) {
 
 namespace {
 
-Result<analysis::Samples> samples_of(store::Store& store, const std::string& experiment) {
+Result<report::Samples> samples_of(store::Store& store, const std::string& experiment) {
   STAB_TRY(const store::ExperimentRow row, chosen_experiment(store, experiment));
   return engine::load_samples(store, row);
 }
@@ -123,7 +123,7 @@ Result<analysis::Samples> samples_of(store::Store& store, const std::string& exp
 int compare_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain_of_no_answer(store.error());
-  analysis::CompareOptions options;
+  commands::CompareOptions options;
   options.json = arguments.json;
   options.width = terminal_width();
   options.colour = terminal_has_colour();
@@ -131,14 +131,14 @@ int compare_command(const Arguments& arguments) {
     const auto a = samples_of(*store, arguments.words[0]), b = samples_of(*store, arguments.words[1]);
     if (!a) return complain_of_no_answer(a.error());
     if (!b) return complain_of_no_answer(b.error());
-    return print(analysis::run_compare(*a, *b, options));
+    return print(commands::run_compare(*a, *b, options));
   }
   options.factor = arguments.words[0];
   options.level_a = arguments.words[1];
   options.level_b = arguments.words[2];
   const auto samples = samples_of(*store, arguments.experiment);
   if (!samples) return complain_of_no_answer(samples.error());
-  return print(analysis::run_compare(*samples, options));
+  return print(commands::run_compare(*samples, options));
 }
 
 int list_command(const Arguments& arguments) {

@@ -14,7 +14,7 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
 bool says_rejected(store::Store& store, const store::ExperimentRow& row);
 
 // As these arguments ask for it; where its page is isn't known yet.
-analysis::ReportOptions options_of(const Arguments& arguments);
+commands::ReportOptions options_of(const Arguments& arguments);
 
 // Whether the report that these arguments ask for is the first screen, which names the page and the tables itself.
 bool wants_first_screen(const Arguments& arguments);

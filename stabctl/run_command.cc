@@ -24,8 +24,8 @@
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/results/map_of.h"
 #include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/machines/run_machines.h"
@@ -133,11 +133,11 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   engine::Engine::Options options;
   options.share = share;
   options.clock = &clock;
-  options.knob_journal = engine::default_journal();
+  options.knob_journal = host::default_journal();
   options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   STAB_TRY(options.database, absolute_path(options.database));
-  STAB_TRY(options.installation, engine::find_installation());
+  STAB_TRY(options.installation, host::find_installation());
   // If we are killed, the broker ends what runs.
   broker::StartOptions start;
   start.program = options.installation.broker;
@@ -149,6 +149,13 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
     if (engine || engine.error().code != ErrorCode::kBusy || tries == kBusyTries) return engine;
     ::poll(nullptr, 0, kBusyRetryMs);
   }
+}
+
+Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const auto found = toml::parse_duration(text);
+  if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
+  return *found;
 }
 
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
@@ -284,7 +291,7 @@ Status options_of_replay_fit(const Arguments& arguments) {
 int replay_command(const Arguments& arguments) {
   if (const Status fit = options_of_replay_fit(arguments); !fit) return complain(fit.error());
   if (arguments.times > 0) return arguments.socket.empty() ? replay_times_command(arguments) : daemon_replay_command(arguments);
-  const auto tool = plan::split_words(arguments.under, "write a script, and name that");
+  const auto tool = toml::split_words(arguments.under, "write a script, and name that");
   if (!tool) return complain(bad_input("--under '" + arguments.under + "': " + tool.error().message));
   if (const Status there = must_have_database(arguments); !there) return complain(there.error());
   const SystemClock clock;

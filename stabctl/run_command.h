@@ -25,6 +25,8 @@ struct Budget {
   std::chrono::nanoseconds most{0};
   bool is_over = false;  // it ended the run
 };
+// Of "10min"; of an empty text 0. kBadInput: it is no time.
+Result<std::chrono::nanoseconds> budget_of(const std::string& text);
 // As long as it lives, Ctrl-C, SIGTERM and SIGHUP ask `stop` to end after this trial, and at once when one comes again. What
 // they did before, they do after it. One at a time.
 class CaughtInterrupts {

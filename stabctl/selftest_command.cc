@@ -59,7 +59,7 @@ std::string plan_text(int comparisons, int links, uint64_t seed) {
 int judge(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   const auto samples = engine::load_samples(store, row);
   if (!samples) return complain_of_no_answer(samples.error());
-  return print(analysis::run_selftest(*samples, {.json = arguments.json}));
+  return print(commands::run_selftest(*samples, {.json = arguments.json}));
 }
 
 // One that was resumed, or of another day.

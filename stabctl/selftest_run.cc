@@ -40,7 +40,7 @@ int run_selftest(const Selftest& selftest, const Arguments& arguments) {
   const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   const plan::Parsed parsed = plan::parse_plan(selftest.plan(seed), selftest.plan_name);
   if (!parsed.plan)
-    return complain_of_no_answer({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + plan::render(parsed.errors), {}});
+    return complain_of_no_answer({ErrorCode::kInternal, "the selftest's own plan is wrong:\n" + toml::render(parsed.errors), {}});
 
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);

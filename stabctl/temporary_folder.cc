@@ -10,7 +10,7 @@
 
 #include "base/printable.h"
 #include "base/trusted_folder.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::ctl {
 

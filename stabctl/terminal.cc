@@ -24,7 +24,7 @@ bool terminal_has_colour(const std::string& color) {
   return ::isatty(STDOUT_FILENO) != 0;
 }
 
-int print(const analysis::CommandOutput& output) {
+int print(const commands::CommandOutput& output) {
   std::fputs(output.out.c_str(), stdout);
   std::fputs(output.err.c_str(), stderr);
   return output.exit_code;

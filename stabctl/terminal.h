@@ -14,6 +14,6 @@ int terminal_width();
 bool terminal_has_colour(const std::string& color = "auto");
 
 // Texts to their streams; returns the exit code.
-int print(const analysis::CommandOutput& output);
+int print(const commands::CommandOutput& output);
 
 }  // namespace stab::ctl

@@ -17,7 +17,7 @@ int trend_command(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const auto series = engine::load_series(*store, arguments.series, {static_cast<int64_t>(::geteuid()), true});
   if (!series) return complain(series.error());
-  analysis::TrendOptions options;
+  commands::TrendOptions options;
   options.series = arguments.series;
   options.request = {arguments.factor, arguments.anchor};
   options.left_out = series->left_out;
@@ -25,7 +25,7 @@ int trend_command(const Arguments& arguments) {
   options.full = arguments.full;
   options.width = terminal_width();
   options.colour = terminal_has_colour();
-  return print(analysis::run_trend(series->parts, options));
+  return print(commands::run_trend(series->parts, options));
 }
 
 }  // namespace stab::ctl

@@ -95,7 +95,7 @@ using WayToDaemon = std::function<Result<UniqueFd>()>;
 // Connects anew each time. pre: the tunnel, where there is one, lives as long
 Result<WayToDaemon> way_to_daemon(const Arguments& arguments, const std::optional<SshTunnel>& tunnel) {
   if (tunnel) return WayToDaemon([&tunnel] { return tunnel->connect(); });
-  const std::string path = engine::web_socket_beside(arguments.socket.empty() ? usual_socket() : arguments.socket);
+  const std::string path = daemon::web_socket_beside(arguments.socket.empty() ? usual_socket() : arguments.socket);
   WayToDaemon daemon = [path, is_default = arguments.socket.empty()] { return connect_to(path, is_default); };
   STAB_TRY(UniqueFd tried, daemon());
   return daemon;
@@ -106,7 +106,7 @@ Status serve(const Arguments& arguments) {
   if (arguments.ssh) {
     // What is the default here says nothing of that machine; its daemon is a service.
     const std::string lines = arguments.socket.empty() ? "/run/stab/stab.sock" : arguments.socket;
-    STAB_TRY(SshTunnel opened, SshTunnel::open(*arguments.ssh, engine::web_socket_beside(lines)));
+    STAB_TRY(SshTunnel opened, SshTunnel::open(*arguments.ssh, daemon::web_socket_beside(lines)));
     tunnel.emplace(std::move(opened));
   }
   STAB_TRY(const auto daemon, way_to_daemon(arguments, tunnel));
@@ -124,7 +124,7 @@ Status serve(const Arguments& arguments) {
   if (!stop) return system_error("signalfd", errno);
   std::printf("%s\n", gate.address().c_str());
   std::fflush(stdout);
-  std::fprintf(stderr, "the lab's page, until Ctrl-C; whoever has this address acts as you at the daemon\n");
+  std::fprintf(stderr, "the lab's page, until Ctrl-C; anyone who has this address acts as you at the daemon\n");
   std::optional<LeadingPage> page;
   if (!arguments.no_browser && has_screen()) {
     STAB_TRY(LeadingPage written, LeadingPage::write(gate.address()));

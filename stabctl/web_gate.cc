@@ -10,8 +10,8 @@
 namespace stab::ctl {
 namespace {
 
-using engine::HttpAnswer;
-using engine::HttpRequest;
+using daemon::HttpAnswer;
+using daemon::HttpRequest;
 
 // What a browser without the cookie gets: it gives the token behind the # for one. Without a token it says what to do.
 constexpr char kEntrance[] = R"(<!doctype html>
@@ -95,7 +95,7 @@ bool WebGate::has_cookie(const HttpRequest& request) const {
 }
 
 HttpAnswer WebGate::swap(const HttpRequest& request) const {
-  if (const auto fault = engine::why_not_in(request))
+  if (const auto fault = daemon::why_not_in(request))
     return refusal(fault->status, "the token is taken from the lab's own page only");
   if (!same(request.body, "\"" + token_ + "\""))
     return refusal(403, "this token is not this address's; 'stabctl web' prints the one that is");

@@ -22,14 +22,14 @@ class WebGate {
       : name_(std::move(name)), port_(port), token_(std::move(token)), cookie_(std::move(cookie)) {}
 
   // What to answer instead of passing it on; nothing: it passes.
-  std::optional<engine::HttpAnswer> stops(const engine::HttpRequest& request) const;
+  std::optional<daemon::HttpAnswer> stops(const daemon::HttpRequest& request) const;
   std::string address() const;  // with the token
 
  private:
   std::string host() const { return name_ + ":" + std::to_string(port_); }
   std::string cookie_name() const { return "stab-" + std::to_string(port_); }
-  bool has_cookie(const engine::HttpRequest& request) const;
-  engine::HttpAnswer swap(const engine::HttpRequest& request) const;
+  bool has_cookie(const daemon::HttpRequest& request) const;
+  daemon::HttpAnswer swap(const daemon::HttpRequest& request) const;
   std::string name_;
   int port_;
   std::string token_, cookie_;

@@ -46,7 +46,7 @@ bool put(int fd, std::string& bytes) {
 
 struct WebRelay::Pair {
   UniqueFd browser, daemon;
-  engine::HttpReader reader;
+  daemon::HttpReader reader;
   std::string to_daemon, to_browser;
   bool ends = false;       // nothing more is read; over once to_browser is taken
   bool was_let_in = false, was_answered = false;
@@ -156,8 +156,8 @@ void WebRelay::accept(int listener) {
   }
 }
 
-void WebRelay::answer(Pair& pair, const engine::HttpAnswer& answer) {
-  pair.to_browser += engine::http_bytes(answer);
+void WebRelay::answer(Pair& pair, const daemon::HttpAnswer& answer) {
+  pair.to_browser += daemon::http_bytes(answer);
   pair.ends = pair.ends || answer.closes;
 }
 
@@ -165,7 +165,7 @@ void WebRelay::pass_on(Pair& pair) {
   while (!pair.ends) {
     const auto request = pair.reader.next();
     if (pair.reader.fault()) {
-      engine::HttpAnswer fault;
+      daemon::HttpAnswer fault;
       fault.status = pair.reader.fault()->status;
       fault.type = "text/plain";
       fault.body = pair.reader.fault()->message + "\n";
@@ -182,7 +182,7 @@ void WebRelay::pass_on(Pair& pair) {
     if (!pair.daemon) {
       auto connected = daemon_();
       if (!connected) {
-        engine::HttpAnswer gone;
+        daemon::HttpAnswer gone;
         gone.status = 502;
         gone.type = "text/plain";
         gone.body = connected.error().message + "\n";
@@ -215,7 +215,7 @@ bool WebRelay::take_from_daemon(Pair& pair) {
     return true;
   }
   if (!pair.was_answered) {
-    engine::HttpAnswer full;
+    daemon::HttpAnswer full;
     full.status = 503;
     full.type = "text/plain";
     full.body = "the daemon has closed the connection: you have as many as it takes, or it has ended\n";

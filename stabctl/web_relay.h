@@ -39,7 +39,7 @@ class WebRelay {
   bool take_from_browser(Pair& pair);
   bool take_from_daemon(Pair& pair);
   void pass_on(Pair& pair);
-  void answer(Pair& pair, const engine::HttpAnswer& answer);
+  void answer(Pair& pair, const daemon::HttpAnswer& answer);
 
   Port port_;
   WebGate gate_;

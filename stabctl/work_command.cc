@@ -12,10 +12,10 @@
 
 #include "stabctl/commands.h"
 #include "stabctl/run_command.h"
-#include "stabd/engine/experiment/places.h"
 #include "stabd/engine/machines/connection.h"
 #include "stabd/engine/machines/held_scratch.h"
 #include "stabd/engine/machines/share.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::ctl {
 namespace {

@@ -35,9 +35,9 @@ bool is_sqlites_device(std::string_view path) { return path == "/dev/null" || pa
 
 // 0, or -1 and errno. pre: `info` is the state of the file at `path` that is to be opened
 int look(const char* path, int flags, const struct stat& info) {
-  if (S_ISLNK(info.st_mode)) return refuse(path, "is a link, and none is followed beside a database; remove it", ELOOP);
+  if (S_ISLNK(info.st_mode)) return refuse(path, "is a link, and links next to a database are not followed; remove it", ELOOP);
   if (S_ISDIR(info.st_mode) || is_sqlites_device(path)) return 0;
-  if (!S_ISREG(info.st_mode)) return refuse(path, "is no regular file", EACCES);
+  if (!S_ISREG(info.st_mode)) return refuse(path, "is not a regular file", EACCES);
   const std::string database = database_beside(path);
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
   if (info.st_nlink > 1 && (writes || !database.empty()))
@@ -74,8 +74,8 @@ int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int
   if ((flags & SQLITE_OPEN_SUPER_JOURNAL) == 0) return real_vfs()->xOpen(real_vfs(), name, file, flags, got);
   file->pMethods = nullptr;
   refuse(name == nullptr ? "" : name,
-         "is named by a journal beside the database, which no store of Stab's has written; ask whoever "
-         "it is from for what 'stabctl bundle EXPERIMENT FILE' makes",
+         "is named by a journal next to the database, which Stab has not written; ask its owner for a "
+         "file that 'stabctl bundle EXPERIMENT FILE' makes",
          EACCES);
   return SQLITE_CANTOPEN;
 }

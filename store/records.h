@@ -1,4 +1,4 @@
-// Records: what goes into the store and comes out, one struct a table. docs/schema.md is the schema for people;
+// Records: what goes into the store and comes out, one struct a table. docs/reference/schema.md is the schema for people;
 // store/schema.cc holds it. Units are in the names, as in the columns.
 #pragma once
 

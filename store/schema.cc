@@ -520,7 +520,7 @@ Status check_kinds(Database& database) {
            database.select_one("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'table' AND NOT (type = 'view' "
                                "AND name IN ('results', 'progress')) LIMIT 1", first_text));
   if (!strange) return {};
-  return Error{ErrorCode::kCorrupt, "the database has '" + *strange + "', which is no table of Stab's; whoever made it has changed it", {}};
+  return Error{ErrorCode::kCorrupt, "the database has '" + *strange + "', which is not a table of Stab's; another program has changed it", {}};
 }
 
 Status migrate(Database& database) {

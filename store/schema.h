@@ -1,4 +1,4 @@
-// The schema and how older files become newer ones. docs/schema.md says what the columns mean.
+// The schema and how older files become newer ones. docs/reference/schema.md says what the columns mean.
 #pragma once
 
 #include "base/result.h"

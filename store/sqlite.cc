@@ -52,8 +52,9 @@ Error make_error(int code, std::string message) {
     // Of a new database of ours alone: SQLite makes its first change before it writes ahead
     // (https://www.sqlite.org/rescode.html). A stranger's is not to be opened for writing, which does what the journal says.
     message +=
-        "; a journal beside it says that whoever made it was killed before it was whole: if you did, 'stabctl resume' or the "
-        "next 'stabctl run' sets it right, otherwise ask for what 'stabctl bundle EXPERIMENT FILE' makes, one file alone";
+        "; a journal next to it shows that the program that made it was killed before it was complete: if it is yours, 'stabctl "
+        "resume' or the next 'stabctl run' repairs it, otherwise ask its owner for a file that 'stabctl bundle EXPERIMENT FILE' "
+        "makes";
   }
   if (code_of(code) == ErrorCode::kBusy) message += "; another program writes to it, close it";
   return {code_of(code), std::move(message), {}};

@@ -5,8 +5,8 @@
 //
 // Every change of a trial's state is a row of this table, and every row is one that production takes. Whoever runs a trial
 // (stabd/engine/trial/trial_run.cc) and whoever stores it (store/trials.cc) turn what happens into events, and do what the row
-// says: live trials, preflight, what a crash has left, replacement, quarantine, cancelling and running again. docs/schema.md
-// shows the states for people.
+// says: live trials, preflight, what a crash has left, replacement, quarantine, cancelling and running again.
+// docs/reference/schema.md shows the states for people.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ bool needs_unwritable_files(const std::string& path) {
 
 Error unwritable_place(const std::string& path) {
   return {ErrorCode::kDenied,
-          "'" + path + "' can't be read where it is: SQLite keeps files beside it, and you may not write there; copy '" + path +
+          "'" + path + "' can't be read where it is: SQLite keeps files next to it, and you may not write there; copy '" + path +
               "' and, if it is there, '" + path + "-wal' to a directory of yours, or ask for a file that 'stabctl bundle "
               "EXPERIMENT FILE' makes of it",
           {}};
@@ -64,7 +64,7 @@ Result<Database> copy_of_unwritable(const std::string& path, const char* vfs) {
   STAB_TRY(Database copy, Database::open(Database::kTemporary, Database::Mode::kCreate, nullptr));
   STAB_CHECK_OK(database.copy_to(copy));
   if (is_unchanged(before, state_of(path)) && state_of(log).st_size == 0) return copy;
-  return Error{ErrorCode::kBusy, "somebody else writes to '" + path + "'; try again, or ask whoever it is for a bundle", {}};
+  return Error{ErrorCode::kBusy, "another program writes to '" + path + "'; try again, or ask its user for a bundle", {}};
 }
 
 }  // namespace stab::store

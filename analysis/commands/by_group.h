@@ -8,23 +8,23 @@
 #include "analysis/commands/stats_data.h"
 #include "analysis/text/finding.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // One finding for the whole response, or one a group under "groups".
 template <typename Describe>
-Result<Finding> by_group(const Arguments& args, const StatsData& data, const Describe& describe) {
+Result<text::Finding> by_group(const Arguments& args, const StatsData& data, const Describe& describe) {
   if (!data.grouped()) return describe(args, data.response());
   STAB_TRY(const auto samples, data.samples(1, SIZE_MAX));
-  std::vector<Finding> rows;
+  std::vector<text::Finding> rows;
   for (const NamedSample& sample : samples) {
-    STAB_TRY(const Finding part, describe(args, sample.values));
-    Finding row;
+    STAB_TRY(const text::Finding part, describe(args, sample.values));
+    text::Finding row;
     row.add("group", sample.name).append(part);
     rows.push_back(std::move(row));
   }
-  Finding finding;
+  text::Finding finding;
   finding.add("groups", std::move(rows));
   return finding;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -1,14 +1,14 @@
-// Windows of virtual speedup as CSV, a row each: what `stabctl stats causal` reads. docs/stats.md has the columns.
+// Windows of virtual speedup as CSV, a row each: what `stabctl stats causal` reads. docs/reference/stats.md has the columns.
 #pragma once
 
 #include "analysis/commands/csv.h"
 #include "analysis/report/causal_data.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // Refuses, beside what read_csv() does: a missing column, a word that isn't one of ours, a count that isn't whole, a row that
 // contradicts another of its trial, more than 100000 lines x points.
-Result<CausalData> causal_data_of(const CsvText& csv);
+Result<report::CausalData> causal_data_of(const CsvText& csv);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -8,22 +8,22 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/report/causal.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The profile of each program, one below the other. Text or Markdown for people, kJson as {"programs": [...]}, each as
-// docs/report-json.md has "causal". Other formats are of trials, and refused.
-CommandOutput run_causal_report(const std::vector<CausalData>& programs, const ReportOptions& options);
+// docs/reference/report-json.md has "causal". Other formats are of trials, and refused.
+CommandOutput run_causal_report(const std::vector<report::CausalData>& programs, const ReportOptions& options);
 
 // What `coz plot` reads: of the first program and its first cell. Refused where there are more, which one file can't tell apart.
-Result<std::string> causal_for_coz(const std::vector<CausalData>& programs);
+Result<std::string> causal_for_coz(const std::vector<report::CausalData>& programs);
 
 // Windows that a plan asks for and what they can show, before anything is known of the program.
 struct CausalWish {
-  CausalBudget budget;            // its spread is not looked at
+  report::CausalBudget budget;    // its spread is not looked at
   bool whole_runs = false;        // each run is a window, and a block of runs what a trial is elsewhere
   uint64_t control_trials = 0;    // of a cell, at most
   std::optional<double> trial_s;  // how long a trial lasts, if somebody said so
 };
 std::string causal_wish_text(const CausalWish& wish);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -10,31 +10,31 @@
 #include "analysis/text/finding.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr double kConf = 0.95;
 
-std::string percent(double share) { return significant(100 * share, 3) + " %"; }
+std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
 
 struct Tally {
   uint64_t compared = 0, alarms = 0, lines = 0, covered = 0;
   double off = 0, most_off = 0, widest_null = 0;
   std::string refusal;
 
-  void add(const CausalReport& report) {
+  void add(const report::CausalReport& report) {
     if (report.nulls.empty() || !report.nulls[0].effect.refused.empty()) {
       refusal = report.design.program + ": " + (report.nulls.empty() ? "no null window" : report.nulls[0].effect.refused);
       return;
     }
-    const CausalEffect& null = report.nulls[0].effect;
+    const report::CausalEffect& null = report.nulls[0].effect;
     ++compared;
     alarms += null.p_value < report.design.alpha;
     widest_null = std::max({widest_null, std::fabs(null.speedup.low), std::fabs(null.speedup.high)});
-    for (const CausalCurve& curve : report.curves) {
-      for (const CausalArm& arm : curve.arms) {
+    for (const report::CausalCurve& curve : report.curves) {
+      for (const report::CausalArm& arm : curve.arms) {
         if (!arm.effect.refused.empty()) continue;
-        const Interval& found = arm.effect.speedup;
+        const report::Interval& found = arm.effect.speedup;
         ++lines;
         covered += found.low <= kSelftestSaving && kSelftestSaving <= found.high;
         off += std::fabs(found.estimate - kSelftestSaving);
@@ -44,37 +44,38 @@ struct Tally {
   }
 };
 
-bool is_selftest(const CausalData& data) {
+bool is_selftest(const report::CausalData& data) {
   return data.experiment.starts_with("selftest-causal") && data.program.starts_with("aa") && data.lines.size() == 1 &&
          data.speedups == std::vector<double>{kSelftestSpeedup};
 }
 
 }  // namespace
 
-CommandOutput run_causal_selftest(const std::vector<CausalData>& programs, const SelftestOptions& options) {
+CommandOutput run_causal_selftest(const std::vector<report::CausalData>& programs, const SelftestOptions& options) {
   if (programs.empty()) return refused(bad_input("there is no causal profile to judge"));
   Tally tally;
-  for (const CausalData& data : programs) {
+  for (const report::CausalData& data : programs) {
     if (!is_selftest(data))
       return refused(bad_input("'" + data.experiment + "' is no causal selftest: what its lines are worth is not known"));
     if (data.incomplete)
       return refused(
           bad_input("'" + data.experiment +
-                    "' is not over, and a rate that was looked at on the way is none; 'stabctl resume' goes on with it"));
-    const Result<CausalReport> report = analyse_causal(data, 0);
+                    "' is not finished, so its rate is not known yet; 'stabctl resume' continues it"));
+    const Result<report::CausalReport> report = report::analyse_causal(data, 0);
     if (!report) return refused(report.error());
     tally.add(*report);
   }
   if (tally.compared == 0) return refused(bad_input("no comparison of the selftest could be judged: " + tally.refusal));
   const double alpha = programs[0].alpha;
-  const Result<ProportionTest> rate = exact_binomial(tally.alarms, tally.compared, alpha, Alternative::kTwoSided, kConf);
+  const Result<statistics::ProportionTest> rate =
+      statistics::exact_binomial(tally.alarms, tally.compared, alpha, statistics::Alternative::kTwoSided, kConf);
   if (!rate) return refused(rate.error());
   const bool too_many = rate->conf_low > alpha;
   const double mean_off = tally.lines ? tally.off / static_cast<double>(tally.lines) : 0;
   CommandOutput output;
   output.exit_code = too_many ? 1 : 0;
   if (options.json) {
-    Finding finding;
+    text::Finding finding;
     finding.add("format", "stab-causal-selftest").add_count("version", 1).add_count("comparisons", tally.compared);
     finding.add("alpha", alpha).add_count("false_alarms", tally.alarms);
     finding.add("rate", rate->estimate).add("conf_low", rate->conf_low).add("conf_high", rate->conf_high);
@@ -88,13 +89,13 @@ CommandOutput run_causal_selftest(const std::vector<CausalData>& programs, const
     output.out += "  " + what + std::string(what.size() < 28 ? 28 - what.size() : 1, ' ') + value + "\n";
   };
   const std::string all = std::to_string(tally.compared);
-  output.out = "causal selftest: " + all + " comparisons of windows in which everybody pauses with windows without a pause\n";
+  output.out = "causal selftest: " + all + " comparisons of windows in which all threads pause with windows without a pause\n";
   line("false alarms", std::to_string(tally.alarms) + " of " + all + ", " + percent(rate->estimate) + "; exact 95 % interval " +
                            percent(rate->conf_low) + " to " + percent(rate->conf_high));
   line("promised", percent(alpha));
   line("widest null interval", "reaches " + percent(tally.widest_null));
   line("a line worth " + percent(kSelftestSaving),
-       "off by " + significant(100 * mean_off, 2) + " points in the mean, " + significant(100 * tally.most_off, 2) +
+       "off by " + text::significant(100 * mean_off, 2) + " points in the mean, " + text::significant(100 * tally.most_off, 2) +
            " at most; its 95 % interval holds the truth in " + std::to_string(tally.covered) + " of " +
            std::to_string(tally.lines));
   output.out += too_many ? "more alarms than promised: pausing itself changes programs on this machine; see 'stabctl doctor'\n"
@@ -102,4 +103,4 @@ CommandOutput run_causal_selftest(const std::vector<CausalData>& programs, const
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

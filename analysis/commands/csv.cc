@@ -22,7 +22,7 @@
 #include "base/unique_fd.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 CsvText::CsvText(CsvText&& other) noexcept
     : name_(std::move(other.name_)),
@@ -88,7 +88,7 @@ std::string_view trim(std::string_view text) {
 // doubled quotes) and `last_in_row` tells whether its row ends there.
 class FieldWalker {
  public:
-  explicit FieldWalker(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {
+  FieldWalker(std::string_view text, char separator) : at_(text.data()), end_(at_ + text.size()), separator_(separator) {
     if (text.starts_with("\xef\xbb\xbf")) at_ += 3;  // byte order mark
     line_start_ = at_;
   }
@@ -120,11 +120,11 @@ class FieldWalker {
     field_column_ = static_cast<int>(at_ - line_start_) + 1;
     quoted = false;
     const char* start = at_;
-    while (start != end_ && (*start == ' ' || *start == '\t')) ++start;
+    while (start != end_ && is_blank(*start)) ++start;
     if (start != end_ && *start == '"') return next_quoted(start + 1);
     // Short fields: a plain loop beats memchr's set-up.
     const char* p = at_;
-    while (p != end_ && *p != ',' && *p != '\n') ++p;
+    while (p != end_ && *p != separator_ && *p != '\n') ++p;
     field = {at_, static_cast<size_t>(p - at_)};
     finish(p);
     if (last_in_row && !field.empty() && field.back() == '\r') field.remove_suffix(1);
@@ -133,6 +133,7 @@ class FieldWalker {
   }
 
  private:
+  bool is_blank(char c) const { return c == ' ' || (c == '\t' && separator_ != '\t'); }
   bool next_quoted(const char* p) {
     quoted = true;
     buffer_.clear();
@@ -152,8 +153,8 @@ class FieldWalker {
       buffer_ += '"';
       ++p;
     }
-    while (p != end_ && (*p == ' ' || *p == '\t' || *p == '\r')) ++p;
-    if (p != end_ && *p != ',' && *p != '\n') return false;
+    while (p != end_ && (is_blank(*p) || *p == '\r')) ++p;
+    if (p != end_ && *p != separator_ && *p != '\n') return false;
     field = buffer_;
     finish(p);
     return true;
@@ -169,6 +170,7 @@ class FieldWalker {
 
   const char* at_;
   const char* end_;
+  const char separator_;
   const char* line_start_;
   int line_ = 1;
   int field_line_ = 1;
@@ -250,6 +252,30 @@ std::string shown(std::string_view text) {
   return in_quotes(one_line(text.substr(0, 2 * kMost)), kMost);
 }
 
+// Of the header's line, quotes left out: the one of ',', ';' and tab that it has; one column: ','.
+Result<char> separator_of(const CsvText& csv) {
+  const std::string_view text = csv.text();
+  size_t commas = 0, semicolons = 0, tabs = 0;
+  bool quoted = false, begun = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '\n' && begun) break;
+    begun = begun || (c != '\n' && c != '\r');
+    commas += c == ',';
+    semicolons += c == ';';
+    tabs += c == '\t';
+  }
+  // A tab beside a comma is a blank, as it has always been.
+  if (commas > 0 && semicolons > 0)
+    return bad_input("'" + csv.name() +
+                     "': its header has commas and semicolons, so what separates its columns can't be told; put names that "
+                     "hold one of them in quotes");
+  if (semicolons > 0) return ';';
+  if (commas == 0 && tabs > 0) return '\t';
+  return ',';
+}
+
 Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {
   walker.skip_empty_lines();
   if (walker.done()) return bad_input("'" + csv.name() + "' is empty; the first line must name the columns");
@@ -272,6 +298,27 @@ bool marks_missing(std::string_view field) {
   return std::find(std::begin(kWords), std::end(kWords), field) != std::end(kWords);
 }
 
+// Commas in numbers of a file, and whether they can be decimal signs in all of them.
+struct DecimalsSeen {
+  DecimalSign allowed = DecimalSign::kAny;
+  size_t comma_row = 0, point_row = 0;  // the first that has one; 0: none
+  std::string comma_field{}, point_field{};
+  bool only_thousands = true;  // each comma stands where one may separate thousands, too: "12,345"
+  size_t several_row = 0;      // the first with several commas, which are no decimal sign
+};
+
+// "12,345", "1,234,567"; not "0,123".
+bool may_be_thousands(std::string_view field) {
+  if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
+  const size_t first = field.find(',');
+  if (first == 0 || first > 3 || field[0] == '0') return false;
+  for (size_t at = first; at < field.size(); at += 4) {
+    if (field[at] != ',' || at + 4 > field.size()) return false;
+    if (field.substr(at + 1, 3).find_first_not_of("0123456789") != std::string_view::npos) return false;
+  }
+  return true;
+}
+
 // True when the whole field is one finite number.
 bool parse_number(std::string_view field, double& number) {
   if (!field.empty() && field.front() == '+') field.remove_prefix(1);
@@ -284,36 +331,131 @@ bool parse_number(std::string_view field, double& number) {
 // digits that the double has lost (NIST StRD SmLs07 to 09: 1000000000000.4). 0 for most fields.
 double rest_of(std::string_view field, double number) {
   if (std::fabs(number) < 1e9) return 0;
+  std::string text(field);
+  std::replace(text.begin(), text.end(), ',', '.');
   const auto digits = std::count_if(field.begin(), field.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (digits < 16 && field.find('.') == std::string_view::npos) return 0;  // a whole number that a double holds
-  const std::string text(field);
+  if (digits < 16 && text.find('.') == std::string::npos) return 0;  // a whole number that a double holds
   const long double exact = std::strtold(text.c_str(), nullptr);
   return std::isfinite(exact) ? static_cast<double>(exact - number) : 0;
 }
 
 }  // namespace
 
+namespace {
+
+// The same, with a comma for a decimal sign where that may be. row: from 1
+bool parse_number(std::string_view field, double& number, DecimalsSeen& seen, size_t row) {
+  const bool has_comma = field.find(',') != std::string_view::npos;
+  if (!has_comma) {
+    if (!parse_number(field, number)) return false;
+    const bool has_point = field.find('.') != std::string_view::npos;
+    if (has_point && seen.allowed == DecimalSign::kComma) return false;
+    if (has_point && seen.point_row == 0) seen.point_row = row, seen.point_field = field;
+    return true;
+  }
+  if (seen.allowed == DecimalSign::kPoint) return false;
+  const bool thousands = may_be_thousands(field);
+  std::string text(field);
+  std::replace(text.begin(), text.end(), ',', '.');
+  const bool is_number = parse_number(text, number);
+  if (!is_number && !(thousands && seen.allowed == DecimalSign::kAny)) return false;
+  if (seen.comma_row == 0) seen.comma_row = row, seen.comma_field = field;
+  seen.only_thousands = seen.only_thousands && thousands;
+  if (is_number) return true;
+  // Whether it is a mistake is known after all rows.
+  if (seen.several_row == 0) seen.several_row = row;
+  number = 0;
+  return true;
+}
+
+// After all rows: whether the commas that were taken for decimal signs are.
+Status check_decimals(const CsvText& csv, const DecimalsSeen& seen) {
+  if (seen.comma_row == 0) return {};
+  const std::string comma = "row " + std::to_string(seen.comma_row) + " has " + shown(seen.comma_field);
+  if (seen.point_row != 0)
+    return bad_input("'" + csv.name() + "': " + comma + ", and row " + std::to_string(seen.point_row) + " " +
+                     shown(seen.point_field) + "; write all numbers with one decimal sign, and nothing between thousands");
+  if (seen.only_thousands && seen.allowed == DecimalSign::kAny)
+    return bad_input("'" + csv.name() + "': " + comma +
+                     ", whose comma may be a decimal sign or separate thousands; say --decimal comma, or leave the commas out");
+  if (seen.several_row != 0)
+    return bad_input("'" + csv.name() + "': row " + std::to_string(seen.several_row) +
+                     " has a number with several commas, while others have one for a decimal sign; leave out what separates "
+                     "thousands");
+  return {};
+}
+
+// Levels that rows left out alone had are gone.
+void drop_unused_levels(CsvColumn& column) {
+  std::vector<uint32_t> renumbered(column.levels.size(), UINT32_MAX);
+  std::vector<std::string> used;
+  for (const uint32_t code : column.codes) renumbered[code] = 0;
+  for (size_t level = 0; level < renumbered.size(); ++level) {
+    if (renumbered[level] == UINT32_MAX) continue;
+    renumbered[level] = static_cast<uint32_t>(used.size());
+    used.push_back(std::move(column.levels[level]));
+  }
+  column.levels = std::move(used);
+  for (uint32_t& code : column.codes) code = renumbered[code];
+}
+
+// What a reader of the answer should know of how the file was read; "": nothing.
+std::string notes_of(const CsvText& csv, char separator, const DecimalsSeen& seen, const std::vector<size_t>& left_out,
+                     size_t rows) {
+  std::string said;
+  const auto add = [&said](const std::string& words) { said += (said.empty() ? "" : "; ") + words; };
+  if (separator != ',') add(std::string("columns are separated by ") + (separator == ';' ? "semicolons" : "tabs"));
+  if (seen.comma_row != 0) add("commas are decimal signs");
+  if (!left_out.empty()) {
+    constexpr size_t kShown = 5;
+    std::string numbers;
+    for (size_t i = 0; i < std::min(left_out.size(), kShown); ++i) numbers += (i > 0 ? ", " : "") + std::to_string(left_out[i]);
+    if (left_out.size() > kShown) numbers += ", ...";
+    add(std::to_string(left_out.size()) + " of " + std::to_string(rows) + " rows lack a value and are left out (row " + numbers +
+        ")");
+  }
+  return said.empty() ? said : csv.name() + ": " + said;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> csv_header(const CsvText& csv) {
-  FieldWalker walker(csv.text());
+  STAB_TRY(const char separator, separator_of(csv));
+  FieldWalker walker(csv.text(), separator);
   return header_of(csv, walker);
 }
 
 Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv) {
-  FieldWalker walker(csv.text());
+  STAB_TRY(const char separator, separator_of(csv));
+  FieldWalker walker(csv.text(), separator);
   STAB_TRY(const std::vector<std::string> names, header_of(csv, walker));
-  walker.skip_empty_lines();
-  std::vector<std::string> numeric;
-  for (size_t column = 0; column < names.size() && !walker.done(); ++column) {
-    if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
-    double number = 0;
-    if (!walker.quoted && parse_number(walker.field, number)) numeric.push_back(names[column]);
-    if (walker.last_in_row) break;
+  // Of each column the first field that is there decides.
+  constexpr size_t kMostRows = 1000;
+  std::vector<bool> decided(names.size()), is_numeric(names.size());
+  for (size_t row = 1; row <= kMostRows; ++row) {
+    walker.skip_empty_lines();
+    if (walker.done()) break;
+    for (size_t column = 0;; ++column) {
+      if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
+      if (column < names.size() && !decided[column] && !walker.field.empty() && (walker.quoted || !marks_missing(walker.field))) {
+        double number = 0;
+        DecimalsSeen seen{.allowed = csv.decimal()};
+        decided[column] = true;
+        is_numeric[column] = !walker.quoted && parse_number(walker.field, number, seen, row);
+      }
+      if (walker.last_in_row) break;
+    }
+    if (std::find(decided.begin(), decided.end(), false) == decided.end()) break;
   }
+  std::vector<std::string> numeric;
+  for (size_t column = 0; column < names.size(); ++column)
+    if (is_numeric[column]) numeric.push_back(names[column]);
   return numeric;
 }
 
-Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests) {
-  FieldWalker walker(csv.text());
+Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests, std::string* notes) {
+  STAB_TRY(const char separator, separator_of(csv));
+  FieldWalker walker(csv.text(), separator);
   STAB_TRY(const std::vector<std::string> names, header_of(csv, walker));
   // For each file column: what to do with it.
   struct Action {
@@ -353,24 +495,33 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
     else columns[r].codes.reserve(expected);
   }
 
-  size_t rows = 0;
+  size_t rows = 0, blank_rows = 0;
+  std::vector<size_t> left_out;
+  DecimalsSeen decimals{.allowed = csv.decimal()};
   for (walker.skip_empty_lines(); !walker.done(); walker.skip_empty_lines()) {
     ++rows;
     size_t column = 0;
+    bool lacks = false, is_blank = true;
     do {
       if (!walker.next()) return at_field(csv, walker, "a quote is not closed, or text follows it");
       if (column == names.size())
         return at_field(csv, walker, "row " + std::to_string(rows) + " has more fields than the header's " +
                                          std::to_string(names.size()));
       const Action& action = actions[column];
+      is_blank = is_blank && walker.field.empty();
+      if (notes && (action.number || action.level) && (walker.field.empty() || (!walker.quoted && marks_missing(walker.field)))) {
+        lacks = true;
+        ++column;
+        continue;
+      }
       if (action.number) {
         double number = 0;
-        if (!parse_number(walker.field, number))
+        if (!parse_number(walker.field, number, decimals, rows))
           return at_field(csv, walker,
                           "row " + std::to_string(rows) + ", column '" + names[column] +
                               "': " + (walker.field.empty() ? "it is empty" : shown(walker.field) + " is not a finite number") +
                               "; remove the row or repair it");
-        if (std::fabs(number) > kLargestValue)
+        if (std::fabs(number) > statistics::kLargestValue)
           return at_field(csv, walker,
                           "row " + std::to_string(rows) + ", column '" + names[column] + "': " + shown(walker.field) +
                               " is so large that its square overflows; rescale the column");
@@ -394,7 +545,22 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
     if (column < names.size())
       return at_field(csv, walker, "row " + std::to_string(rows) + " has " + std::to_string(column) +
                                        " fields, the header " + std::to_string(names.size()));
+    if (!lacks) continue;
+    const size_t kept = rows - left_out.size() - blank_rows - 1;
+    for (CsvColumn& one : columns) {
+      if (one.numbers.size() > kept) one.numbers.pop_back();
+      if (one.rests.size() > kept) one.rests.pop_back();
+      if (one.codes.size() > kept) one.codes.pop_back();
+    }
+    // A row of separators alone is what a spreadsheet writes behind the data.
+    if (is_blank) ++blank_rows;
+    else left_out.push_back(rows);
   }
+  STAB_CHECK_OK(check_decimals(csv, decimals));
+  if (rows > 0 && rows == left_out.size() + blank_rows)
+    return bad_input("'" + csv.name() + "': all of its " + std::to_string(rows) +
+                     " rows lack a value in one of the columns; name others");
+  if (notes) *notes = notes_of(csv, separator, decimals, left_out, rows - blank_rows);
   if (rows == 0) return bad_input("'" + csv.name() + "' has a header but no rows");
   for (size_t r = 0; r < requests.size(); ++r) {
     if (requests[r].kind != CsvKind::kLevel) continue;
@@ -405,8 +571,9 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
         return bad_input("column '" + columns[r].name + "' has the level " + shown(level) +
                          " with a control character or line end in it; rename it");
     for (uint32_t& code : columns[r].codes) code = renumbered[code];
+    if (!left_out.empty()) drop_unused_levels(columns[r]);
   }
   return columns;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

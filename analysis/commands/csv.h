@@ -1,4 +1,5 @@
-// CSV in: chosen columns of a comma-separated file with a header line, as numbers or as levels of a factor.
+// CSV in: chosen columns of a table with a header line, as numbers or as levels of a factor. Fields are separated by commas,
+// semicolons or tabs, whichever the header has.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,10 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
+
+// kAny: a point, or a comma where no number has a point.
+enum class DecimalSign { kAny, kPoint, kComma };
 
 // The text of a file, mapped, or of standard input ("-"), read to its end.
 class CsvText {
@@ -22,10 +26,14 @@ class CsvText {
 
   std::string_view text() const { return text_; }
   const std::string& name() const { return name_; }
+  // What the reader takes for a decimal sign, where the numbers alone don't tell.
+  void set_decimal(DecimalSign sign) { decimal_ = sign; }
+  DecimalSign decimal() const { return decimal_; }
 
  private:
   CsvText() = default;
   std::string name_;
+  DecimalSign decimal_ = DecimalSign::kAny;
   std::string owned_;
   void* mapped_ = nullptr;
   size_t mapped_bytes_ = 0;
@@ -56,10 +64,14 @@ Result<std::vector<std::string>> csv_header(const CsvText& csv);
 // Names of columns whose first data row holds a number.
 Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 
-// RFC 4180: fields may be quoted, quotes are doubled, quoted fields may hold commas and line ends; CRLF or LF;
+// RFC 4180: fields may be quoted, quotes are doubled, quoted fields may hold separators and line ends; CRLF or LF;
 // spaces around unquoted fields and empty lines are ignored. Refuses, with file:line:column: ragged rows, unknown
 // columns ("did you mean"), empty or non-numeric fields, NaN and infinities, NA and its like as a level unless quoted, control
-// characters in names of levels and columns, no data rows.
-Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests);
+// characters in names of levels and columns, no data rows, two separators in the header, two decimal signs, and commas that may
+// be decimal signs or separate thousands.
+// notes: rows in which an asked field is empty or marks a missing value are left out instead, and what a person may not expect of
+// the reading is said in it, a sentence; ""
+Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests,
+                                        std::string* notes = nullptr);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

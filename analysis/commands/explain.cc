@@ -11,12 +11,12 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
-std::string percent_of(double log_ratio) { return ratio_text(std::exp(log_ratio)); }
+std::string percent_of(double log_ratio) { return text::ratio_text(std::exp(log_ratio)); }
 
 std::string bound(double log_ratio) {
   std::array<char, 32> text{};
@@ -29,7 +29,7 @@ std::string interval_of(const Effect& effect) {
   return "[" + bound(effect.low) + ", " + bound(effect.high) + "] %";
 }
 
-std::string share_text(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+std::string share_text(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 
 // "2.69 % slower"
 std::string change(double log_ratio) {
@@ -39,15 +39,15 @@ std::string change(double log_ratio) {
   return text.data();
 }
 
-const PlaceAnswer* places_of(const Explanation& all) {
+const statistics::PlaceAnswer* places_of(const Explanation& all) {
   return all.search && all.search->answer ? &*all.search->answer : nullptr;
 }
 
-std::vector<size_t> found_functions(const PlaceAnswer& places) {
+std::vector<size_t> found_functions(const statistics::PlaceAnswer& places) {
   std::vector<size_t> out;
   for (size_t f = 0; f < places.functions.size(); ++f)
     if (places.functions[f].is_found) out.push_back(f);
-  for (const PairEffect& pair : places.pairs)
+  for (const statistics::PairEffect& pair : places.pairs)
     for (const size_t f : {size_t{pair.first}, size_t{pair.second}})
       if (std::find(out.begin(), out.end(), f) == out.end()) out.push_back(f);
   return out;
@@ -55,7 +55,7 @@ std::vector<size_t> found_functions(const PlaceAnswer& places) {
 
 // " of 'wide'"
 std::string of_functions(const Explanation& all) {
-  const PlaceAnswer* const places = places_of(all);
+  const statistics::PlaceAnswer* const places = places_of(all);
   if (!places) return "";
   const std::vector<size_t> found = found_functions(*places);
   if (found.empty() || found.size() > 2) return "";
@@ -65,49 +65,49 @@ std::string of_functions(const Explanation& all) {
 }
 
 std::string sentence(const Explanation& all) {
-  const CauseAnswer& answer = *all.answer;
+  const statistics::CauseAnswer& answer = *all.answer;
   const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
   switch (answer.verdict) {
-    case CauseVerdict::kCode: {
-      const std::string rest = answer.place.state == EffectState::kAbsent
+    case statistics::CauseVerdict::kCode: {
+      const std::string rest = answer.place.state == statistics::EffectState::kAbsent
                                    ? ", and its place adds less than " + margin
                                    : "; its place adds " + percent_of(answer.place.estimate) + ", less than " + margin;
       return "code: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
              " wherever its functions lie" + rest;
     }
-    case CauseVerdict::kPlace:
+    case statistics::CauseVerdict::kPlace:
       return "place: " + whole + " where its functions lie now, by the place" + of_functions(all) +
              "; over random places the code differs by less than " + half;
-    case CauseVerdict::kBoth:
+    case statistics::CauseVerdict::kBoth:
       return "both: " + whole + ", of which " + percent_of(answer.code.estimate) + " is code and " +
              percent_of(answer.place.estimate) + " the place" + of_functions(all);
-    case CauseVerdict::kNothing:
+    case statistics::CauseVerdict::kNothing:
       return "nothing: neither the code nor the place of " + all.new_name + " makes a difference to " + all.old_name +
              " that matters: code less than " + half + ", place less than " + margin;
-    case CauseVerdict::kUnresolved: break;
+    case statistics::CauseVerdict::kUnresolved: break;
   }
   std::string known;
-  if (answer.code.state == EffectState::kThere || answer.code.state == EffectState::kSmall)
+  if (answer.code.state == statistics::EffectState::kThere || answer.code.state == statistics::EffectState::kSmall)
     known = "; sure is that the code differs by " + percent_of(answer.code.estimate);
-  if (answer.place.state == EffectState::kThere || answer.place.state == EffectState::kSmall)
+  if (answer.place.state == statistics::EffectState::kThere || answer.place.state == statistics::EffectState::kSmall)
     known = "; sure is that the place makes " + percent_of(answer.place.estimate);
   return "unresolved: " + std::to_string(answer.blocks) + " blocks don't tell" + known;
 }
 
-std::string state_text(const CauseEffect& effect, double within) {
+std::string state_text(const statistics::CauseEffect& effect, double within) {
   switch (effect.state) {
-    case EffectState::kThere: return "there";
-    case EffectState::kSmall: return "there, and less than the margin";
-    case EffectState::kAbsent: return "less than " + share_text(within);
-    case EffectState::kOpen: break;
+    case statistics::EffectState::kThere: return "there";
+    case statistics::EffectState::kSmall: return "there, and less than the margin";
+    case statistics::EffectState::kAbsent: return "less than " + share_text(within);
+    case statistics::EffectState::kOpen: break;
   }
   return "open";
 }
 
 std::string effects_text(const Explanation& all, int width) {
-  const CauseAnswer& answer = *all.answer;
-  TextTable table({{"", Align::kLeft, true},
+  const statistics::CauseAnswer& answer = *all.answer;
+  text::TextTable table({{"", Align::kLeft, true},
                    {"difference", Align::kRight, true},
                    {"interval", Align::kLeft, true},
                    {"", Align::kLeft, false}});
@@ -127,30 +127,30 @@ std::string address_text(uint64_t address) {
 }
 
 std::string search_sentence(const FunctionSearch& search) {
-  const PlaceAnswer& places = *search.answer;
-  const std::string all = "all " + plural(places.functions.size(), "function") + " together " +
+  const statistics::PlaceAnswer& places = *search.answer;
+  const std::string all = "all " + report::plural(places.functions.size(), "function") + " together " +
                           percent_of(places.together.estimate) + " " + interval_of(places.together);
   switch (places.cause) {
-    case PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
-    case PlaceCause::kPair: return "it is the places of two functions (" + all + ")";
-    case PlaceCause::kSeveral: return "it is the places of several functions (" + all + ")";
-    case PlaceCause::kMany: return "it is many small ones: no function alone, " + all;
-    case PlaceCause::kElsewhere:
+    case statistics::PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
+    case statistics::PlaceCause::kPair: return "it is the places of two functions (" + all + ")";
+    case statistics::PlaceCause::kSeveral: return "it is the places of several functions (" + all + ")";
+    case statistics::PlaceCause::kMany: return "it is many small ones: no function alone, " + all;
+    case statistics::PlaceCause::kElsewhere:
       return "it is not where functions begin in their page: " + all +
              "; what is left is their distance over pages, code that never moves, and data";
-    case PlaceCause::kOpen: break;
+    case statistics::PlaceCause::kOpen: break;
   }
-  return "of which function was not found in " + plural(places.runs, "run") + ": " + all;
+  return "of which function was not found in " + report::plural(places.runs, "run") + ": " + all;
 }
 
 std::string search_text(const Explanation& all, int width) {
   const FunctionSearch& search = *all.search;
-  if (!search.answer) return wrap("of which function is not known: " + search.not_done, width, "\n", "  ");
-  const PlaceAnswer& places = *search.answer;
-  std::string out = wrap(search_sentence(search), width, "\n", "  ");
+  if (!search.answer) return text::wrap("of which function is not known: " + search.not_done, width, "\n", "  ");
+  const statistics::PlaceAnswer& places = *search.answer;
+  std::string out = text::wrap(search_sentence(search), width, "\n", "  ");
   const std::vector<size_t> found = found_functions(places);
   if (!found.empty()) {
-    TextTable table({{"function", Align::kLeft, false},
+    text::TextTable table({{"function", Align::kLeft, false},
                      {"its place", Align::kRight, true},
                      {"interval", Align::kLeft, true},
                      {"old place (mod 32, 64, 4096)", Align::kLeft, true},
@@ -162,60 +162,60 @@ std::string search_text(const Explanation& all, int width) {
     }
     out += table.text(width);
   }
-  for (const PairEffect& pair : places.pairs)
-    out += wrap("'" + search.functions[pair.first].name + "' and '" + search.functions[pair.second].name +
+  for (const statistics::PairEffect& pair : places.pairs)
+    out += text::wrap("'" + search.functions[pair.first].name + "' and '" + search.functions[pair.second].name +
                     "' together add " + percent_of(pair.estimate) + " to what each adds: their distance matters",
                 width, "  ", "  ");
-  if (places.cause == PlaceCause::kFunction && found.size() == 1) {
+  if (places.cause == statistics::PlaceCause::kFunction && found.size() == 1) {
     const PlacedFunctionFacts& facts = search.functions[found[0]];
     const bool keep_old = places.functions[found[0]].estimate > 0;
-    out += wrap("cure: a layout file (docs/layout.md) keeps it where it is fast, in every later build: place " + facts.name +
+    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build: place " + facts.name +
                     " mod 4096 at " + std::to_string((keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16),
                 width, "  ", "  ");
   }
   if (!search.sampled)
-    out += wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ", "  ");
+    out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ", "  ");
   if (search.left_out > 0)
-    out += wrap(plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at", width, "  ",
+    out += text::wrap(report::plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at", width, "  ",
                 "  ");
   if (search.unmatched >= 0.05)
-    out += wrap(share_text(search.unmatched) + " of the time is in functions that can't be put where the other build has them: "
+    out += text::wrap(share_text(search.unmatched) + " of the time is in functions that can't be put where the other build has them: "
                 "they never move, or one build alone has them",
                 width, "  ", "  ");
   return out;
 }
 
 std::string settle_text(const Explanation& all) {
-  const CauseAnswer& answer = *all.answer;
+  const statistics::CauseAnswer& answer = *all.answer;
   const std::string ended = all.unfinished.empty() ? "" : all.unfinished + "; ";
   if (!answer.settles_at)
     return ended + "an effect lies so near a margin that no number of blocks would tell; another margin does: --margin";
   const double each = answer.blocks > 0 ? all.seconds / answer.blocks : 0;
   return ended + "some " + std::to_string(*answer.settles_at) + " blocks would tell, were the effects as seen: " +
-         machine_time_text(each * *answer.settles_at) + "; --at-most gives it more time, --margin asks for less";
+         report::machine_time_text(each * *answer.settles_at) + "; --at-most gives it more time, --margin asks for less";
 }
 
-void effect_json(JsonWriter& json, const char* name, const CauseEffect& effect) {
+void effect_json(text::JsonWriter& json, const char* name, const statistics::CauseEffect& effect) {
   json.begin_object(name)
       .value("difference", std::expm1(effect.estimate))
       .value("low", std::expm1(effect.low))
       .value("high", std::expm1(effect.high))
       .value("sd_of_blocks", effect.spread)
-      .value("state", word_of(effect.state))
+      .value("state", statistics::word_of(effect.state))
       .end();
 }
 
-void search_json(JsonWriter& json, const FunctionSearch& search) {
+void search_json(text::JsonWriter& json, const FunctionSearch& search) {
   json.begin_object("functions").value("not_done", search.not_done).value("sampled", search.sampled);
   json.value("unmatched_share", search.unmatched).value("left_out", search.left_out);
   if (search.answer) {
-    const PlaceAnswer& places = *search.answer;
-    json.value("cause", word_of(places.cause)).value("runs", places.runs).value("blocks", places.blocks);
+    const statistics::PlaceAnswer& places = *search.answer;
+    json.value("cause", statistics::word_of(places.cause)).value("runs", places.runs).value("blocks", places.blocks);
     json.begin_object("together").value("difference", std::expm1(places.together.estimate));
     json.value("low", std::expm1(places.together.low)).value("high", std::expm1(places.together.high)).end();
     json.begin_array("each");
     for (size_t f = 0; f < places.functions.size(); ++f) {
-      const PlaceEffect& effect = places.functions[f];
+      const statistics::PlaceEffect& effect = places.functions[f];
       const PlacedFunctionFacts& facts = search.functions[f];
       json.begin_object().value("name", facts.name).value("found", effect.is_found);
       json.value("difference", std::expm1(effect.estimate)).value("low", std::expm1(effect.low));
@@ -224,7 +224,7 @@ void search_json(JsonWriter& json, const FunctionSearch& search) {
       json.value("bytes", facts.bytes).value("share_of_samples", facts.share).end();
     }
     json.end().begin_array("pairs");
-    for (const PairEffect& pair : places.pairs)
+    for (const statistics::PairEffect& pair : places.pairs)
       json.begin_object().value("first", search.functions[pair.first].name).value("second", search.functions[pair.second].name)
           .value("difference", std::expm1(pair.estimate)).value("p_holm", pair.p_holm).end();
     json.end();
@@ -233,9 +233,9 @@ void search_json(JsonWriter& json, const FunctionSearch& search) {
 }
 
 std::string json_of(const Explanation& all) {
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
-  json.value("answer", all.answer ? word_of(all.answer->verdict) : "none");
+  json.value("answer", all.answer ? statistics::word_of(all.answer->verdict) : "none");
   json.value("sentence", all.answer ? sentence(all) : all.not_answered).value("unfinished", all.unfinished);
   json.value("margin", all.settings.margin).value("alpha", all.settings.alpha);
   if (all.answer) {
@@ -258,16 +258,16 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.json = json_of(all);
   if (!all.answer) {
     out.exit_code = 2;
-    out.text = wrap("no answer: " + all.not_answered, width, "", "  ");
+    out.text = text::wrap("no answer: " + all.not_answered, width, "", "  ");
     return out;
   }
-  const CauseAnswer& answer = *all.answer;
-  const bool open = answer.verdict == CauseVerdict::kUnresolved;
+  const statistics::CauseAnswer& answer = *all.answer;
+  const bool open = answer.verdict == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
-  out.text = wrap(sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
-  if (open) out.text += wrap(settle_text(all), width, "\n", "  ");
+  out.text = text::wrap(sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
+  if (open) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   if (all.search) out.text += search_text(all, width);
-  out.text += wrap(plural(answer.blocks, "block") + " of four runs, " + machine_time_text(all.seconds) +
+  out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
                        "; intervals of code and place hold with " + share_text(answer.confidence) +
                        " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack "
                        "and libraries lie as they do in a plain run, and are no part of the place",
@@ -275,4 +275,4 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

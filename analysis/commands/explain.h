@@ -9,9 +9,9 @@
 #include "analysis/statistics/cause.h"
 #include "analysis/statistics/place_effects.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
-// A function whose place was drawn: in the order of PlaceAnswer::functions.
+// A function whose place was drawn: in the order of statistics::PlaceAnswer::functions.
 struct PlacedFunctionFacts {
   std::string name;
   uint64_t old_address = 0, new_address = 0;  // link-time
@@ -22,7 +22,7 @@ struct PlacedFunctionFacts {
 // Which of the functions it is; or why that is not known.
 struct FunctionSearch {
   std::string not_done;  // why there is no answer; empty: there is one
-  std::optional<PlaceAnswer> answer;
+  std::optional<statistics::PlaceAnswer> answer;
   std::vector<PlacedFunctionFacts> functions;
   bool sampled = false;
   double unmatched = 0;  // share of the samples that is in functions which can't be put elsewhere
@@ -31,8 +31,8 @@ struct FunctionSearch {
 
 struct Explanation {
   std::string old_name, new_name, command;
-  CauseSettings settings;
-  std::optional<CauseAnswer> answer;  // absent: `not_answered` says why
+  statistics::CauseSettings settings;
+  std::optional<statistics::CauseAnswer> answer;  // absent: `not_answered` says why
   std::string not_answered;
   std::string unfinished;             // why it ended before it was settled: "the 10min of --at-most were over"
   std::optional<FunctionSearch> search;  // where place is a part of it
@@ -46,4 +46,4 @@ struct ExplainOutput {
 };
 ExplainOutput explain_output(const Explanation& explanation, int width);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -7,7 +7,7 @@
 #include "analysis/commands/csv.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -23,9 +23,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-Result<TermMask> factor_mask(std::string_view name, const FactorCodes& factors) {
+Result<statistics::TermMask> factor_mask(std::string_view name, const statistics::FactorCodes& factors) {
   const auto found = std::find(factors.names.begin(), factors.names.end(), name);
-  if (found != factors.names.end()) return TermMask{1} << (found - factors.names.begin());
+  if (found != factors.names.end()) return statistics::TermMask{1} << (found - factors.names.begin());
   if (name.empty()) return bad_input("the model has an empty term; write it like a*b+c");
   const std::string hint = did_you_mean(name, factors.names);
   return bad_input("the model names '" + std::string(name) + "', which is no factor; " +
@@ -34,33 +34,33 @@ Result<TermMask> factor_mask(std::string_view name, const FactorCodes& factors) 
 
 }  // namespace
 
-Result<std::vector<TermMask>> parse_formula(std::string_view formula, const FactorCodes& factors) {
-  std::vector<TermMask> terms;
+Result<std::vector<statistics::TermMask>> parse_formula(std::string_view formula, const statistics::FactorCodes& factors) {
+  std::vector<statistics::TermMask> terms;
   for (std::string_view sum : split(formula, '+')) {
     // Products of interactions: each new operand joins every term so far, and stands alone.
-    std::vector<TermMask> product;
+    std::vector<statistics::TermMask> product;
     for (std::string_view operand : split(sum, '*')) {
-      TermMask mask = 0;
+      statistics::TermMask mask = 0;
       for (std::string_view name : split(operand, ':')) {
-        STAB_TRY(const TermMask factor, factor_mask(name, factors));
+        STAB_TRY(const statistics::TermMask factor, factor_mask(name, factors));
         mask |= factor;
       }
-      const std::vector<TermMask> before = product;
-      const auto add = [&product](TermMask term) {
+      const std::vector<statistics::TermMask> before = product;
+      const auto add = [&product](statistics::TermMask term) {
         if (std::find(product.begin(), product.end(), term) == product.end()) product.push_back(term);
       };
       add(mask);
-      for (TermMask term : before) add(term | mask);
-      if (product.size() >= TermMask{1} << kMostCrossed)
+      for (statistics::TermMask term : before) add(term | mask);
+      if (product.size() >= statistics::TermMask{1} << statistics::kMostCrossed)
         return bad_input("a product of the model has " + std::to_string(product.size()) + " terms or more; cross at most " +
-                         std::to_string(kMostCrossed) + " factors");
+                         std::to_string(statistics::kMostCrossed) + " factors");
     }
-    for (TermMask term : product)
+    for (statistics::TermMask term : product)
       if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
   }
   std::stable_sort(terms.begin(), terms.end(),
-                   [](TermMask a, TermMask b) { return std::popcount(a) < std::popcount(b); });
+                   [](statistics::TermMask a, statistics::TermMask b) { return std::popcount(a) < std::popcount(b); });
   return terms;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -7,10 +7,10 @@
 #include "analysis/statistics/linear_model.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // Terms in R's order (lower orders first, then as written). `a*b` is a + b + a:b; `+` adds, `:` is the
 // interaction alone. Names are those of the factors. Refuses unknown names and syntax errors.
-Result<std::vector<TermMask>> parse_formula(std::string_view formula, const FactorCodes& factors);
+Result<std::vector<statistics::TermMask>> parse_formula(std::string_view formula, const statistics::FactorCodes& factors);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -13,78 +13,82 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // What GitHub takes of a comment is 65,536 characters.
 constexpr size_t kMostMarkdown = 60'000;
 constexpr size_t kMostRows = 100;
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
 constexpr char kMarker[] = "<!-- stab-gate -->\n";
 
 struct Question {
-  const Contrast* contrast;
-  const Response* response;
-  Worse answer;
+  const report::Contrast* contrast;
+  const report::Response* response;
+  report::Worse answer;
 };
 
 struct Judged {
   std::vector<Question> worse, unsure, fine;
-  Worse answer = Worse::kUnsure;
+  report::Worse answer = report::Worse::kUnsure;
 };
 
-bool is_question(const Report& report, const Contrast& contrast) {
-  if (contrast.factor != kGateFactor || contrast.population != Population::kOneWorkload) return false;
-  const Response& of = response_of(report, contrast.response);
+bool is_question(const report::Report& report, const report::Contrast& contrast) {
+  if (contrast.factor != kGateFactor || contrast.population != report::Population::kOneWorkload) return false;
+  const report::Response& of = report::response_of(report, contrast.response);
   if (of.is_benchmark()) return true;
-  return of.declared && !is_time_of_suite(report, contrast);
+  return of.declared && !report::is_time_of_suite(report, contrast);
 }
 
 // The change as a cost: where higher is better, the other way round.
 double cost(const Question& question) {
   const double estimate = question.contrast->interval.estimate;
   if (!question.response->higher_is_better) return estimate;
-  return question.contrast->scale == Scale::kLog ? 1 / estimate : -estimate;
+  return question.contrast->scale == report::Scale::kLog ? 1 / estimate : -estimate;
 }
 
-Judged judge(const Samples& samples, const Report& report) {
+Judged judge(const report::Samples& samples, const report::Report& report) {
   Judged out;
   bool open = false;
-  for (const Contrast& contrast : report.contrasts) {
+  for (const report::Contrast& contrast : report.contrasts) {
     if (!is_question(report, contrast)) continue;
-    const Response& of = response_of(report, contrast.response);
-    const Worse answer = worse_by(of, contrast, report.alpha, contrast.p_holm);
-    (answer == Worse::kYes ? out.worse : answer == Worse::kNo ? out.fine : out.unsure).push_back({&contrast, &of, answer});
-    open |= of.declared && answer == Worse::kUnsure;
+    const report::Response& of = report::response_of(report, contrast.response);
+    const report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
+    (answer == report::Worse::kYes  ? out.worse
+     : answer == report::Worse::kNo ? out.fine
+                                    : out.unsure)
+        .push_back({&contrast, &of, answer});
+    open |= of.declared && answer == report::Worse::kUnsure;
   }
   std::stable_sort(out.worse.begin(), out.worse.end(), [](const Question& a, const Question& b) {
     return cost(a) > cost(b);
   });
-  if (!out.worse.empty()) out.answer = Worse::kYes;
-  else if (!open && may_be_judged(samples) && !out.fine.empty()) out.answer = Worse::kNo;
+  if (!out.worse.empty()) out.answer = report::Worse::kYes;
+  else if (!open && report::may_be_judged(samples) && !out.fine.empty()) out.answer = report::Worse::kNo;
   return out;
 }
 
-std::string subject(const Report& report, const Question& question) {
+std::string subject(const report::Report& report, const Question& question) {
   const std::string& response = question.contrast->response;
   if (question.response->is_benchmark()) return response;
   return question.contrast->workload + (response == "wall_time" && report.responses[0].name == response ? "" : " " + response);
 }
 
 std::string change(const Question& question) {
-  return question.contrast->refused.empty() ? difference_text(*question.response, question.contrast->interval.estimate) : "-";
+  return question.contrast->refused.empty() ? report::difference_text(*question.response, question.contrast->interval.estimate)
+                                            : "-";
 }
 
 std::string interval(const Question& question) {
-  return question.contrast->refused.empty() ? interval_text(*question.response, question.contrast->interval) : "-";
+  return question.contrast->refused.empty() ? report::interval_text(*question.response, question.contrast->interval) : "-";
 }
 
 std::string verdict(const Question& question) {
   if (!question.contrast->refused.empty()) return "no answer: " + question.contrast->refused;
   const char* words[] = {"not worse", "worse", "unsure"};
   std::string out = words[static_cast<int>(question.answer)];
-  if (!question.response->declared && question.answer == Worse::kUnsure) out += " (exploratory)";
+  if (!question.response->declared && question.answer == report::Worse::kUnsure) out += " (exploratory)";
   return out;
 }
 
@@ -94,24 +98,24 @@ std::string count(size_t number, const std::string& word) {
 
 // How many replicates answer the question that needs most, were its estimate right.
 std::string settling(const std::vector<Question>& open) {
-  const Contrast* most = nullptr;
+  const report::Contrast* most = nullptr;
   for (const Question& one : open) {
-    if (!one.contrast->settles_worse_n) return "a larger margin would tell";
+    if (!one.contrast->settles_worse_n) return "a larger margin is needed to decide";
     if (!most || *one.contrast->settles_worse_n > *most->settles_worse_n) most = one.contrast;
   }
   return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
-         ") or a larger margin would tell";
+         ") or a larger margin are needed to decide";
 }
 
-std::string sentence(const Report& report, const Judged& judged, const GateFacts& facts) {
-  const std::string margin = plain(100 * report.responses[0].margin) + " %";
+std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
+  const std::string margin = report::plain(100 * report.responses[0].margin) + " %";
   const std::string of = facts.head + " against " + facts.base + ": ";
   switch (judged.answer) {
-    case Worse::kYes:
+    case report::Worse::kYes:
       return of + "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
              " " + change(judged.worse[0]) + " (" + interval(judged.worse[0]) + ")";
-    case Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
-    case Worse::kUnsure: break;
+    case report::Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
+    case report::Worse::kUnsure: break;
   }
   // Exploratory ones keep nobody waiting, unless there are no others.
   std::vector<Question> open = judged.unsure;
@@ -127,10 +131,10 @@ std::string sentence(const Report& report, const Judged& judged, const GateFacts
 
 // Names come from repositories: none of them is markup or Markdown.
 std::string escaped(const std::string& text) {
-  return as_markdown(as_line(text));
+  return text::as_markdown(text::as_line(text));
 }
 
-std::string markdown_rows(const Report& report, const std::vector<Question>& questions) {
+std::string markdown_rows(const report::Report& report, const std::vector<Question>& questions) {
   std::string out;
   for (size_t i = 0; i < std::min(questions.size(), kMostRows); ++i) {
     const Question& one = questions[i];
@@ -144,9 +148,9 @@ std::string markdown_rows(const Report& report, const std::vector<Question>& que
   return out;
 }
 
-std::string markdown(const Report& report, const Judged& judged, const GateFacts& facts) {
+std::string markdown(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const std::string heading =
-      "| | change | " + plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
+      "| | change | " + report::plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
   std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts)) + "\n";
   if (!judged.worse.empty() || !judged.unsure.empty())
     out += "\n" + heading + markdown_rows(report, judged.worse) + markdown_rows(report, judged.unsure);
@@ -155,7 +159,7 @@ std::string markdown(const Report& report, const Judged& judged, const GateFacts
            markdown_rows(report, judged.fine) + "\n</details>\n";
   if (!report.caveats.empty()) {
     out += "\n<details><summary>read with care: " + std::to_string(report.caveats.size()) + "</summary>\n\n";
-    for (const Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint) + "\n";
+    for (const report::Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint) + "\n";
     out += "\n</details>\n";
   }
   const std::string again = "<code>" + escaped(facts.command) + "</code>\n";
@@ -171,13 +175,13 @@ std::string markdown(const Report& report, const Judged& judged, const GateFacts
   return out + end;
 }
 
-std::string junit(const Report& report, const Judged& judged) {
+std::string junit(const report::Report& report, const Judged& judged) {
   std::vector<JunitCase> cases;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
-      const auto outcome = one.answer == Worse::kYes      ? JunitCase::Outcome::kFailed
-                           : one.answer == Worse::kUnsure ? JunitCase::Outcome::kSkipped
-                                                          : JunitCase::Outcome::kPassed;
+      const auto outcome = one.answer == report::Worse::kYes      ? JunitCase::Outcome::kFailed
+                           : one.answer == report::Worse::kUnsure ? JunitCase::Outcome::kSkipped
+                                                                  : JunitCase::Outcome::kPassed;
       const std::string numbers =
           one.contrast->refused.empty() ? ": " + change(one) + ", interval " + interval(one) : std::string();
       cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome, verdict(one) + numbers});
@@ -186,9 +190,9 @@ std::string junit(const Report& report, const Judged& judged) {
   return junit_xml("stab gate", cases);
 }
 
-std::string json(const Report& report, const Judged& judged, const GateFacts& facts) {
+std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const char* words[] = {"not worse", "worse", "unsure"};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.answer)]);
   json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished);
@@ -196,7 +200,7 @@ std::string json(const Report& report, const Judged& judged, const GateFacts& fa
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
-      const Contrast& contrast = *one.contrast;
+      const report::Contrast& contrast = *one.contrast;
       json.begin_object();
       json.value("workload", contrast.workload).value("response", contrast.response).value("declared", one.response->declared);
       json.value("answer", words[static_cast<int>(one.answer)]);
@@ -204,7 +208,7 @@ std::string json(const Report& report, const Judged& judged, const GateFacts& fa
         json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
         json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
         json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
-        if (one.answer == Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);
+        if (one.answer == report::Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);
       } else {
         json.value("refused", contrast.refused);
       }
@@ -217,16 +221,16 @@ std::string json(const Report& report, const Judged& judged, const GateFacts& fa
 
 }  // namespace
 
-Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts) {
-  STAB_TRY(const Report report, analyse(samples));
+Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
   const Judged judged = judge(samples, report);
   GateOutput out;
-  out.exit_code = judged.answer == Worse::kNo ? 0 : judged.answer == Worse::kYes ? 1 : 3;
-  TextTable table({{"", Align::kLeft},
-                   {"change", Align::kRight},
-                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
-                   {"n", Align::kRight},
-                   {"verdict", Align::kLeft, true}});
+  out.exit_code = judged.answer == report::Worse::kNo ? 0 : judged.answer == report::Worse::kYes ? 1 : 3;
+  text::TextTable table({{"", Align::kLeft},
+                         {"change", Align::kRight},
+                         {report::plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
+                         {"n", Align::kRight},
+                         {"verdict", Align::kLeft, true}});
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
     for (size_t i = 0; i < std::min(list->size(), kMostRows); ++i) {
       const Question& one = (*list)[i];
@@ -236,6 +240,31 @@ Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts) {
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
   out.junit = junit(report, judged);
+  return out;
+}
+
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  const Judged judged = judge(samples, report);
+  std::vector<GateQuestion> out;
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (const Question& one : *list) {
+      const report::Contrast& contrast = *one.contrast;
+      GateQuestion question{.workload = contrast.workload, .response = contrast.response, .subject = subject(report, one),
+                            .answer = one.answer, .declared = one.response->declared, .change = change(one),
+                            .interval = interval(one), .n = contrast.n, .refused = contrast.refused};
+      if (contrast.refused.empty()) {
+        const bool is_log = contrast.scale == report::Scale::kLog, falls = one.response->higher_is_better;
+        const auto as_cost = [&](double value) {
+          return is_log ? (falls ? 1 / value : value) - 1 : (falls ? -value : value);
+        };
+        question.is_share = is_log;
+        question.cost = as_cost(contrast.interval.estimate);
+        question.cost_low = as_cost(falls ? contrast.interval.high : contrast.interval.low);
+        question.cost_high = as_cost(falls ? contrast.interval.low : contrast.interval.high);
+      }
+      out.push_back(std::move(question));
+    }
   return out;
 }
 
@@ -249,7 +278,7 @@ std::string code_block(std::string_view text, size_t most) {
   while (!text.empty()) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     const size_t start = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
-    const std::string line = "    " + as_line(text.substr(start, kMostOfALine)) + "\n";
+    const std::string line = "    " + text::as_line(text.substr(start, kMostOfALine)) + "\n";
     if (out.size() + line.size() + kCut.size() > most) return std::string(kCut) + out;
     out.insert(0, line);
     text = text.substr(0, start);
@@ -264,7 +293,7 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   GateOutput out;
   out.exit_code = exit_code;
   out.text = line + "\n";
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-gate").value("version", 1).value("answer", answer);
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
@@ -294,4 +323,4 @@ GateOutput gate_without_trials(const GateFacts& facts) {
                         JunitCase::Outcome::kSkipped, facts.unfinished);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/report/worse.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The factor that a gate's plan has, and its levels.
 inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
@@ -28,11 +29,28 @@ struct GateOutput {
 
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
 // worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
-Result<GateOutput> run_gate(const Samples& samples, const GateFacts& facts);
+Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
+// One question of a gate, its answer in numbers, for who asks again with other commits.
+struct GateQuestion {
+  std::string workload, response;
+  std::string subject;  // both, as people read them
+  report::Worse answer = report::Worse::kUnsure;
+  bool declared = true;
+  std::string change, interval;  // as people read them; "-" where there is no answer
+  // The head's cost against the base's, as a share: 0.03 is 3 % worse, whichever direction is worse. In the response's own unit
+  // where it is compared by differences.
+  double cost = 0, cost_low = 0, cost_high = 0;
+  bool is_share = true;
+  uint64_t n = 0;
+  std::string refused;  // why there is no answer
+};
+// All questions of a gate, the worst ones first.
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples);
+
 // Unsure, as no trial was over when it had to end: facts.unfinished says why.
 GateOutput gate_without_trials(const GateFacts& facts);
 // Where there is nothing to judge: a build that failed, a range that is none. What the reason has behind its first line is shown
 // as it was printed.
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -2,20 +2,26 @@
 // disturbed it, so they are never averaged as if each had seen a process of its own. The questions are one family.
 #include "analysis/commands/imported_times.h"
 
+#include "analysis/commands/imported_factors.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr size_t kFewest = 2;   // processes of a side: fewer say nothing of what another would take
 constexpr size_t kMostShown = 5;
+constexpr char kWarning[] =
+    "imported: each process counts once, however often it repeated. The files don't show that the sides ran in turns, or in more "
+    "layouts than one each: a difference may come from the machine or from link order; 'stabctl run' removes both\n";
 
 // How many processes of each side have a benchmark, in the order in which benchmarks come.
 struct Counted {
   std::vector<std::string> names;
   std::map<std::string, std::vector<std::set<size_t>>> processes;
+  std::set<std::string> counts;  // those that aren't times
 };
 
 Counted count(const std::vector<ImportedSide>& sides) {
@@ -25,6 +31,7 @@ Counted count(const std::vector<ImportedSide>& sides) {
       const auto [at, fresh] = counted.processes.try_emplace(time.benchmark, sides.size());
       if (fresh) counted.names.push_back(time.benchmark);
       at->second[side].insert(time.process);
+      if (time.is_count) counted.counts.insert(time.benchmark);
     }
   }
   return counted;
@@ -57,15 +64,20 @@ std::string listed(const std::vector<std::string>& lines) {
 }  // namespace
 
 CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options) {
+  if (const auto factors = factors_of(sides)) {
+    CommandOutput output = run_with_factors(sides, *factors, margin, options);
+    if (output.exit_code == 0) output.err += kWarning;
+    return output;
+  }
   if (sides.size() < 2) return refused(Error{ErrorCode::kBadInput, "one side: there is nothing to compare it with", {}});
   const Counted counted = count(sides);
-  Samples samples;
+  report::Samples samples;
   samples.experiment = "imported times";
-  samples.unit = Unit::kRow;
+  samples.unit = report::Unit::kRow;
   samples.row_word = "run";
   samples.workload_word = samples.program_word = "suite";
   samples.workloads = {"all processes"};
-  Factor factor{.name = "side", .levels = {}, .layout = false, .baseline = 0};
+  report::Factor factor{.name = "side", .levels = {}, .layout = false, .baseline = 0};
   for (const ImportedSide& side : sides) factor.levels.push_back(side.name);
   samples.factors = {factor};
   std::map<std::string, size_t> at;
@@ -77,7 +89,8 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
       continue;
     }
     at.emplace(name, samples.responses.size());
-    samples.responses.push_back({.name = name, .unit = "s", .scale = Scale::kLog, .margin = margin});
+    const std::string unit = counted.counts.contains(name) ? "" : "s";
+    samples.responses.push_back({.name = name, .unit = unit, .scale = report::Scale::kLog, .margin = margin});
   }
   if (at.empty())
     return refused(
@@ -89,11 +102,11 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
                        : "the sides have no benchmark in common: give what is to be compared one name in both"),
               {}});
   for (size_t side = 0; side < sides.size(); ++side) {
-    std::map<size_t, Trial> processes;
+    std::map<size_t, report::Trial> processes;
     for (const ImportedTime& time : sides[side].times) {
       const auto response = at.find(time.benchmark);
       if (response == at.end()) continue;
-      Trial& trial = processes[time.process];
+      report::Trial& trial = processes[time.process];
       trial.levels = {static_cast<uint16_t>(side)};
       trial.values.resize(samples.responses.size());
       trial.values[response->second] = time.seconds;
@@ -107,10 +120,8 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
   samples.planned = static_cast<uint32_t>(samples.trials.size());
   CommandOutput output = run_report(samples, options);
   if (!left_out.empty()) output.err += "not judged:\n" + listed(left_out);
-  output.err +=
-      "imported: a process counts once, whatever it repeated. Nothing says that the sides ran in turns, or in more layouts than "
-      "one each: a difference may be the machine's between them, or the luck of a link; 'stabctl run' takes both out\n";
+  output.err += kWarning;
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/commands/method_commands.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // The mean of one benchmark in one process.
 struct ImportedTime {
   std::string benchmark;
   size_t process = 0;  // of its side
-  double seconds = 0;  // > 0
+  double seconds = 0;  // > 0; of a count, the count
+  std::string plain{};  // the benchmark without its parameters; empty: it has none
+  std::vector<std::pair<std::string, std::string>> parameters{};
+  bool is_count = false;
 };
 
 struct ImportedSide {
@@ -20,9 +24,11 @@ struct ImportedSide {
   std::vector<ImportedTime> times;
 };
 
-// The first side is the baseline. A process is a unit: what it repeats was averaged. A benchmark that a side has from one
-// process, or not at all, can't be judged: it is left out, and said so; none left is an error.
+// Parameters that all benchmarks have, with all of their combinations on each side, are factors beside the side
+// (imported_factors.h); one side is enough then. The first side is the baseline. A process is a unit: what it repeats was
+// averaged. A benchmark that a side has from one process, or not at all, can't be judged: it is left out, and said so;
+// none left is an error.
 // Nothing says that the sides ran in turns, so their differences hold what the machine did meanwhile; that is said, too.
 CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

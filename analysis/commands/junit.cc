@@ -4,11 +4,11 @@
 
 #include "analysis/text/markup.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 std::string attribute(const char* name, const std::string& value) {
-  return std::string(" ") + name + "=\"" + as_markup_line(value) + "\"";
+  return std::string(" ") + name + "=\"" + text::as_markup_line(value) + "\"";
 }
 
 }  // namespace
@@ -31,4 +31,4 @@ std::string junit_xml(const std::string& suite, const std::vector<JunitCase>& ca
   return out + "</testsuite>\n";
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

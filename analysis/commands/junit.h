@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct JunitCase {
   enum class Outcome { kPassed, kFailed, kSkipped, kError };
@@ -17,4 +17,4 @@ struct JunitCase {
 // One suite; names and messages may hold anything, what XML can't have becomes a blank.
 std::string junit_xml(const std::string& suite, const std::vector<JunitCase>& cases);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -10,7 +10,7 @@
 #include "analysis/report/samples.h"
 #include "base/error.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // What a command has to say. exit_code: 0 done; 1 shown worse (compare); 2 the input is wrong; 3 unsure
 // (compare).
@@ -31,14 +31,14 @@ struct ReportOptions {
   int width = 100;
   bool colour = false;
   std::string figures;  // folder that takes SVG figures; empty: none
-  Whereabouts where = {};  // of kFirstScreen
+  report::Whereabouts where = {};  // of kFirstScreen
 };
 
 // stabctl report: analyse and render. kCsv exports the trials, kR a script that repeats the analysis on them.
-CommandOutput run_report(const Samples& samples, const ReportOptions& options);
+CommandOutput run_report(const report::Samples& samples, const ReportOptions& options);
 
 // stabctl stats METHOD [data.csv] [--flags]: one method of the list by name, with R's defaults. args: what
-// follows the word "stats". docs/stats.md lists methods, flags and fields. `--help` and `METHOD --help` explain.
+// follows the word "stats". docs/reference/stats.md lists methods, flags and fields. `--help` and `METHOD --help` explain.
 CommandOutput run_stats(const std::vector<std::string>& args, int width = 100);
 
 // stabctl analyze data.csv --response COL --factors a,b [--within SUBJECT] [--log] ...: a report on anybody's
@@ -56,7 +56,7 @@ struct PowerOptions {
   bool json = false;
   int width = 100;
 };
-CommandOutput run_power(const Samples& pilot, const PowerOptions& options);
+CommandOutput run_power(const report::Samples& pilot, const PowerOptions& options);
 
 // stabctl compare: level B of a treatment against level A, within one experiment. Exit code for CI: 0 shown not
 // worse beyond the margin, 1 shown worse, 3 unsure; 2 the question can't be asked.
@@ -68,9 +68,9 @@ struct CompareOptions {
   int width = 100;
   bool colour = false;
 };
-CommandOutput run_compare(const Samples& samples, const CompareOptions& options);
+CommandOutput run_compare(const report::Samples& samples, const CompareOptions& options);
 // Experiment B against experiment A: the build is confounded with the night, so the answer is unsure (3) whatever
 // the numbers say. They are shown.
-CommandOutput run_compare(const Samples& a, const Samples& b, const CompareOptions& options);
+CommandOutput run_compare(const report::Samples& a, const report::Samples& b, const CompareOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -8,7 +8,7 @@
 #include "analysis/commands/csv.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 Result<double> parse(std::string_view name, std::string_view text) {
@@ -77,20 +77,20 @@ std::vector<std::string> Arguments::list(std::string_view name) const { return s
 
 Result<std::optional<double>> Arguments::number(std::string_view name) const {
   if (!has(name)) return std::optional<double>();
-  STAB_TRY(const double value, analysis::parse(name, text(name)));
+  STAB_TRY(const double value, commands::parse(name, text(name)));
   return std::optional<double>(value);
 }
 
 Result<double> Arguments::number(std::string_view name, double fallback) const {
   if (!has(name)) return fallback;
-  return analysis::parse(name, text(name));
+  return commands::parse(name, text(name));
 }
 
 Result<std::vector<double>> Arguments::numbers(std::string_view name, std::vector<double> fallback) const {
   if (!has(name)) return fallback;
   std::vector<double> values;
   for (const std::string& part : list(name)) {
-    STAB_TRY(const double value, analysis::parse(name, part));
+    STAB_TRY(const double value, commands::parse(name, part));
     values.push_back(value);
   }
   return values;
@@ -98,11 +98,11 @@ Result<std::vector<double>> Arguments::numbers(std::string_view name, std::vecto
 
 Result<uint64_t> Arguments::count(std::string_view name, uint64_t fallback, uint64_t least) const {
   if (!has(name)) return fallback;
-  STAB_TRY(const double value, analysis::parse(name, text(name)));
+  STAB_TRY(const double value, commands::parse(name, text(name)));
   if (value != std::floor(value) || value < static_cast<double>(least) || value > 1e15)
     return bad_input("--" + std::string(name) + " takes a whole number from " + std::to_string(least) + ", got '" +
                      text(name) + "'");
   return static_cast<uint64_t>(value);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

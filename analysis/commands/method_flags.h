@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // "--name value", "--name=value" and "--switch"; the rest are positional.
 class Arguments {
@@ -36,4 +36,4 @@ class Arguments {
   std::map<std::string, std::string, std::less<>> flags_;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

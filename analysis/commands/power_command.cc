@@ -12,25 +12,26 @@
 #include "analysis/statistics/power.h"
 #include "analysis/text/finding.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr uint64_t kMost = 10'000'000;  // draws; beyond it the answer is "another experiment"
 
 // Draws at which a difference of `margin` is found, or at which it is shown that there is none, with this power. 0: none up to
 // kMost.
-uint64_t needed(const Contrast& contrast, const std::function<double(const KnownError&, uint64_t)>& power_at, double power) {
+uint64_t needed(const report::Contrast& contrast, const std::function<double(const report::KnownError&, uint64_t)>& power_at,
+                double power) {
   if (!(contrast.standard_error > 0)) return 0;
-  const KnownError error{contrast.standard_error, contrast.df, contrast.n};
-  return fewest(2, kMost, [&](uint64_t draws) { return power_at(error, draws) >= power; });
+  const report::KnownError error{contrast.standard_error, contrast.df, contrast.n};
+  return statistics::fewest(2, kMost, [&](uint64_t draws) { return power_at(error, draws) >= power; });
 }
 
 // Size of the family in which the plan's verdicts will be judged (contrasts.cc): contrasts x programs x declared responses.
 // A program that the pilot didn't run brings as many questions as one that it ran.
-double family_size(const Report& report, size_t workloads, size_t unknown) {
-  const auto asked = std::count_if(report.contrasts.begin(), report.contrasts.end(), [&](const Contrast& contrast) {
+double family_size(const report::Report& report, size_t workloads, size_t unknown) {
+  const auto asked = std::count_if(report.contrasts.begin(), report.contrasts.end(), [&](const report::Contrast& contrast) {
     const auto response = std::find_if(report.responses.begin(), report.responses.end(),
-                                       [&](const Response& r) { return r.name == contrast.response; });
+                                       [&](const report::Response& r) { return r.name == contrast.response; });
     return !contrast.workload.empty() && contrast.refused.empty() && response != report.responses.end() && response->declared;
   });
   return static_cast<double>(asked) * (1 + static_cast<double>(unknown) / static_cast<double>(workloads));
@@ -38,7 +39,7 @@ double family_size(const Report& report, size_t workloads, size_t unknown) {
 
 }  // namespace
 
-CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
+CommandOutput run_power(const report::Samples& pilot, const PowerOptions& options) {
   if (!(options.power > 0 && options.power < 1))
     return refused(bad_input("the power must lie between 0 and 1: 0.8 finds the difference in four of five experiments"));
   if (options.is_sliced && *options.is_sliced != pilot.is_sliced)
@@ -46,23 +47,23 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
                              (pilot.is_sliced ? "one trial after the other" : "in slices") + " and the pilot ran them " +
                              (pilot.is_sliced ? "in slices" : "one trial after the other") +
                              ": their spreads differ by an order of magnitude; run a pilot of the plan's kind"));
-  Samples samples = pilot;
+  report::Samples samples = pilot;
   samples.incomplete = false;  // its spread is asked for, not its verdicts
   samples.stopping = {};
   if (options.margin && !samples.responses.empty()) samples.responses[0].margin = *options.margin;
-  const Result<Report> report = analyse(samples);
+  const Result<report::Report> report = report::analyse(samples);
   if (!report) return refused(report.error());
-  const Response& primary = report->responses[0];
+  const report::Response& primary = report->responses[0];
   if (!(primary.margin > 0))
     return refused(bad_input("the plan declares no margin; say margin = \"1%\" in [experiment], or --margin"));
   // Holm asks this of the smallest p, and less of those after it: n is enough whatever the other questions turn out to be.
   const double questions = family_size(*report, samples.workloads.size(), options.unknown.size());
   const double level = report->alpha / std::max(1.0, questions);
-  std::vector<Finding> rows;
+  std::vector<text::Finding> rows;
   uint64_t most = 0;
   bool out_of_reach = false, linked = false;
   std::string refusal;
-  for (const Contrast& contrast : report->contrasts) {
+  for (const report::Contrast& contrast : report->contrasts) {
     if (contrast.response != primary.name || contrast.workload.empty()) continue;
     if (!contrast.refused.empty()) {
       refusal = contrast.refused;
@@ -73,15 +74,17 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
       continue;
     }
     linked |= contrast.by_link;
-    Finding row;
+    text::Finding row;
     const uint64_t change = needed(
         contrast,
-        [&](const KnownError& error, uint64_t draws) { return change_power(error.at(contrast.margin, draws), level); },
+        [&](const report::KnownError& error, uint64_t draws) {
+          return statistics::change_power(error.at(contrast.margin, draws), level);
+        },
         options.power);
     const uint64_t same = needed(
         contrast,
-        [&](const KnownError& error, uint64_t draws) {
-          return equivalence_power(error.at(0, draws), contrast.margin, level);
+        [&](const report::KnownError& error, uint64_t draws) {
+          return statistics::equivalence_power(error.at(0, draws), contrast.margin, level);
         },
         options.power);
     row.add(report->workload_word, contrast.workload).add("factor", contrast.factor);
@@ -97,8 +100,8 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
     return refused(bad_input("the pilot holds no contrast with an error of its own" +
                              (refusal.empty() ? "; give it two levels and replicates" : ": " + refusal)));
   // Of a sliced pilot the draws are blocks in slices, and a plan's replicates are blocks of both kinds.
-  const uint64_t replicates = report->slicing ? blocks_for(*report->slicing, most) : most;
-  Finding finding;
+  const uint64_t replicates = report->slicing ? report::blocks_for(*report->slicing, most) : most;
+  text::Finding finding;
   finding.add("response", primary.name).add("margin", primary.margin).add("alpha", report->alpha);
   finding.add("power", options.power);
   finding.add("questions", questions).add("level_of_each", level);
@@ -109,8 +112,8 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   finding.add("contrasts", std::move(rows));
   if (options.json) return {finding.json(), "", 0};
   std::string out = finding.text(options.width);
-  out += "n: " + replicates_word(*report) +
-         " of each cell that find a difference as large as the margin, or show that there is none, in " +
+  out += "n: " + report::replicates_word(*report) +
+         " of each cell that find a difference as large as the margin, or exclude it, in " +
          std::to_string(static_cast<int>(std::lround(100 * options.power))) + " % of experiments\n";
   if (questions > 1)
     out +=
@@ -123,4 +126,4 @@ CommandOutput run_power(const Samples& pilot, const PowerOptions& options) {
   return {out, "", 0};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -8,13 +8,13 @@
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // --json, --markdown, --csv, --r (at most one) and --figures.
 Result<ReportOptions> report_options_of(const Arguments& args, int width, bool colour);
 
 // units[0]: of the primary response; needed for figures, and for kCsv where the design has no trials.
-CommandOutput render(const Report& report, const Samples& design,
-                     const std::vector<std::vector<WorkloadUnits>>& units, const ReportOptions& options);
+CommandOutput render(const report::Report& report, const report::Samples& design,
+                     const std::vector<std::vector<report::WorkloadUnits>>& units, const ReportOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -11,35 +11,35 @@
 #include "analysis/report/report.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr double kConf = 0.95;
 
 // As stabctl selftest makes them: any other experiment's differences may be real.
-bool is_selftest(const Samples& samples) {
+bool is_selftest(const report::Samples& samples) {
   const auto is_comparison = [](const std::string& name) { return name.starts_with("aa"); };
   return samples.experiment.starts_with("selftest") && samples.factors.size() == 1 && samples.factors[0].name == "build" &&
          std::all_of(samples.workloads.begin(), samples.workloads.end(), is_comparison);
 }
 
-std::string percent(double share) { return significant(100 * share, 3) + " %"; }
+std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
 
 }  // namespace
 
-CommandOutput run_selftest(const Samples& samples, const SelftestOptions& options) {
+CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions& options) {
   if (!is_selftest(samples))
     return refused(bad_input("'" + samples.experiment + "' is no selftest: its differences may be real"));
   if (samples.incomplete)
     return refused(
         bad_input("'" + samples.experiment +
-                  "' is not over, and a rate that was looked at on the way is none; 'stabctl resume' goes on with it"));
-  const Result<Report> report = analyse(samples);
+                  "' is not finished, so its rate is not known yet; 'stabctl resume' continues it"));
+  const Result<report::Report> report = report::analyse(samples);
   if (!report) return refused(report.error());
   uint64_t compared = 0, alarms = 0, after_holm = 0, equivalent = 0, draws = 0;
   double widest = 0;
   std::string refusal;
-  for (const Contrast& contrast : report->contrasts) {
+  for (const report::Contrast& contrast : report->contrasts) {
     if (contrast.workload.empty() || contrast.response != report->responses[0].name) continue;
     if (!contrast.refused.empty()) {
       refusal = contrast.workload + ": " + contrast.refused;
@@ -47,21 +47,23 @@ CommandOutput run_selftest(const Samples& samples, const SelftestOptions& option
     }
     ++compared;
     alarms += contrast.p_value < report->alpha;
-    after_holm += contrast.verdict == Verdict::kChanged;
-    equivalent += contrast.verdict == Verdict::kEquivalent;
+    after_holm += contrast.verdict == report::Verdict::kChanged;
+    equivalent += contrast.verdict == report::Verdict::kEquivalent;
     draws = draws == 0 ? contrast.n : std::min(draws, contrast.n);
     widest = std::max(widest, contrast.interval.high / contrast.interval.low);
   }
   if (compared == 0)
     return refused(bad_input("no comparison of the selftest could be judged" + (refusal.empty() ? "" : ": " + refusal)));
-  const Result<ProportionTest> rate = exact_binomial(alarms, compared, report->alpha, Alternative::kGreater, kConf);
-  const Result<ProportionTest> interval = exact_binomial(alarms, compared, report->alpha, Alternative::kTwoSided, kConf);
+  const Result<statistics::ProportionTest> rate =
+      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kGreater, kConf);
+  const Result<statistics::ProportionTest> interval =
+      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kTwoSided, kConf);
   if (!rate || !interval) return refused((rate ? interval : rate).error());
   const bool too_many = interval->conf_low > report->alpha;
   CommandOutput output;
   output.exit_code = too_many ? 1 : 0;
   if (options.json) {
-    Finding finding;
+    text::Finding finding;
     finding.add("format", "stab-selftest").add_count("version", 1).add_count("comparisons", compared);
     finding.add_count("links_a_side", draws).add("alpha", report->alpha).add_count("false_alarms", alarms);
     finding.add("rate", interval->estimate).add("conf_low", interval->conf_low).add("conf_high", interval->conf_high);
@@ -86,4 +88,4 @@ CommandOutput run_selftest(const Samples& samples, const SelftestOptions& option
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

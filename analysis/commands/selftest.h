@@ -4,7 +4,7 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct SelftestOptions {
   bool json = false;
@@ -14,6 +14,6 @@ struct SelftestOptions {
 // "build" has the two. Counts how often p < alpha, with Clopper and Pearson's 95 % interval of the rate. Exit code 0: the
 // interval holds alpha or lies below it; 1: it lies above: more alarms than promised; 2: nothing could be compared, or it is
 // no selftest, or not over.
-CommandOutput run_selftest(const Samples& samples, const SelftestOptions& options);
+CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

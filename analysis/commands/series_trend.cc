@@ -7,48 +7,48 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // Below it the parts contradict each other more than their errors explain.
 constexpr double kDisagree = 0.01;
 
-std::string about(const TrendLine& line, size_t workloads) {
+std::string about(const report::TrendLine& line, size_t workloads) {
   return line.workload.empty() ? "over all " + std::to_string(workloads) + " workloads, as given" : line.workload;
 }
 
-std::string step_word(const Trend& trend, const TrendPoint& point) {
+std::string step_word(const report::Trend& trend, const report::TrendPoint& point) {
   if (!point.step) return point.refused.empty() ? "" : "no answer";
-  if (point.verdict != Verdict::kChanged) return std::string(name(point.verdict));
-  return change_word(trend.response, point.step->estimate);
+  if (point.verdict != report::Verdict::kChanged) return std::string(name(point.verdict));
+  return report::change_word(trend.response, point.step->estimate);
 }
 
 // Where a level is the first that lies elsewhere than those before.
-const TrendChange* change_at(const TrendLine& line, size_t point) {
-  for (const TrendChange& change : line.changes.found)
+const report::TrendChange* change_at(const report::TrendLine& line, size_t point) {
+  for (const report::TrendChange& change : line.changes.found)
     if (change.point == point) return &change;
   return nullptr;
 }
 
-std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) {
-  using Align = TextTable::Align;
-  TextTable table({{trend.factor},
-                   {"since"},
-                   {"against " + trend.anchor, Align::kRight},
-                   {"interval", Align::kLeft, true},
-                   {"step", Align::kRight},
-                   {"interval", Align::kLeft, true},
-                   {"verdict"}});
+std::string table_of(const report::Trend& trend, const report::TrendLine& line, const report::Pen& pen) {
+  using Align = text::TextTable::Align;
+  text::TextTable table({{trend.factor},
+                         {"since"},
+                         {"against " + trend.anchor, Align::kRight},
+                         {"interval", Align::kLeft, true},
+                         {"step", Align::kRight},
+                         {"interval", Align::kLeft, true},
+                         {"verdict"}});
   for (size_t i = 0; i < line.points.size(); ++i) {
-    const TrendPoint& point = line.points[i];
+    const report::TrendPoint& point = line.points[i];
     const bool is_anchor = point.level == trend.anchor;
     std::vector<std::string> row = {point.level, point.since};
-    row.push_back(point.against_anchor ? difference_text(trend.response, point.against_anchor->estimate)
+    row.push_back(point.against_anchor ? report::difference_text(trend.response, point.against_anchor->estimate)
                   : is_anchor          ? "anchor"
                                        : "-");
-    row.push_back(point.against_anchor ? interval_text(trend.response, *point.against_anchor) : "");
-    row.push_back(point.step ? difference_text(trend.response, point.step->estimate) : "");
-    row.push_back(point.step ? interval_text(trend.response, *point.step) : "");
+    row.push_back(point.against_anchor ? report::interval_text(trend.response, *point.against_anchor) : "");
+    row.push_back(point.step ? report::difference_text(trend.response, point.step->estimate) : "");
+    row.push_back(point.step ? report::interval_text(trend.response, *point.step) : "");
     const std::string word = step_word(trend, point);
     row.push_back(!change_at(line, i) ? word : word.empty() ? "lasting change" : word + ", lasting change");
     table.add(std::move(row));
@@ -56,57 +56,58 @@ std::string table_of(const Trend& trend, const TrendLine& line, const Pen& pen) 
   return pen.table(table);
 }
 
-std::string changes_text(const Trend& trend, const TrendLine& line, const Pen& pen) {
-  const TrendChanges& changes = line.changes;
+std::string changes_text(const report::Trend& trend, const report::TrendLine& line, const report::Pen& pen) {
+  const report::TrendChanges& changes = line.changes;
   if (!changes.asked) return pen.note("Lasting changes: not asked; " + changes.refused + ".");
-  const std::string level = plain(100 * changes.alpha) + " %";
+  const std::string level = report::plain(100 * changes.alpha) + " %";
   if (changes.found.empty())
     return pen.note("Lasting changes: none at " + level +
-                    (changes.p_of_next ? " (p " + p_text(*changes.p_of_next) + ")" : "") + ".");
+                    (changes.p_of_next ? " (p " + text::p_text(*changes.p_of_next) + ")" : "") + ".");
   std::string out;
-  for (const TrendChange& change : changes.found) {
-    const TrendPoint& point = line.points[change.point];
-    out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " + plural(change.levels_after, "level") +
-                    " from there on " + (change.levels_after == 1 ? "lies " : "lie ") +
-                    difference_text(trend.response, change.shift) + " from the " + std::to_string(change.levels_before) +
-                    " before; p " + p_text(change.p_value) + " at " + level);
+  for (const report::TrendChange& change : changes.found) {
+    const report::TrendPoint& point = line.points[change.point];
+    out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " +
+                    report::plural(change.levels_after, "level") + " from there on " +
+                    (change.levels_after == 1 ? "lies " : "lie ") + report::difference_text(trend.response, change.shift) +
+                    " from the " + std::to_string(change.levels_before) + " before; p " + text::p_text(change.p_value) + " at " +
+                    level);
   }
   return out;
 }
 
-void interval_or_null(JsonWriter& json, const char* key, const std::optional<Interval>& interval) {
-  if (interval) write_interval(json, key, *interval);
+void interval_or_null(text::JsonWriter& json, const char* key, const std::optional<report::Interval>& interval) {
+  if (interval) report::write_interval(json, key, *interval);
   else json.value(key, std::optional<double>());
 }
 
-void write_changes(JsonWriter& json, const TrendLine& line) {
-  const TrendChanges& changes = line.changes;
+void write_changes(text::JsonWriter& json, const report::TrendLine& line) {
+  const report::TrendChanges& changes = line.changes;
   json.begin_object("changes").value("asked", changes.asked);
   if (!changes.asked) {
     json.value("refused", changes.refused).end();
     return;
   }
   json.value("alpha", changes.alpha).value("p_of_next", changes.p_of_next).begin_array("found");
-  for (const TrendChange& change : changes.found) {
+  for (const report::TrendChange& change : changes.found) {
     json.begin_object().value("level", line.points[change.point].level).value("point", change.point);
     json.value("levels_before", change.levels_before).value("levels_after", change.levels_after).value("shift", change.shift);
     json.value("statistic", change.statistic).value("p_value", change.p_value).end();
   }
   json.end().begin_array("segments");
-  for (const TrendSegment& segment : changes.segments)
+  for (const report::TrendSegment& segment : changes.segments)
     json.begin_object().value("first", segment.first).value("last", segment.last).value("mean", segment.mean).end();
   json.end().end();
 }
 
-std::string json_of(const Trend& trend, const TrendOptions& options, const std::vector<std::string>& left_out) {
-  JsonWriter json;
+std::string json_of(const report::Trend& trend, const TrendOptions& options, const std::vector<std::string>& left_out) {
+  text::JsonWriter json;
   json.begin_object().value("series", options.series).value("response", trend.response.name).value("unit", trend.response.unit);
-  json.value("scale", scale_name(trend.response.scale))
+  json.value("scale", report::scale_name(trend.response.scale))
       .value("higher_is_better", trend.response.higher_is_better)
       .value("factor", trend.factor)
       .value("anchor", trend.anchor);
   json.value("alpha", trend.alpha).begin_array("lines");
-  for (const TrendLine& line : trend.lines) {
+  for (const report::TrendLine& line : trend.lines) {
     json.begin_object()
         .value("workload", line.workload)
         .value("margin", line.margin)
@@ -116,7 +117,7 @@ std::string json_of(const Trend& trend, const TrendOptions& options, const std::
     json.value("q_p", line.q_p);
     write_changes(json, line);
     json.begin_array("points");
-    for (const TrendPoint& point : line.points) {
+    for (const report::TrendPoint& point : line.points) {
       json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
       interval_or_null(json, "against_anchor", point.against_anchor);
       json.value("standard_error", point.standard_error).value("df", point.df).value("before", point.before);
@@ -134,27 +135,27 @@ std::string json_of(const Trend& trend, const TrendOptions& options, const std::
 }
 
 // The workloads in which a step has changed something, or a level for good, for whoever reads the first table alone.
-std::string elsewhere(const Trend& trend, const Pen& pen) {
+std::string elsewhere(const report::Trend& trend, const report::Pen& pen) {
   std::string out;
   for (size_t i = 1; i < trend.lines.size(); ++i) {
-    for (const TrendPoint& point : trend.lines[i].points)
-      if (point.verdict == Verdict::kChanged)
+    for (const report::TrendPoint& point : trend.lines[i].points)
+      if (point.verdict == report::Verdict::kChanged)
         out += pen.item(trend.lines[i].workload + ": " + point.before + " to " + point.level + " " +
-                        difference_text(trend.response, point.step->estimate) + " (" +
-                        interval_text(trend.response, *point.step) + ")");
-    for (const TrendChange& change : trend.lines[i].changes.found)
+                        report::difference_text(trend.response, point.step->estimate) + " (" +
+                        report::interval_text(trend.response, *point.step) + ")");
+    for (const report::TrendChange& change : trend.lines[i].changes.found)
       out += pen.item(trend.lines[i].workload + ": a lasting change at " + trend.lines[i].points[change.point].level + ", " +
-                      difference_text(trend.response, change.shift) + " (p " + p_text(change.p_value) + ")");
+                      report::difference_text(trend.response, change.shift) + " (p " + text::p_text(change.p_value) + ")");
   }
   return out;
 }
 
 }  // namespace
 
-CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions& options) {
+CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options) {
   if (parts.empty() && !options.left_out.empty())
     return refused(bad_input("no experiment of the series '" + options.series + "' is over: " + options.left_out[0]));
-  const Result<Trend> trend = trend_of(parts, options.request);
+  const Result<report::Trend> trend = report::trend_of(parts, options.request);
   if (!trend) return refused(trend.error());
   std::vector<std::string> left_out = options.left_out;
   left_out.insert(left_out.end(), trend->left_out.begin(), trend->left_out.end());
@@ -163,20 +164,20 @@ CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions
     output.out = json_of(*trend, options, left_out);
     return output;
   }
-  Pen pen;
+  report::Pen pen;
   pen.width = options.width;
   pen.colour = options.colour;
   const size_t workloads = trend->lines.size() - (trend->lines[0].workload.empty() ? 1 : 0);
   const size_t shown = options.full ? trend->lines.size() : 1;
   output.out = pen.heading("Series " + options.series + ": " + trend->response.name + " by " + trend->factor);
   for (size_t i = 0; i < shown; ++i) {
-    const TrendLine& line = trend->lines[i];
+    const report::TrendLine& line = trend->lines[i];
     output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
     output.out += changes_text(*trend, line, pen);
     if (line.q_df > 0 && line.q_p < kDisagree)
-      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " + significant(line.q, 3) +
-                             ", " + plural(line.q_df, "degree") + " of freedom, p " + p_text(line.q_p) +
-                             "): the machine, or what was built, was not the same every time.");
+      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " +
+                             text::significant(line.q, 3) + ", " + report::plural(line.q_df, "degree") + " of freedom, p " +
+                             text::p_text(line.q_p) + "): the machine, or what was built, was not the same every time.");
   }
   if (!options.full && workloads > 1) {
     const std::string changed = elsewhere(*trend, pen);
@@ -185,9 +186,9 @@ CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions
   }
   output.out +=
       pen.note("Each difference is a product of ratios that were measured within blocks of one experiment; intervals are " +
-               plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
+               report::plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
   for (const std::string& one : left_out) output.out += pen.item("left out: " + one);
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

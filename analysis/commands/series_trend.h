@@ -7,11 +7,11 @@
 #include "analysis/commands/method_commands.h"
 #include "analysis/report/trend.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct TrendOptions {
   std::string series;
-  TrendRequest request;
+  report::TrendRequest request;
   std::vector<std::string> left_out;  // of the series, before any analysis
   bool json = false;
   bool full = false;  // each workload's table, not the first alone
@@ -20,6 +20,6 @@ struct TrendOptions {
 };
 
 // Exit code 0 whatever has changed; 2: there is no trend, and why.
-CommandOutput run_trend(const std::vector<SeriesPart>& parts, const TrendOptions& options);
+CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -6,7 +6,7 @@
 #include "analysis/text/text_table.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 const std::vector<std::string> kSwitches{"json", "log", "exact", "asymptotic", "no-continuity", "equal-variance",
@@ -34,8 +34,9 @@ std::string usage() {
   std::string out =
       "stabctl stats METHOD data.csv [--response COL] [--group COL[,COL...]] [--pair COL] [--json] ...\n"
       "One statistical method on the columns of a CSV file with a header ('-' is standard input).\n"
-      "Defaults are R's; levels are sorted, the first minus the second. METHOD --help lists its flags.\n\n";
-  TextTable table({{"METHOD", TextTable::Align::kLeft}, {"", TextTable::Align::kLeft}});
+      "Defaults are R's; levels are sorted, the first minus the second; --baseline LEVEL is subtracted. Columns are\n"
+      "separated by commas, semicolons or tabs; rows without a value are left out, which is said. METHOD --help lists flags.\n\n";
+  text::TextTable table({{"METHOD", text::TextTable::Align::kLeft}, {"", text::TextTable::Align::kLeft}});
   for (const StatsMethod* method : all_methods()) table.add({std::string(method->name), std::string(method->help)});
   return out + table.text(200);
 }
@@ -72,6 +73,7 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
   if (parsed->has("help")) return {usage(method), "", 0};
   std::vector<std::string> allowed = words(method.flags);
   allowed.push_back("json");
+  if (method.with_data) allowed.insert(allowed.end(), {"decimal", "baseline"});
   if (const Status status = parsed->only(allowed); !status) return refused(status.error());
 
   const size_t files = method.without_data ? 0 : 1;
@@ -80,21 +82,23 @@ CommandOutput run_stats(const std::vector<std::string>& args, int width) {
                                    : "'stats " + wanted + "' takes flags only"));
   if (method.of_file) return method.of_file(*parsed, parsed->positional()[1], width);
 
-  Finding finding;
+  text::Finding finding;
+  std::string notes;
   finding.add("method", wanted);
-  const auto run = [&]() -> Result<Finding> {
+  const auto run = [&]() -> Result<text::Finding> {
     if (!method.with_data) return method.without_data(*parsed);
     STAB_TRY(const StatsData data, StatsData::load(*parsed, parsed->positional()[1]));
+    if (!data.notes().empty()) notes = data.notes() + "\n";
     finding.add("response", data.response_name());
     return method.with_data(*parsed, data);
   };
-  const Result<Finding> result = run();
+  const Result<text::Finding> result = run();
   if (!result) return refused(result.error());
   finding.append(*result);
   if (const std::string name = finding.not_finite(); !name.empty())
     return refused(bad_input("'" + name + "' is beyond what a double holds; rescale the column, or take a less extreme level"));
-  if (parsed->has("json")) return {finding.json(), "", 0};
-  return {finding.text(width), "", 0};
+  if (parsed->has("json")) return {finding.json(), notes, 0};
+  return {finding.text(width), notes, 0};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

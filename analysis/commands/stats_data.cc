@@ -7,7 +7,7 @@
 #include "base/number_text.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 
@@ -29,7 +29,9 @@ std::vector<std::string> columns_of_random(const Arguments& args, const std::vec
 }  // namespace
 
 Result<StatsData> StatsData::load(const Arguments& args, const std::string& path) {
-  STAB_TRY(const CsvText csv, CsvText::open(path));
+  STAB_TRY(CsvText csv, CsvText::open(path));
+  STAB_TRY(const DecimalSign decimal, decimal_of(args));
+  csv.set_decimal(decimal);
   std::vector<std::string> responses = args.list("response");
   const std::vector<std::string> groups = args.list("group");
   const std::string pair = args.text("pair"), block = args.text("block");
@@ -53,8 +55,8 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   if (!pair.empty()) requests.push_back({pair, CsvKind::kLevel});
   if (!block.empty() && block != pair) requests.push_back({block, CsvKind::kLevel});
   for (const std::string& name : random) requests.push_back({name, CsvKind::kLevel});
-  STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests));
   StatsData data;
+  STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests, &data.notes_));
   size_t at = 0;
   for (size_t i = 0; i < responses.size(); ++i) data.responses_.push_back(std::move(columns[at++]));
   for (size_t i = 0; i < groups.size(); ++i) data.groups_.push_back(std::move(columns[at++]));
@@ -72,7 +74,11 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
       column.rests.clear();
     }
   }
+  if (args.has("levels") && args.has("baseline"))
+    return bad_input("--levels has the baseline in its order; leave --baseline out");
   if (args.has("levels")) STAB_CHECK_OK(data.reorder_levels(args.list("levels")));
+  // Differences are the first level less the second; of more levels, and in a mixed model, the others less the first.
+  if (args.has("baseline")) STAB_CHECK_OK(data.put_baseline(args.text("baseline"), args.has("random")));
   return data;
 }
 
@@ -114,6 +120,20 @@ Status StatsData::reorder_levels(const std::vector<std::string>& wanted) {
   for (uint32_t& code : group.codes) code = renumbered[code];
   group.levels = wanted;
   return {};
+}
+
+Status StatsData::put_baseline(const std::string& level, bool first) {
+  if (groups_.empty()) return bad_input("--baseline is a level of --group, which is missing");
+  std::vector<std::string> order = groups_[0].levels;
+  const auto found = std::find(order.begin(), order.end(), level);
+  if (found == order.end()) {
+    const std::string meant = did_you_mean(level, order);
+    return bad_input("column " + in_quotes(groups_[0].name) + " has no level " + in_quotes(level) + " to be the baseline; " +
+                     (meant.empty() ? "name one that it has" : meant));
+  }
+  std::rotate(order.begin(), found, found + 1);
+  if (order.size() == 2 && !first) std::swap(order[0], order[1]);
+  return reorder_levels(order);
 }
 
 Result<std::vector<NamedSample>> StatsData::samples(size_t least, size_t most) const {
@@ -185,8 +205,8 @@ Result<std::vector<std::vector<double>>> StatsData::complete_blocks(std::vector<
   return blocks;
 }
 
-FactorCodes StatsData::factors(bool with_block) const {
-  FactorCodes factors;
+statistics::FactorCodes StatsData::factors(bool with_block) const {
+  statistics::FactorCodes factors;
   const auto add = [&factors](const CsvColumn& column) {
     factors.names.push_back(column.name);
     factors.level_names.push_back(column.levels);
@@ -199,16 +219,24 @@ FactorCodes StatsData::factors(bool with_block) const {
 
 Status check_squares(const std::vector<NamedSample>& samples) {
   for (const NamedSample& sample : samples)
-    if (const Status status = check_squares(sample.values); !status)
+    if (const Status status = statistics::check_squares(sample.values); !status)
       return bad_input(in_quotes(sample.name) + ": " + status.error().message);
   return {};
 }
 
-Result<Alternative> alternative_of(const Arguments& args) {
+Result<DecimalSign> decimal_of(const Arguments& args) {
+  const std::string word = args.text("decimal", "any");
+  if (word == "any") return DecimalSign::kAny;
+  if (word == "point") return DecimalSign::kPoint;
+  if (word == "comma") return DecimalSign::kComma;
+  return bad_input("--decimal takes point or comma, got '" + word + "'");
+}
+
+Result<statistics::Alternative> alternative_of(const Arguments& args) {
   const std::string text = args.text("alternative", "two.sided");
-  if (text == "two.sided") return Alternative::kTwoSided;
-  if (text == "less") return Alternative::kLess;
-  if (text == "greater") return Alternative::kGreater;
+  if (text == "two.sided") return statistics::Alternative::kTwoSided;
+  if (text == "less") return statistics::Alternative::kLess;
+  if (text == "greater") return statistics::Alternative::kGreater;
   return bad_input("--alternative takes two.sided, less or greater, got '" + text + "'");
 }
 
@@ -222,4 +250,4 @@ Result<double> confidence_of(const Arguments& args) {
   return conf;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

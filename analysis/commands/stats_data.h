@@ -10,7 +10,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct NamedSample {
   std::string name;
@@ -37,6 +37,9 @@ class StatsData {
   const std::string& response_name() const { return responses_[0].name; }
   const std::vector<CsvColumn>& responses() const { return responses_; }
 
+  // What the answer's reader should know of how the file was read; "".
+  const std::string& notes() const { return notes_; }
+
   bool grouped() const { return !groups_.empty(); }
   // Values by level of the first --group column, in the order of levels (--levels overrides it). Without --group
   // and with several responses: one sample for each column. Refuses fewer than `least` samples, or more than
@@ -46,7 +49,7 @@ class StatsData {
   // Subjects (or blocks) by treatment: the --pair or --block column against --group; each exactly once.
   Result<std::vector<std::vector<double>>> complete_blocks(std::vector<std::string>* treatments) const;
   // All --group columns, then --block if `with_block`, as factors.
-  FactorCodes factors(bool with_block = false) const;
+  statistics::FactorCodes factors(bool with_block = false) const;
   const CsvColumn* pair() const { return pair_.empty() ? nullptr : &pair_[0]; }
   // A column that --group or --random names; null where neither does.
   const CsvColumn* named(const std::string& name) const;
@@ -55,6 +58,9 @@ class StatsData {
 
  private:
   Status reorder_levels(const std::vector<std::string>& wanted);
+  Status put_baseline(const std::string& level, bool first);
+
+  std::string notes_;
 
   std::vector<CsvColumn> responses_;
   std::vector<CsvColumn> groups_;
@@ -65,8 +71,11 @@ class StatsData {
 // check_squares() of each sample: for methods that need a spread.
 Status check_squares(const std::vector<NamedSample>& samples);
 
+// --decimal comma or point; without it the numbers tell.
+Result<DecimalSign> decimal_of(const Arguments& args);
+
 // "two.sided", "less", "greater".
-Result<Alternative> alternative_of(const Arguments& args);
+Result<statistics::Alternative> alternative_of(const Arguments& args);
 Result<double> confidence_of(const Arguments& args);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -14,7 +14,7 @@
 #include "analysis/statistics/variance_tests.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 std::vector<std::vector<double>> values_of(const std::vector<NamedSample>& samples) {
@@ -23,52 +23,52 @@ std::vector<std::vector<double>> values_of(const std::vector<NamedSample>& sampl
   return groups;
 }
 
-std::vector<Moments> moments_of(const std::vector<NamedSample>& samples) {
-  std::vector<Moments> out;
-  for (const NamedSample& sample : samples) out.push_back(moments(sample.values));
+std::vector<statistics::Moments> moments_of(const std::vector<NamedSample>& samples) {
+  std::vector<statistics::Moments> out;
+  for (const NamedSample& sample : samples) out.push_back(statistics::moments(sample.values));
   return out;
 }
 
-Finding one_way_finding(const OneWay& test) {
-  Finding finding;
+text::Finding one_way_finding(const statistics::OneWay& test) {
+  text::Finding finding;
   finding.add("statistic", test.f).add("df", test.df1).add("df2", test.df2).add("p_value", test.p_value);
   return finding;
 }
 
-Result<Finding> levene_method(const Arguments&, const StatsData& data) {
+Result<text::Finding> levene_method(const Arguments&, const StatsData& data) {
   STAB_TRY(const auto samples, data.samples(2, SIZE_MAX));
   STAB_CHECK_OK(check_squares(samples));
-  STAB_TRY(const OneWay test, levene(values_of(samples), Centre::kMean));
+  STAB_TRY(const statistics::OneWay test, statistics::levene(values_of(samples), statistics::Centre::kMean));
   return one_way_finding(test);
 }
 
-Result<Finding> brown_forsythe(const Arguments&, const StatsData& data) {
+Result<text::Finding> brown_forsythe(const Arguments&, const StatsData& data) {
   STAB_TRY(const auto samples, data.samples(2, SIZE_MAX));
   STAB_CHECK_OK(check_squares(samples));
-  STAB_TRY(const OneWay test, levene(values_of(samples), Centre::kMedian));
+  STAB_TRY(const statistics::OneWay test, statistics::levene(values_of(samples), statistics::Centre::kMedian));
   return one_way_finding(test);
 }
 
-Result<Finding> welch_anova_method(const Arguments&, const StatsData& data) {
+Result<text::Finding> welch_anova_method(const Arguments&, const StatsData& data) {
   STAB_TRY(const auto samples, data.samples(2, SIZE_MAX));
   STAB_CHECK_OK(check_squares(samples));
-  STAB_TRY(const OneWay test, welch_anova(moments_of(samples)));
+  STAB_TRY(const statistics::OneWay test, statistics::welch_anova(moments_of(samples)));
   return one_way_finding(test);
 }
 
-Result<Finding> kruskal(const Arguments&, const StatsData& data) {
+Result<text::Finding> kruskal(const Arguments&, const StatsData& data) {
   STAB_TRY(const auto samples, data.samples(2, SIZE_MAX));
-  STAB_TRY(const ChiSquaredTest test, kruskal_wallis(values_of(samples)));
-  Finding finding;
+  STAB_TRY(const statistics::ChiSquaredTest test, statistics::kruskal_wallis(values_of(samples)));
+  text::Finding finding;
   finding.add("statistic", test.statistic).add("df", test.df).add("p_value", test.p_value);
   return finding;
 }
 
-Result<Finding> friedman_method(const Arguments&, const StatsData& data) {
+Result<text::Finding> friedman_method(const Arguments&, const StatsData& data) {
   std::vector<std::string> treatments;
   STAB_TRY(const auto blocks, data.complete_blocks(&treatments));
-  STAB_TRY(const ChiSquaredTest test, friedman(blocks));
-  Finding finding;
+  STAB_TRY(const statistics::ChiSquaredTest test, statistics::friedman(blocks));
+  text::Finding finding;
   finding.add_count("blocks", blocks.size()).add("treatments", treatments);
   finding.add("statistic", test.statistic).add("df", test.df).add("p_value", test.p_value);
   return finding;
@@ -76,8 +76,8 @@ Result<Finding> friedman_method(const Arguments&, const StatsData& data) {
 
 // ---- analysis of variance -------------------------------------------------------------------------------
 
-Finding row_finding(const AnovaRow& row) {
-  Finding finding;
+text::Finding row_finding(const statistics::AnovaRow& row) {
+  text::Finding finding;
   finding.add("term", row.term).add("df", row.df).add("sum_squares", row.sum_squares);
   finding.add("mean_square", row.mean_square).add("statistic", row.f).add("p_value", row.p_value);
   finding.add("eta_squared", row.eta_squared).add("partial_eta_squared", row.partial_eta_squared);
@@ -86,15 +86,16 @@ Finding row_finding(const AnovaRow& row) {
 }
 
 Status check_crossed(size_t factors) {
-  if (factors <= kMostCrossed) return {};
+  if (factors <= statistics::kMostCrossed) return {};
   return bad_input("crossing " + std::to_string(factors) + " factors makes 2^" + std::to_string(factors) + " terms; at most " +
-                   std::to_string(kMostCrossed) + " are crossed, name the terms you want with --model, or say --additive");
+                   std::to_string(statistics::kMostCrossed) +
+                   " are crossed, name the terms you want with --model, or say --additive");
 }
 
 struct Model {
-  FactorCodes factors;
-  std::vector<TermMask> terms;
-  SumsType type = SumsType::kOne;
+  statistics::FactorCodes factors;
+  std::vector<statistics::TermMask> terms;
+  statistics::SumsType type = statistics::SumsType::kOne;
 };
 
 // --group a,b crosses all factors; --model says otherwise; --block is one more factor, additive.
@@ -103,67 +104,68 @@ Result<Model> model_of(const Arguments& args, const StatsData& data, uint64_t de
   Model model;
   model.factors = data.factors(true);
   const size_t groups = data.factors().names.size();
-  if (model.factors.names.size() > kMostFactors)
-    return bad_input("a model takes at most " + std::to_string(kMostFactors) + " factors, got " +
+  if (model.factors.names.size() > statistics::kMostFactors)
+    return bad_input("a model takes at most " + std::to_string(statistics::kMostFactors) + " factors, got " +
                      std::to_string(model.factors.names.size()) + "; leave some out of --group");
-  const auto block = TermMask{1} << groups;
+  const auto block = statistics::TermMask{1} << groups;
   if (args.has("model")) {
     STAB_TRY(model.terms, parse_formula(args.text("model"), model.factors));
     if (data.block() && std::find(model.terms.begin(), model.terms.end(), block) == model.terms.end())
       model.terms.insert(model.terms.begin(), block);
   } else {
     if (args.has("additive")) {
-      for (size_t f = 0; f < groups; ++f) model.terms.push_back(TermMask{1} << f);
+      for (size_t f = 0; f < groups; ++f) model.terms.push_back(statistics::TermMask{1} << f);
     } else {
       STAB_CHECK_OK(check_crossed(groups));
-      model.terms = crossed_terms(block - 1);
+      model.terms = statistics::crossed_terms(block - 1);
     }
     if (data.block()) model.terms.insert(model.terms.begin(), block);
   }
   // Factors that no term names would split cells for nothing.
   for (size_t f = 0; f < model.factors.names.size(); ++f)
-    if (std::none_of(model.terms.begin(), model.terms.end(), [f](TermMask term) { return term >> f & 1; }))
+    if (std::none_of(model.terms.begin(), model.terms.end(), [f](statistics::TermMask term) { return term >> f & 1; }))
       return bad_input("factor '" + model.factors.names[f] + "' is in no term of the model; leave it out of --group");
   STAB_TRY(const uint64_t type, args.count("type", default_type, 1));
   if (type > 3) return bad_input("--type takes 1, 2 or 3, got '" + args.text("type") + "'");
-  model.type = static_cast<SumsType>(type);
+  model.type = static_cast<statistics::SumsType>(type);
   return model;
 }
 
-Finding table_finding(const std::vector<AnovaRow>& rows, SumsType type) {
-  Finding finding;
-  const AnovaRow& residuals = rows.back();
+text::Finding table_finding(const std::vector<statistics::AnovaRow>& rows, statistics::SumsType type) {
+  text::Finding finding;
+  const statistics::AnovaRow& residuals = rows.back();
   if (rows.size() == 2) {
     finding.add("statistic", rows[0].f).add("df", rows[0].df).add("df2", residuals.df);
     finding.add("p_value", rows[0].p_value).add("eta_squared", rows[0].partial_eta_squared);
     finding.add("omega_squared", rows[0].partial_omega_squared);
   }
   finding.add_count("type", static_cast<uint64_t>(type));
-  std::vector<Finding> table;
-  for (const AnovaRow& row : rows) table.push_back(row_finding(row));
+  std::vector<text::Finding> table;
+  for (const statistics::AnovaRow& row : rows) table.push_back(row_finding(row));
   finding.add("rows", std::move(table));
   return finding;
 }
 
-Result<Finding> anova(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(check_squares(data.response()));
+Result<text::Finding> anova(const Arguments& args, const StatsData& data) {
+  STAB_CHECK_OK(statistics::check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 1));
   STAB_TRY(const auto rows,
-           factorial_anova(aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
+           statistics::factorial_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
   return table_finding(rows, model.type);
 }
 
-Result<Finding> anova_hc3(const Arguments& args, const StatsData& data) {
-  STAB_CHECK_OK(check_squares(data.response()));
+Result<text::Finding> anova_hc3(const Arguments& args, const StatsData& data) {
+  STAB_CHECK_OK(statistics::check_squares(data.response()));
   STAB_TRY(const Model model, model_of(args, data, 2));
-  STAB_TRY(const auto rows, hc3_anova(aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
-  Finding finding;
+  STAB_TRY(const auto rows,
+           statistics::hc3_anova(statistics::aggregate(model.factors, data.response_near_zero()), model.terms, model.type));
+  text::Finding finding;
   if (rows.size() == 2)
     finding.add("statistic", rows[0].f).add("df", rows[0].df).add("df2", rows[1].df).add("p_value", rows[0].p_value);
   finding.add_count("type", static_cast<uint64_t>(model.type));
-  std::vector<Finding> table;
-  for (const AnovaRow& row : rows) {
-    Finding line;
+  std::vector<text::Finding> table;
+  for (const statistics::AnovaRow& row : rows) {
+    text::Finding line;
     line.add("term", row.term).add("df", row.df).add("statistic", row.f).add("p_value", row.p_value);
     table.push_back(std::move(line));
   }
@@ -172,19 +174,19 @@ Result<Finding> anova_hc3(const Arguments& args, const StatsData& data) {
 }
 
 // aov(response ~ model + Error(pair / (group...))), or Error(block) as --error says.
-Result<Finding> anova_error(const Arguments& args, const StatsData& data) {
+Result<text::Finding> anova_error(const Arguments& args, const StatsData& data) {
   const CsvColumn* subject = data.pair();
   if (!subject) return bad_input("name the column of the error stratum with --pair (Error(COL) in R)");
   if (!data.grouped()) return bad_input("name the factors with --group a,b");
-  FactorCodes factors = data.factors();
+  statistics::FactorCodes factors = data.factors();
   const size_t groups = factors.names.size();
-  if (groups + 1 > kMostFactors)
-    return bad_input("a model takes at most " + std::to_string(kMostFactors - 1) + " factors beside --pair, got " +
+  if (groups + 1 > statistics::kMostFactors)
+    return bad_input("a model takes at most " + std::to_string(statistics::kMostFactors - 1) + " factors besides --pair, got " +
                      std::to_string(groups));
-  std::vector<TermMask> terms;
+  std::vector<statistics::TermMask> terms;
   if (!args.has("model")) {
     STAB_CHECK_OK(check_crossed(groups));
-    terms = crossed_terms((TermMask{1} << groups) - 1);
+    terms = statistics::crossed_terms((statistics::TermMask{1} << groups) - 1);
   }
   factors.names.push_back(subject->name);
   factors.level_names.push_back(subject->levels);
@@ -192,8 +194,8 @@ Result<Finding> anova_error(const Arguments& args, const StatsData& data) {
   if (args.has("model")) {
     STAB_TRY(terms, parse_formula(args.text("model"), factors));
   }
-  const auto subject_mask = TermMask{1} << groups;
-  std::vector<TermMask> errors{subject_mask};
+  const auto subject_mask = statistics::TermMask{1} << groups;
+  std::vector<statistics::TermMask> errors{subject_mask};
   if (args.has("error")) {
     STAB_TRY(errors, parse_formula(args.text("error"), factors));
   }
@@ -201,30 +203,30 @@ Result<Finding> anova_error(const Arguments& args, const StatsData& data) {
   if (data.response().size() > kMostRows)
     return bad_input("error strata take at most " + std::to_string(kMostRows) + " rows; average replicates first");
   double columns = 0;
-  for (TermMask term : terms) columns += column_count(factors, term);
+  for (statistics::TermMask term : terms) columns += statistics::column_count(factors, term);
   constexpr double kMostColumns = 1000;
   if (columns > kMostColumns)
     return bad_input("the model has more than 1000 columns; leave out a factor with many levels or an interaction");
-  STAB_TRY(const auto strata, strata_anova(factors, data.response_near_zero(), terms, errors));
-  std::vector<Finding> rows;
-  for (const Stratum& stratum : strata) {
-    for (const AnovaRow& row : stratum.rows) {
-      Finding line;
+  STAB_TRY(const auto strata, statistics::strata_anova(factors, data.response_near_zero(), terms, errors));
+  std::vector<text::Finding> rows;
+  for (const statistics::Stratum& stratum : strata) {
+    for (const statistics::AnovaRow& row : stratum.rows) {
+      text::Finding line;
       line.add("stratum", stratum.name).add("term", row.term).add("df", row.df).add("sum_squares", row.sum_squares);
       line.add("mean_square", row.mean_square).add("statistic", row.f).add("p_value", row.p_value);
       rows.push_back(std::move(line));
     }
   }
-  Finding finding;
+  text::Finding finding;
   finding.add("rows", std::move(rows));
   return finding;
 }
 
-Result<Finding> anova_within(const Arguments&, const StatsData& data) {
+Result<text::Finding> anova_within(const Arguments&, const StatsData& data) {
   const CsvColumn* subject = data.pair();
   if (!subject || !data.grouped())
     return bad_input("anova-within needs the factors in --group and the subject in --pair");
-  const FactorCodes factors = data.factors();
+  const statistics::FactorCodes factors = data.factors();
   STAB_CHECK_OK(check_crossed(factors.names.size()));
   size_t cells = 1;
   std::vector<size_t> counts;
@@ -260,17 +262,17 @@ Result<Finding> anova_within(const Arguments&, const StatsData& data) {
       sums[s][cell] /= static_cast<double>(seen[s][cell]);
     }
   }
-  STAB_TRY(const auto rows, within_anova(sums, factors.names, counts));
-  Finding finding;
+  STAB_TRY(const auto rows, statistics::within_anova(sums, factors.names, counts));
+  text::Finding finding;
   const auto scale = static_cast<double>(replicates);  // squares of means of r values are those of the values / r
   if (rows.size() == 1) {
     finding.add("statistic", rows[0].anova.f).add("df", rows[0].anova.df).add("df2", rows[0].error_df);
     finding.add("p_value", rows[0].anova.p_value);
   }
   finding.add_count("subjects", sums.size());
-  std::vector<Finding> table;
-  for (const WithinRow& row : rows) {
-    Finding line;
+  std::vector<text::Finding> table;
+  for (const statistics::WithinRow& row : rows) {
+    text::Finding line;
     line.add("term", row.anova.term).add("df", row.anova.df).add("df2", row.error_df);
     line.add("sum_squares", row.anova.sum_squares * scale).add("error_sum_squares", row.error_sum_squares * scale);
     line.add("statistic", row.anova.f).add("p_value", row.anova.p_value);
@@ -284,37 +286,37 @@ Result<Finding> anova_within(const Arguments&, const StatsData& data) {
   return finding;
 }
 
-Result<Finding> components(const Arguments&, const StatsData& data) {
+Result<text::Finding> components(const Arguments&, const StatsData& data) {
   if (!data.grouped()) return bad_input("name the nested factors, outermost first, with --group program,layout");
-  STAB_TRY(const auto parts, variance_components(data.factors(), data.response()));
+  STAB_TRY(const auto parts, statistics::variance_components(data.factors(), data.response()));
   double total_ems = 0, total_reml = 0;
-  for (const VarianceComponent& part : parts) {
+  for (const statistics::VarianceComponent& part : parts) {
     total_ems += std::max(part.ems, 0.0);
     total_reml += part.reml;
   }
-  std::vector<Finding> rows;
-  for (const VarianceComponent& part : parts) {
-    Finding row;
+  std::vector<text::Finding> rows;
+  for (const statistics::VarianceComponent& part : parts) {
+    text::Finding row;
     row.add("component", part.name).add("df", part.df).add("mean_square", part.mean_square).add("ems", part.ems);
     row.add("reml", part.reml).add("ems_share", std::max(part.ems, 0.0) / total_ems);
     row.add("reml_share", part.reml / total_reml);
     rows.push_back(std::move(row));
   }
-  Finding finding;
+  text::Finding finding;
   finding.add("rows", std::move(rows));
   return finding;
 }
 
 // ---- multiple comparisons -------------------------------------------------------------------------------
 
-Finding comparisons_finding(const PairwiseComparisons& result, const std::vector<NamedSample>& samples,
-                            double conf) {
-  Finding finding;
+text::Finding comparisons_finding(const statistics::PairwiseComparisons& result, const std::vector<NamedSample>& samples,
+                                  double conf) {
+  text::Finding finding;
   finding.add("df", result.df).add("critical_value", result.critical).add("conf_level", conf);
-  std::vector<Finding> rows;
+  std::vector<text::Finding> rows;
   const auto bound = [](double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; };
-  for (const Comparison& comparison : result.comparisons) {
-    Finding row;
+  for (const statistics::Comparison& comparison : result.comparisons) {
+    text::Finding row;
     row.add("comparison", samples[comparison.first].name + "-" + samples[comparison.second].name);
     row.add("estimate", comparison.estimate).add("standard_error", comparison.standard_error);
     row.add("statistic", comparison.statistic).add("conf_low", bound(comparison.conf_low));
@@ -325,17 +327,17 @@ Finding comparisons_finding(const PairwiseComparisons& result, const std::vector
   return finding;
 }
 
-Result<Finding> tukey(const Arguments& args, const StatsData& data) {
+Result<text::Finding> tukey(const Arguments& args, const StatsData& data) {
   STAB_TRY(const double conf, confidence_of(args));
   STAB_TRY(const auto samples, data.samples(2, 100));
   STAB_CHECK_OK(check_squares(samples));
-  STAB_TRY(const PairwiseComparisons result, tukey_hsd(moments_of(samples), conf));
+  STAB_TRY(const statistics::PairwiseComparisons result, statistics::tukey_hsd(moments_of(samples), conf));
   return comparisons_finding(result, samples, conf);
 }
 
-Result<Finding> dunnett_method(const Arguments& args, const StatsData& data) {
+Result<text::Finding> dunnett_method(const Arguments& args, const StatsData& data) {
   STAB_TRY(const double conf, confidence_of(args));
-  STAB_TRY(const Alternative alternative, alternative_of(args));
+  STAB_TRY(const statistics::Alternative alternative, alternative_of(args));
   STAB_TRY(const auto samples, data.samples(2, 100));
   STAB_CHECK_OK(check_squares(samples));
   size_t control = 0;
@@ -343,17 +345,17 @@ Result<Finding> dunnett_method(const Arguments& args, const StatsData& data) {
     while (control < samples.size() && samples[control].name != args.text("control")) ++control;
     if (control == samples.size()) return bad_input("--control names '" + args.text("control") + "', which is no level");
   }
-  STAB_TRY(const PairwiseComparisons result, dunnett(moments_of(samples), control, alternative, conf));
+  STAB_TRY(const statistics::PairwiseComparisons result, statistics::dunnett(moments_of(samples), control, alternative, conf));
   return comparisons_finding(result, samples, conf);
 }
 
 template <auto Adjust>
-Result<Finding> adjust(const Arguments&, const StatsData& data) {
+Result<text::Finding> adjust(const Arguments&, const StatsData& data) {
   const std::vector<double>& p = data.response();
   for (size_t row = 0; row < p.size(); ++row)
     if (p[row] < 0 || p[row] > 1)
       return bad_input("row " + std::to_string(row + 1) + ": " + number_text(p[row]) + " is no p-value");
-  Finding finding;
+  text::Finding finding;
   finding.add_count("n", p.size()).add("p_values", p).add("adjusted", Adjust(p));
   return finding;
 }
@@ -377,16 +379,16 @@ constexpr StatsMethod kMethods[] = {
     {"tukey", "all pairs of means (Tukey-Kramer)", "response group levels log conf", tukey},
     {"dunnett", "each mean against --control (default: the first level)",
      "response group levels log conf alternative control", dunnett_method},
-    {"holm", "p-values adjusted for a family (Holm)", "response", adjust<holm>},
-    {"bh", "p-values adjusted for false discoveries (Benjamini-Hochberg)", "response", adjust<benjamini_hochberg>},
-    {"hochberg", "p-values adjusted for a family, step-up (Hochberg)", "response", adjust<hochberg>},
+    {"holm", "p-values adjusted for a family (Holm)", "response", adjust<statistics::holm>},
+    {"bh", "p-values adjusted for false discoveries (Benjamini-Hochberg)", "response", adjust<statistics::benjamini_hochberg>},
+    {"hochberg", "p-values adjusted for a family, step-up (Hochberg)", "response", adjust<statistics::hochberg>},
     {"by", "p-values adjusted for false discoveries under any dependence (Benjamini-Yekutieli)", "response",
-     adjust<benjamini_yekutieli>},
-    {"bonferroni", "p-values times their number", "response", adjust<bonferroni>},
+     adjust<statistics::benjamini_yekutieli>},
+    {"bonferroni", "p-values times their number", "response", adjust<statistics::bonferroni>},
 };
 
 }  // namespace
 
 std::span<const StatsMethod> group_methods() { return kMethods; }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -10,15 +10,15 @@
 #include "analysis/commands/stats_data.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 struct StatsMethod {
   std::string_view name;
   std::string_view help;    // one line
   std::string_view flags;   // those beside --json and --width, separated by spaces
   // Exactly one: with data (from a CSV file), without, or with a file that it reads and a text that it writes itself.
-  Result<Finding> (*with_data)(const Arguments&, const StatsData&) = nullptr;
-  Result<Finding> (*without_data)(const Arguments&) = nullptr;
+  Result<text::Finding> (*with_data)(const Arguments&, const StatsData&) = nullptr;
+  Result<text::Finding> (*without_data)(const Arguments&) = nullptr;
   CommandOutput (*of_file)(const Arguments&, const std::string& path, int width) = nullptr;
 };
 
@@ -31,4 +31,4 @@ std::span<const StatsMethod> repetition_methods();  // where to repeat
 std::span<const StatsMethod> planning_methods();  // power, sample sizes, alpha spending
 std::span<const StatsMethod> causal_methods();    // windows of virtual speedup
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -5,12 +5,12 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/mixed_model.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // "program" or "program:build": one level for each combination that is there.
-Result<RandomTerm> random_term(const std::string& text, const StatsData& data) {
-  RandomTerm term{text, std::vector<uint32_t>(data.response().size()), 0};
+Result<statistics::RandomTerm> random_term(const std::string& text, const StatsData& data) {
+  statistics::RandomTerm term{text, std::vector<uint32_t>(data.response().size()), 0};
   std::string rest = text;
   std::vector<std::vector<uint32_t>> keys(term.codes.size());
   while (true) {
@@ -28,7 +28,7 @@ Result<RandomTerm> random_term(const std::string& text, const StatsData& data) {
   return term;
 }
 
-Result<Finding> mixed(const Arguments& args, const StatsData& data) {
+Result<text::Finding> mixed(const Arguments& args, const StatsData& data) {
   if (!args.has("random"))
     return bad_input("name the random effects with --random program,machine or --random program,program:build");
   STAB_TRY(const double conf, confidence_of(args));
@@ -39,9 +39,9 @@ Result<Finding> mixed(const Arguments& args, const StatsData& data) {
   const std::vector<double>& values = data.response();
   if (values.size() > kMostRows)
     return bad_input("a mixed model takes at most " + std::to_string(kMostRows) + " rows; average what repeats");
-  std::vector<RandomTerm> random;
+  std::vector<statistics::RandomTerm> random;
   for (const std::string& text : args.list("random")) {
-    STAB_TRY(RandomTerm term, random_term(text, data));
+    STAB_TRY(statistics::RandomTerm term, random_term(text, data));
     random.push_back(std::move(term));
   }
   if (random.size() > kMostTerms) return bad_input("a mixed model takes at most 8 random terms");
@@ -55,13 +55,14 @@ Result<Finding> mixed(const Arguments& args, const StatsData& data) {
       for (size_t row = 0; row < values.size(); ++row) columns.back()[row] = group.codes[row] == level ? 1 : 0;
     }
   }
-  STAB_TRY(const MixedFit fit,
-           fit_mixed(columns, names, random, values,
-                     word == "satterthwaite" ? DegreesOfFreedom::kSatterthwaite : DegreesOfFreedom::kKenwardRoger));
-  std::vector<Finding> fixed, components;
-  for (const FixedEffect& effect : fit.fixed) {
-    const double half = t_quantile_upper((1 - conf) / 2, effect.df) * effect.standard_error;
-    Finding row;
+  STAB_TRY(const statistics::MixedFit fit,
+           statistics::fit_mixed(columns, names, random, values,
+                                 word == "satterthwaite" ? statistics::DegreesOfFreedom::kSatterthwaite
+                                                         : statistics::DegreesOfFreedom::kKenwardRoger));
+  std::vector<text::Finding> fixed, components;
+  for (const statistics::FixedEffect& effect : fit.fixed) {
+    const double half = statistics::t_quantile_upper((1 - conf) / 2, effect.df) * effect.standard_error;
+    text::Finding row;
     row.add("term", effect.name).add("estimate", effect.estimate).add("standard_error", effect.standard_error);
     row.add("df", effect.df).add("statistic", effect.t).add("p_value", effect.p_value);
     row.add("conf_low", effect.estimate - half).add("conf_high", effect.estimate + half);
@@ -71,7 +72,7 @@ Result<Finding> mixed(const Arguments& args, const StatsData& data) {
   for (const double variance : fit.variances) total += variance;
   std::vector<std::string> warnings;
   for (size_t i = 0; i < fit.variances.size(); ++i) {
-    Finding row;
+    text::Finding row;
     row.add("component", fit.random_names[i]).add_count(i + 1 == fit.variances.size() ? "rows" : "levels", fit.levels[i]);
     row.add("variance", fit.variances[i]).add("share", fit.variances[i] / total);
     components.push_back(std::move(row));
@@ -85,7 +86,7 @@ Result<Finding> mixed(const Arguments& args, const StatsData& data) {
       warnings.push_back("'" + fit.random_names[i] + "' has " + std::to_string(fit.levels[i]) +
                          " levels: its variance is hardly known, and others of its kind are guessed from few");
   }
-  Finding finding;
+  text::Finding finding;
   finding.add_count("n", values.size()).add("degrees_of_freedom", word).add("conf_level", conf);
   finding.add("reml_criterion", fit.criterion).add_flag("singular", fit.singular);
   finding.add("rows", std::move(fixed)).add("components", std::move(components));
@@ -104,4 +105,4 @@ std::span<const StatsMethod> mixed_methods() {
   return kMethods;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -5,16 +5,16 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/quantile_contrast.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
-Result<Finding> shift_function(const Arguments& args, const StatsData& data) {
+Result<text::Finding> shift_function(const Arguments& args, const StatsData& data) {
   STAB_TRY(const double conf, confidence_of(args));
   STAB_TRY(const std::vector<double> probabilities, args.numbers("probs", {0.1, 0.25, 0.5, 0.75, 0.9}));
   constexpr size_t kMost = 100;
   if (probabilities.empty() || probabilities.size() > kMost) return bad_input("--probs takes 1 to 100 numbers");
   const bool together = data.pair() != nullptr;
-  std::vector<WeightedSample> samples;
+  std::vector<statistics::WeightedSample> samples;
   std::vector<std::string> names;
   if (together) {
     STAB_TRY(const Pairs pairs, data.pairs());
@@ -25,22 +25,22 @@ Result<Finding> shift_function(const Arguments& args, const StatsData& data) {
     samples = {{two[0].values, 1}, {two[1].values, -1}};
     names = {two[0].name, two[1].name};
   }
-  STAB_TRY(const QuantileContrasts found, quantile_contrasts(samples, together, probabilities));
+  STAB_TRY(const statistics::QuantileContrasts found, statistics::quantile_contrasts(samples, together, probabilities));
   const double least_df = *std::min_element(found.df.begin(), found.df.end());
-  const double band = simultaneous_critical_t(found.correlations, least_df, 1 - conf);
-  std::vector<Finding> rows;
+  const double band = statistics::simultaneous_critical_t(found.correlations, least_df, 1 - conf);
+  std::vector<text::Finding> rows;
   for (size_t q = 0; q < probabilities.size(); ++q) {
     const double estimate = found.estimates[q], error = found.standard_errors[q], df = found.df[q];
-    const double alone = t_quantile_upper((1 - conf) / 2, df), all = std::max(alone, band);
-    Finding row;
-    row.add("probability", probabilities[q]).add("first", harrell_davis(samples[0].values, probabilities[q]));
-    row.add("second", harrell_davis(samples[1].values, probabilities[q])).add("estimate", estimate);
-    row.add("standard_error", error).add("df", df).add("p_value", t_two_sided(estimate / error, df));
+    const double alone = statistics::t_quantile_upper((1 - conf) / 2, df), all = std::max(alone, band);
+    text::Finding row;
+    row.add("probability", probabilities[q]).add("first", statistics::harrell_davis(samples[0].values, probabilities[q]));
+    row.add("second", statistics::harrell_davis(samples[1].values, probabilities[q])).add("estimate", estimate);
+    row.add("standard_error", error).add("df", df).add("p_value", statistics::t_two_sided(estimate / error, df));
     row.add("conf_low", estimate - alone * error).add("conf_high", estimate + alone * error);
     row.add("band_low", estimate - all * error).add("band_high", estimate + all * error);
     rows.push_back(std::move(row));
   }
-  Finding finding;
+  text::Finding finding;
   finding.add("groups", names).add_count("n", found.n).add("conf_level", conf).add("critical_value", band);
   finding.add("rows", std::move(rows));
   return finding;
@@ -57,4 +57,4 @@ std::span<const StatsMethod> quantile_methods() {
   return kMethods;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

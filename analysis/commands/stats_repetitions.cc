@@ -6,13 +6,13 @@
 #include "analysis/statistics/repetitions.h"
 #include "analysis/statistics/variance_components.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 constexpr size_t kMostLevels = 8;
 
-Result<RepetitionsAsked> asked_of(const Arguments& args) {
-  RepetitionsAsked asked;
+Result<statistics::RepetitionsAsked> asked_of(const Arguments& args) {
+  statistics::RepetitionsAsked asked;
   STAB_TRY(const auto half_width, args.number("half-width"));
   if (!half_width || !(*half_width > 0))
     return bad_input(
@@ -36,19 +36,20 @@ Result<std::vector<double>> costs_of(const Arguments& args, size_t levels) {
     return bad_input("--costs takes " + std::to_string(levels) + " numbers, the outermost level first and one value last, got " +
                      std::to_string(costs.size()));
   for (const double cost : costs)
-    if (!(cost > 0)) return bad_input("--costs takes numbers > 0; what costs nothing beside the rest may have 0.001");
+    if (!(cost > 0)) return bad_input("--costs takes numbers > 0; write 0.001 for what costs next to nothing");
   return costs;
 }
 
-Result<Finding> planned(const std::vector<std::string>& names, const std::vector<Level>& levels, const RepetitionsAsked& asked) {
-  STAB_TRY(const Repetitions plan, plan_repetitions(levels, asked));
+Result<text::Finding> planned(const std::vector<std::string>& names, const std::vector<statistics::Level>& levels,
+                              const statistics::RepetitionsAsked& asked) {
+  STAB_TRY(const statistics::Repetitions plan, statistics::plan_repetitions(levels, asked));
   double total = 0;
-  for (const Level& level : levels) total += level.variance;
-  std::vector<Finding> rows;
+  for (const statistics::Level& level : levels) total += level.variance;
+  std::vector<text::Finding> rows;
   uint64_t values = 1;
   for (size_t i = 0; i < levels.size(); ++i) {
     values *= plan.counts[i];
-    Finding row;
+    text::Finding row;
     row.add("level", names[i]).add("variance", levels[i].variance).add("share", levels[i].variance / total);
     row.add("cost", levels[i].cost).add_count("repetitions", plan.counts[i]);
     std::optional<double> unrounded;
@@ -56,25 +57,25 @@ Result<Finding> planned(const std::vector<std::string>& names, const std::vector
     row.add("unrounded", unrounded);
     rows.push_back(std::move(row));
   }
-  Finding finding;
+  text::Finding finding;
   finding.add("half_width", plan.half_width).add("asked", asked.half_width).add("alpha", asked.alpha);
   finding.add_count("sides", asked.sides).add_count("values_a_side", values).add("cost", plan.cost);
   // What people do who repeat outermost only: each value with all that it costs.
-  Level together{total, 0};
-  for (const Level& level : levels) together.cost += level.cost;
-  const auto outermost_only = plan_repetitions(std::vector<Level>{together}, asked);
+  statistics::Level together{total, 0};
+  for (const statistics::Level& level : levels) together.cost += level.cost;
+  const auto outermost_only = statistics::plan_repetitions(std::vector<statistics::Level>{together}, asked);
   finding.add("cost_of_repeating_all", outermost_only ? std::optional<double>(outermost_only->cost) : std::nullopt);
   finding.add("rows", std::move(rows));
   return finding;
 }
 
-Result<Finding> from_pilot(const Arguments& args, const StatsData& data) {
+Result<text::Finding> from_pilot(const Arguments& args, const StatsData& data) {
   if (!data.grouped()) return bad_input("name the nested levels, outermost first, with --group build,link,process");
-  STAB_TRY(const RepetitionsAsked asked, asked_of(args));
-  STAB_TRY(const auto parts, variance_components(data.factors(), data.response()));
-  if (parts.size() > kMostLevels) return bad_input("at most 7 levels can be planned beside the values themselves");
+  STAB_TRY(const statistics::RepetitionsAsked asked, asked_of(args));
+  STAB_TRY(const auto parts, statistics::variance_components(data.factors(), data.response()));
+  if (parts.size() > kMostLevels) return bad_input("at most 7 levels can be planned besides the values themselves");
   STAB_TRY(const std::vector<double> costs, costs_of(args, parts.size()));
-  std::vector<Level> levels;
+  std::vector<statistics::Level> levels;
   std::vector<std::string> names;
   for (size_t i = 0; i < parts.size(); ++i) {
     levels.push_back({parts[i].reml, costs[i]});
@@ -83,13 +84,13 @@ Result<Finding> from_pilot(const Arguments& args, const StatsData& data) {
   return planned(names, levels, asked);
 }
 
-Result<Finding> from_variances(const Arguments& args) {
-  STAB_TRY(const RepetitionsAsked asked, asked_of(args));
+Result<text::Finding> from_variances(const Arguments& args) {
+  STAB_TRY(const statistics::RepetitionsAsked asked, asked_of(args));
   STAB_TRY(const std::vector<double> variances, args.numbers("variances", {}));
   if (variances.empty() || variances.size() > kMostLevels)
     return bad_input("plan-repetitions needs --variances and --costs, 1 to 8 numbers each, the outermost level first");
   STAB_TRY(const std::vector<double> costs, costs_of(args, variances.size()));
-  std::vector<Level> levels;
+  std::vector<statistics::Level> levels;
   std::vector<std::string> names = args.list("names");
   if (!names.empty() && names.size() != variances.size())
     return bad_input("--names takes as many names as there are --variances");
@@ -114,4 +115,4 @@ std::span<const StatsMethod> repetition_methods() {
   return kMethods;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

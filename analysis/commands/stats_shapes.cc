@@ -9,55 +9,55 @@
 #include "analysis/statistics/normality.h"
 #include "analysis/statistics/unimodality.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
-Result<Finding> shapiro_one(const Arguments&, const std::vector<double>& values) {
-  STAB_TRY(const NormalityTest test, shapiro_wilk(values));
-  Finding finding;
+Result<text::Finding> shapiro_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const statistics::NormalityTest test, statistics::shapiro_wilk(values));
+  text::Finding finding;
   finding.add_count("n", values.size()).add("statistic", test.statistic).add("p_value", test.p_value);
   return finding;
 }
 
-Result<Finding> shapiro(const Arguments& args, const StatsData& data) { return by_group(args, data, shapiro_one); }
+Result<text::Finding> shapiro(const Arguments& args, const StatsData& data) { return by_group(args, data, shapiro_one); }
 
 // The groups are those of a test at 5 %, by the places of their first values among the sorted ones.
-Result<Finding> dip_one(const Arguments&, const std::vector<double>& values) {
-  STAB_TRY(const DipTest test, dip_test(values));
+Result<text::Finding> dip_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const statistics::DipTest test, statistics::dip_test(values));
   std::vector<double> sorted = values, first, medians;
   std::sort(sorted.begin(), sorted.end());
-  for (const auto group : groups_of_values(sorted, 0.05)) {
+  for (const auto group : statistics::groups_of_values(sorted, 0.05)) {
     first.push_back(group.front());
-    medians.push_back(quantile_sorted(group, 0.5));
+    medians.push_back(statistics::quantile_sorted(group, 0.5));
   }
-  Finding finding;
+  text::Finding finding;
   finding.add_count("n", values.size()).add("statistic", test.dip).add("p_value", test.p_value);
   finding.add("lowest_of_groups", first).add("medians_of_groups", medians);
   return finding;
 }
 
-Result<Finding> dip(const Arguments& args, const StatsData& data) { return by_group(args, data, dip_one); }
+Result<text::Finding> dip(const Arguments& args, const StatsData& data) { return by_group(args, data, dip_one); }
 
-Result<Finding> anderson_one(const Arguments&, const std::vector<double>& values) {
-  STAB_TRY(const NormalityTest test, anderson_darling(values));
-  Finding finding;
+Result<text::Finding> anderson_one(const Arguments&, const std::vector<double>& values) {
+  STAB_TRY(const statistics::NormalityTest test, statistics::anderson_darling(values));
+  text::Finding finding;
   finding.add_count("n", values.size()).add("statistic", test.statistic).add("adjusted_statistic", test.adjusted);
   finding.add("p_value", test.p_value);
   return finding;
 }
 
-Result<Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
+Result<text::Finding> anderson(const Arguments& args, const StatsData& data) { return by_group(args, data, anderson_one); }
 
 // Points of a normal QQ plot: R's qqnorm() with ppoints().
-Result<Finding> qq(const Arguments&, const StatsData& data) {
-  STAB_CHECK_OK(check_sample(data.response(), 2, "qq"));
+Result<text::Finding> qq(const Arguments&, const StatsData& data) {
+  STAB_CHECK_OK(statistics::check_sample(data.response(), 2, "qq"));
   std::vector<double> sorted = data.response(), theoretical;
   std::sort(sorted.begin(), sorted.end());
   const auto n = static_cast<double>(sorted.size());
   const double a = n <= 10 ? 3.0 / 8 : 0.5;
   for (size_t i = 0; i < sorted.size(); ++i)
-    theoretical.push_back(normal_quantile((static_cast<double>(i + 1) - a) / (n + 1 - 2 * a)));
-  Finding finding;
+    theoretical.push_back(statistics::normal_quantile((static_cast<double>(i + 1) - a) / (n + 1 - 2 * a)));
+  text::Finding finding;
   finding.add_count("n", sorted.size()).add("theoretical", theoretical).add("sample", sorted);
   return finding;
 }
@@ -73,4 +73,4 @@ constexpr StatsMethod kMethods[] = {
 
 std::span<const StatsMethod> shape_methods() { return kMethods; }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

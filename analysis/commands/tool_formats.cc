@@ -18,44 +18,44 @@
 #include "analysis/text/valid_text.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 namespace {
 
 // A workload or benchmark in one cell, with its trials.
 struct Case {
-  const Response* response;
-  const Cell* cell;
+  const report::Response* response;
+  const report::Cell* cell;
   std::string name;  // as the header says
   std::vector<std::pair<std::string, std::string>> levels;  // of the factors that vary
   std::vector<double> values;  // each trial, as measured, in order of execution
-  std::vector<const Trial*> trials;  // of the values
+  std::vector<const report::Trial*> trials;  // of the values
 };
 
-bool is_time(const Response& response) { return response.unit == "s"; }
+bool is_time(const report::Response& response) { return response.unit == "s"; }
 // What benchmarks of other tools are: the time of one whole operation. Others of a workload's responses say which they are.
-bool is_plain_time(const Response& response) {
+bool is_plain_time(const report::Response& response) {
   return is_time(response) && (response.name == "wall_time" || response.is_benchmark());
 }
 
 // Half of a cell's interval is no help without its middle.
-Interval summary(const Cell& cell) {
+report::Interval summary(const report::Cell& cell) {
   if (cell.mean_interval) return *cell.mean_interval;
   return {cell.mean, cell.mean, cell.mean};
 }
 
 class Cases {
  public:
-  Cases(const Samples& samples, const Report& report) : samples_(samples) {
-    std::map<std::vector<std::string_view>, std::vector<const Trial*>> of_cell;  // by workload and levels
-    for (const Trial& trial : samples.trials)
-      if (answers(samples, trial)) of_cell[key_of(trial)].push_back(&trial);
-    for (const Cell& cell : report.cells) {
+  Cases(const report::Samples& samples, const report::Report& report) : samples_(samples) {
+    std::map<std::vector<std::string_view>, std::vector<const report::Trial*>> of_cell;  // by workload and levels
+    for (const report::Trial& trial : samples.trials)
+      if (report::answers(samples, trial)) of_cell[key_of(trial)].push_back(&trial);
+    for (const report::Cell& cell : report.cells) {
       const size_t response = index_of(cell.response);
       Case one{&samples.responses[response], &cell, base_name(samples.responses[response], cell), levels_of(cell), {}, {}};
       for (const auto& [factor, level] : one.levels) one.name += "/" + factor + ":" + level;
       std::vector<std::string_view> key{cell.workload};
       key.insert(key.end(), cell.levels.begin(), cell.levels.end());
-      for (const Trial* trial : of_cell[key]) {
+      for (const report::Trial* trial : of_cell[key]) {
         if (!trial->values[response]) continue;
         one.values.push_back(*trial->values[response]);
         one.trials.push_back(trial);
@@ -84,28 +84,28 @@ class Cases {
       if (samples_.responses[i].name == response) return i;
     return 0;  // analyse() takes cells from the samples' responses alone
   }
-  static std::string base_name(const Response& response, const Cell& cell) {
+  static std::string base_name(const report::Response& response, const report::Cell& cell) {
     if (response.is_benchmark()) return response.name;
     return cell.workload + (is_plain_time(response) ? "" : "/" + response.name);
   }
-  std::vector<std::pair<std::string, std::string>> levels_of(const Cell& cell) const {
+  std::vector<std::pair<std::string, std::string>> levels_of(const report::Cell& cell) const {
     std::vector<std::pair<std::string, std::string>> out;
     for (size_t f = 0; f < samples_.factors.size(); ++f)
       if (samples_.factors[f].levels.size() > 1) out.emplace_back(samples_.factors[f].name, cell.levels[f]);
     return out;
   }
-  std::vector<std::string_view> key_of(const Trial& trial) const {
+  std::vector<std::string_view> key_of(const report::Trial& trial) const {
     std::vector<std::string_view> key{samples_.workloads[trial.workload]};
     for (size_t f = 0; f < samples_.factors.size(); ++f) key.push_back(samples_.factors[f].levels[trial.levels[f]]);
     return key;
   }
 
-  const Samples& samples_;
+  const report::Samples& samples_;
   std::vector<Case> all_;
   std::vector<std::string> left_out_;
 };
 
-const ToolContext::CpuTime* cpu_of(const ToolContext& context, const Trial& trial) {
+const ToolContext::CpuTime* cpu_of(const ToolContext& context, const report::Trial& trial) {
   const auto at = context.cpu.find(trial.order);
   return at == context.cpu.end() ? nullptr : &at->second;
 }
@@ -113,7 +113,7 @@ const ToolContext::CpuTime* cpu_of(const ToolContext& context, const Trial& tria
 // The mean of user or system time over a case's trials; absent unless each has one.
 std::optional<double> mean_cpu(const ToolContext& context, const Case& one, double ToolContext::CpuTime::* part) {
   double sum = 0;
-  for (const Trial* trial : one.trials) {
+  for (const report::Trial* trial : one.trials) {
     const ToolContext::CpuTime* cpu = cpu_of(context, *trial);
     if (!cpu) return {};
     sum += cpu->*part;
@@ -129,13 +129,13 @@ struct Written {
 
 constexpr char kNoTime[] = "it has no time of a whole run ('wall_time') and no benchmark's";
 
-Written hyperfine(Cases& cases, const Samples&, const Report&, const ToolContext& context) {
+Written hyperfine(Cases& cases, const report::Samples&, const report::Report&, const ToolContext& context) {
   const auto times = cases.where(is_plain_time);
   if (times.empty()) return {"", kNoTime};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().begin_array("results");
   for (const Case* one : times) {
-    const Moments moments = stab::analysis::moments(one->values);
+    const statistics::Moments moments = stab::statistics::moments(one->values);
     json.begin_object().value("command", one->name).value("mean", moments.mean);
     json.value("stddev", one->values.size() > 1 ? std::optional(moments.sd()) : std::nullopt);
     json.value("median", one->cell->median);
@@ -163,10 +163,10 @@ std::optional<double> cpu_seconds(const ToolContext& context, const Case& one, s
   return cpu ? std::optional(cpu->user_s + cpu->system_s) : std::nullopt;
 }
 
-Written google_benchmark(Cases& cases, const Samples&, const Report&, const ToolContext& context) {
+Written google_benchmark(Cases& cases, const report::Samples&, const report::Report&, const ToolContext& context) {
   const auto times = cases.where(is_plain_time);
   if (times.empty()) return {"", kNoTime};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().begin_object("context");
   json.value("date", context.started).value("host_name", context.machine).value("executable", "stabctl export");
   json.value("library_build_type", "release").value("stab_version", context.version).value("stab_repetition", "process");
@@ -185,11 +185,11 @@ Written google_benchmark(Cases& cases, const Samples&, const Report&, const Tool
     }
   }
   json.end().end();
-  return {json.take(), {}, borrowed ? "cpu_time: repeats real_time where nobody measured it, as readers want both\n" : ""};
+  return {json.take(), {}, borrowed ? "cpu_time: repeats real_time if it was not measured, because readers want both\n" : ""};
 }
 
 // Bencher knows "latency" in nanoseconds and "throughput" in operations a second; others it makes by their names.
-std::pair<std::string, double> bencher_measure(const Response& response) {
+std::pair<std::string, double> bencher_measure(const report::Response& response) {
   if (is_plain_time(response)) return {"latency", 1e9};
   if (response.higher_is_better) return {"throughput", 1};
   std::string slug;
@@ -201,12 +201,12 @@ std::pair<std::string, double> bencher_measure(const Response& response) {
   return {slug, 1};
 }
 
-Written bencher(Cases& cases, const Samples&, const Report&, const ToolContext&) {
-  JsonWriter json;
+Written bencher(Cases& cases, const report::Samples&, const report::Report&, const ToolContext&) {
+  text::JsonWriter json;
   json.begin_object();
   for (const Case& one : cases.all()) {
     const auto [measure, factor] = bencher_measure(*one.response);
-    const Interval interval = summary(*one.cell);
+    const report::Interval interval = summary(*one.cell);
     json.begin_object(one.name).begin_object(measure).value("value", factor * interval.estimate);
     if (one.cell->mean_interval)
       json.value("lower_value", factor * interval.low).value("upper_value", factor * interval.high);
@@ -217,20 +217,21 @@ Written bencher(Cases& cases, const Samples&, const Report&, const ToolContext&)
 }
 
 // One direction a file: costs, or where there are none throughputs.
-Written github_action(Cases& cases, const Samples& samples, const Report& report, const ToolContext&) {
-  const auto better_higher = [](const Response& response) { return response.higher_is_better; };
+Written github_action(Cases& cases, const report::Samples& samples, const report::Report& report, const ToolContext&) {
+  const auto better_higher = [](const report::Response& response) { return response.higher_is_better; };
   const bool costs = !std::all_of(samples.responses.begin(), samples.responses.end(), better_higher);
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_array();
-  for (const Case* one : cases.where([&](const Response& response) { return response.higher_is_better != costs; })) {
-    const Interval interval = summary(*one->cell);
+  for (const Case* one : cases.where([&](const report::Response& response) { return response.higher_is_better != costs; })) {
+    const report::Interval interval = summary(*one->cell);
     json.begin_object().value("name", one->name).value("unit", one->response->unit.empty() ? "count" : one->response->unit);
     json.value("value", interval.estimate);
-    std::string extra = plural(one->cell->n, report.trial_word);
+    std::string extra = report::plural(one->cell->n, report.trial_word);
     if (one->cell->mean_interval) {
-      json.value("range", "± " + plain(std::max(interval.high - interval.estimate, interval.estimate - interval.low)));
-      extra += ", " + plain(100 * (1 - report.alpha)) + " % interval " +
-               between(value_text(*one->response, interval.low), value_text(*one->response, interval.high));
+      json.value("range", "± " + report::plain(std::max(interval.high - interval.estimate, interval.estimate - interval.low)));
+      extra +=
+          ", " + report::plain(100 * (1 - report.alpha)) + " % interval " +
+          report::between(report::value_text(*one->response, interval.low), report::value_text(*one->response, interval.high));
     }
     json.value("extra", extra).end();
   }
@@ -239,18 +240,18 @@ Written github_action(Cases& cases, const Samples& samples, const Report& report
 }
 
 // The metrics of LNT's nightly test suite.
-const char* lnt_metric(const Response& response) {
+const char* lnt_metric(const report::Response& response) {
   if (is_plain_time(response)) return "execution_time";
   if (response.name == "max_rss") return "mem_bytes";
   if (response.higher_is_better) return "score";
   return nullptr;
 }
 
-Written lnt(Cases& cases, const Samples&, const Report&, const ToolContext& context) {
+Written lnt(Cases& cases, const report::Samples&, const report::Report&, const ToolContext& context) {
   if (context.revision.empty()) return {"", "LNT orders runs by what was measured; say it: --revision 1234"};
-  const auto kept = cases.where([](const Response& response) { return lnt_metric(response) != nullptr; });
+  const auto kept = cases.where([](const report::Response& response) { return lnt_metric(response) != nullptr; });
   if (kept.empty()) return {"", std::string(kNoTime) + ", no 'max_rss' and no throughput"};
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().value("format_version", "2").begin_object("machine").value("name", context.machine);
   for (const auto& [fact, value] : context.machine_facts)
     if (fact != "name") json.value(fact, value);
@@ -267,23 +268,23 @@ Written lnt(Cases& cases, const Samples&, const Report&, const ToolContext& cont
 }
 
 // A test for each question of a treatment: worse fails, what is open is skipped.
-Written junit(Cases&, const Samples&, const Report& report, const ToolContext& context) {
+Written junit(Cases&, const report::Samples&, const report::Report& report, const ToolContext& context) {
   std::vector<JunitCase> tests;
-  for (const Contrast& contrast : report.contrasts) {
-    if (contrast.layout || contrast.population != Population::kOneWorkload) continue;
-    const Response& response = response_of(report, contrast.response);
+  for (const report::Contrast& contrast : report.contrasts) {
+    if (contrast.layout || contrast.population != report::Population::kOneWorkload) continue;
+    const report::Response& response = report::response_of(report, contrast.response);
     if (!response.declared && !response.is_benchmark()) continue;
-    const Worse answer = worse_by(response, contrast, report.alpha, contrast.p_holm);
+    const report::Worse answer = report::worse_by(response, contrast, report.alpha, contrast.p_holm);
     JunitCase test{"stab." + context.experiment + "." + contrast.workload,
                    contrast.response + ": " + contrast.factor + "=" + contrast.level + " against " + contrast.baseline,
-                   answer == Worse::kYes  ? JunitCase::Outcome::kFailed
-                   : answer == Worse::kNo ? JunitCase::Outcome::kPassed
-                                          : JunitCase::Outcome::kSkipped,
+                   answer == report::Worse::kYes  ? JunitCase::Outcome::kFailed
+                   : answer == report::Worse::kNo ? JunitCase::Outcome::kPassed
+                                                  : JunitCase::Outcome::kSkipped,
                    {}};
     test.message = contrast.refused.empty()
-                       ? std::string(answer == Worse::kYes ? "worse" : name(contrast.verdict)) + ": " +
-                             difference_text(response, contrast.interval.estimate) + ", interval " +
-                             interval_text(response, contrast.interval)
+                       ? std::string(answer == report::Worse::kYes ? "worse" : name(contrast.verdict)) + ": " +
+                             report::difference_text(response, contrast.interval.estimate) + ", interval " +
+                             report::interval_text(response, contrast.interval)
                        : "no answer: " + contrast.refused;
     tests.push_back(std::move(test));
   }
@@ -308,16 +309,16 @@ std::string label_name(const std::string& name, bool exactly) {
 }
 
 // 'a-b' and 'a_b' of one experiment would share a label, and a line with a label twice is none.
-bool labels_collide(const Samples& samples) {
+bool labels_collide(const report::Samples& samples) {
   std::set<std::string> names;
   return !std::all_of(samples.factors.begin(), samples.factors.end(),
-                      [&](const Factor& factor) { return names.insert(label_name(factor.name, false)).second; });
+                      [&](const report::Factor& factor) { return names.insert(label_name(factor.name, false)).second; });
 }
 
 // pre: name is of a label's characters
 std::string label(const std::string& name, const std::string& value) {
   std::string out = name + "=\"";
-  for (const char c : valid_text(value)) {
+  for (const char c : text::valid_text(value)) {
     if (c == '\\' || c == '"') out += '\\';
     if (c == '\n') out += "\\n";
     else out += c;
@@ -325,14 +326,14 @@ std::string label(const std::string& name, const std::string& value) {
   return out + "\"";
 }
 
-Written open_metrics(Cases& cases, const Samples& samples, const Report&, const ToolContext& context) {
+Written open_metrics(Cases& cases, const report::Samples& samples, const report::Report&, const ToolContext& context) {
   std::string seconds, values, counts;
   const bool exactly = labels_collide(samples);
   for (const Case& one : cases.all()) {
     std::string labels = label("experiment", context.experiment) + "," + label("workload", one.cell->workload) + "," +
                          label("response", one.response->name);
     for (const auto& [factor, level] : one.levels) labels += "," + label("factor_" + label_name(factor, exactly), level);
-    const Interval interval = summary(*one.cell);
+    const report::Interval interval = summary(*one.cell);
     const bool time = is_time(*one.response);
     const auto line = [&](const char* bound, double value) {
       const std::string family = time ? "stab_time_seconds{" : "stab_value{";
@@ -354,7 +355,7 @@ Written open_metrics(Cases& cases, const Samples& samples, const Report&, const 
 
 struct Row {
   ToolFormat format;
-  Written (*write)(Cases&, const Samples&, const Report&, const ToolContext&);
+  Written (*write)(Cases&, const report::Samples&, const report::Report&, const ToolContext&);
 };
 
 constexpr Row kRows[] = {
@@ -378,14 +379,14 @@ const std::vector<ToolFormat>& tool_formats() {
   return formats;
 }
 
-Result<CommandOutput> export_for_tool(std::string_view format, const Samples& samples, const ToolContext& context) {
+Result<CommandOutput> export_for_tool(std::string_view format, const report::Samples& samples, const ToolContext& context) {
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) { return one.format.name == format; });
   if (row == std::end(kRows)) {
     std::string known;
     for (const Row& one : kRows) known += (known.empty() ? "" : ", ") + std::string(one.format.name);
     return bad_input("format '" + std::string(format) + "' is not one of " + known);
   }
-  STAB_TRY(const Report report, analyse(samples));
+  STAB_TRY(const report::Report report, report::analyse(samples));
   Cases cases(samples, report);
   const Written written = row->write(cases, samples, report, context);
   if (!written.nothing.empty())
@@ -397,4 +398,4 @@ Result<CommandOutput> export_for_tool(std::string_view format, const Samples& sa
   return output;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

@@ -17,7 +17,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::commands {
 
 // Facts that some formats ask for and samples don't hold.
 struct ToolContext {
@@ -43,6 +43,6 @@ const std::vector<ToolFormat>& tool_formats();
 
 // The file's text. `err` names what the format has no place for. kBadInput: no such format, nothing in the experiment that it
 // can hold, or verdicts of a format that judges withheld because the experiment isn't complete.
-Result<CommandOutput> export_for_tool(std::string_view format, const Samples& samples, const ToolContext& context);
+Result<CommandOutput> export_for_tool(std::string_view format, const report::Samples& samples, const ToolContext& context);
 
-}  // namespace stab::analysis
+}  // namespace stab::commands

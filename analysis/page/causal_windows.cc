@@ -6,7 +6,7 @@
 #include "analysis/report/causal.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 using Json = nlohmann::json;
@@ -17,7 +17,7 @@ constexpr uint64_t kNoLine = UINT32_MAX;
 Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
 
 template <typename Rows, typename Get>
-void column(JsonWriter& json, std::string_view key, const Rows& rows, const Get& get) {
+void column(text::JsonWriter& json, std::string_view key, const Rows& rows, const Get& get) {
   json.begin_array(key);
   for (const auto& row : rows) json.element(get(row));
   json.end();
@@ -25,47 +25,48 @@ void column(JsonWriter& json, std::string_view key, const Rows& rows, const Get&
 
 struct TrialNumber {
   const char* name;
-  uint64_t CausalTrial::*field;
+  uint64_t report::CausalTrial::*field;
 };
-constexpr TrialNumber kTrialNumbers[] = {
-    {"id", &CausalTrial::id}, {"run_ns", &CausalTrial::run_ns}, {"all_samples", &CausalTrial::all_samples}};
+constexpr TrialNumber kTrialNumbers[] = {{"id", &report::CausalTrial::id},
+                                         {"run_ns", &report::CausalTrial::run_ns},
+                                         {"all_samples", &report::CausalTrial::all_samples}};
 struct TrialShare {
   const char* name;
-  double CausalTrial::*field;
+  double report::CausalTrial::*field;
 };
-constexpr TrialShare kTrialShares[] = {{"kernel_share", &CausalTrial::unsampled_share},  // by the name that pages know
-                                       {"unattributed_share", &CausalTrial::unattributed_share},
-                                       {"unclassified_waits", &CausalTrial::unclassified_waits},
-                                       {"lengthened_share", &CausalTrial::lengthened_share}};
+constexpr TrialShare kTrialShares[] = {{"kernel_share", &report::CausalTrial::unsampled_share},  // by the name that pages know
+                                       {"unattributed_share", &report::CausalTrial::unattributed_share},
+                                       {"unclassified_waits", &report::CausalTrial::unclassified_waits},
+                                       {"lengthened_share", &report::CausalTrial::lengthened_share}};
 struct WindowNumber {
   const char* name;
-  uint64_t CausalWindow::*field;
+  uint64_t report::CausalWindow::*field;
 };
-constexpr WindowNumber kWindowNumbers[] = {{"start_ns", &CausalWindow::start_ns},
-                                           {"wall_ns", &CausalWindow::wall_ns},
-                                           {"cpu_ns", &CausalWindow::cpu_ns},
-                                           {"world_ns", &CausalWindow::world_ns},
-                                           {"credited_ns", &CausalWindow::credited_ns},
-                                           {"line_samples", &CausalWindow::line_samples},
-                                           {"layout", &CausalWindow::layout}};
+constexpr WindowNumber kWindowNumbers[] = {{"start_ns", &report::CausalWindow::start_ns},
+                                           {"wall_ns", &report::CausalWindow::wall_ns},
+                                           {"cpu_ns", &report::CausalWindow::cpu_ns},
+                                           {"world_ns", &report::CausalWindow::world_ns},
+                                           {"credited_ns", &report::CausalWindow::credited_ns},
+                                           {"line_samples", &report::CausalWindow::line_samples},
+                                           {"layout", &report::CausalWindow::layout}};
 struct WindowShare {
   const char* name;
-  double CausalWindow::*field;
+  double report::CausalWindow::*field;
 };
-constexpr WindowShare kWindowShares[] = {{"speedup", &CausalWindow::speedup},
-                                         {"pay_ratio", &CausalWindow::pay_ratio},
-                                         {"foreign_share", &CausalWindow::foreign_share},
-                                         {"busy_share", &CausalWindow::busy_share}};
+constexpr WindowShare kWindowShares[] = {{"speedup", &report::CausalWindow::speedup},
+                                         {"pay_ratio", &report::CausalWindow::pay_ratio},
+                                         {"foreign_share", &report::CausalWindow::foreign_share},
+                                         {"busy_share", &report::CausalWindow::busy_share}};
 struct WindowIndex {
   const char* name;
-  uint32_t CausalWindow::*field;
+  uint32_t report::CausalWindow::*field;
 };
-constexpr WindowIndex kWindowIndexes[] = {{"trial", &CausalWindow::trial},
-                                          {"block", &CausalWindow::block},
-                                          {"order", &CausalWindow::order},
-                                          {"flags", &CausalWindow::flags}};
+constexpr WindowIndex kWindowIndexes[] = {{"trial", &report::CausalWindow::trial},
+                                          {"block", &report::CausalWindow::block},
+                                          {"order", &report::CausalWindow::order},
+                                          {"flags", &report::CausalWindow::flags}};
 
-void write_design(JsonWriter& json, const CausalData& data) {
+void write_design(text::JsonWriter& json, const report::CausalData& data) {
   json.value("experiment", data.experiment)
       .value("program", data.program)
       .value("margin", data.margin)
@@ -76,10 +77,10 @@ void write_design(JsonWriter& json, const CausalData& data) {
   column(json, "factors", data.factors, [](const std::string& name) { return name; });
   column(json, "speedups", data.speedups, [](double speedup) { return speedup; });
   json.begin_array("points");
-  for (const CausalPoint& point : data.points)
+  for (const report::CausalPoint& point : data.points)
     json.begin_object().value("name", point.name).value("kind", name(point.kind)).end();
   json.end().begin_array("lines");
-  for (const CausalLine& line : data.lines)
+  for (const report::CausalLine& line : data.lines)
     json.begin_object()
         .value("name", line.name)
         .value("file", line.file)
@@ -89,7 +90,7 @@ void write_design(JsonWriter& json, const CausalData& data) {
         .value("candidate", line.candidate)
         .end();
   json.end().begin_array("cells");
-  for (const CausalCell& cell : data.cells) {
+  for (const report::CausalCell& cell : data.cells) {
     json.begin_object().value("load", cell.load);
     column(json, "levels", cell.levels, [](const std::string& level) { return level; });
     json.end();
@@ -97,9 +98,9 @@ void write_design(JsonWriter& json, const CausalData& data) {
   json.end();
 }
 
-void write_trials(JsonWriter& json, const CausalData& data) {
+void write_trials(text::JsonWriter& json, const report::CausalData& data) {
   json.begin_array("trials");
-  for (const CausalTrial& trial : data.trials) {
+  for (const report::CausalTrial& trial : data.trials) {
     json.begin_object()
         .value("cell", trial.cell)
         .value("clock", name(trial.clock))
@@ -115,35 +116,37 @@ void write_trials(JsonWriter& json, const CausalData& data) {
   json.end();
 }
 
-void write_windows(JsonWriter& json, const CausalData& data) {
+void write_windows(text::JsonWriter& json, const report::CausalData& data) {
   json.begin_object("windows");
-  column(json, "kind", data.windows, [](const CausalWindow& window) { return static_cast<uint32_t>(window.kind); });
-  column(json, "line", data.windows, [](const CausalWindow& window) { return window.line ? uint64_t{*window.line} : kNoLine; });
+  column(json, "kind", data.windows, [](const report::CausalWindow& window) { return static_cast<uint32_t>(window.kind); });
+  column(json, "line", data.windows,
+         [](const report::CausalWindow& window) { return window.line ? uint64_t{*window.line} : kNoLine; });
   for (const WindowIndex& index : kWindowIndexes)
-    column(json, index.name, data.windows, [&](const CausalWindow& window) { return window.*index.field; });
+    column(json, index.name, data.windows, [&](const report::CausalWindow& window) { return window.*index.field; });
   for (const WindowNumber& number : kWindowNumbers)
-    column(json, number.name, data.windows, [&](const CausalWindow& window) { return window.*number.field; });
+    column(json, number.name, data.windows, [&](const report::CausalWindow& window) { return window.*number.field; });
   for (const WindowShare& share : kWindowShares)
-    column(json, share.name, data.windows, [&](const CausalWindow& window) { return window.*share.field; });
+    column(json, share.name, data.windows, [&](const report::CausalWindow& window) { return window.*share.field; });
   json.begin_array("visits");
   for (size_t p = 0; p < data.points.size(); ++p)
-    column(json, {}, data.windows, [&](const CausalWindow& window) { return window.visits.empty() ? 0 : window.visits[p]; });
+    column(json, {}, data.windows,
+           [&](const report::CausalWindow& window) { return window.visits.empty() ? 0 : window.visits[p]; });
   json.end().begin_array("inside_ns");
   for (size_t p = 0; p < data.points.size(); ++p)
     column(json, {}, data.windows,
-           [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].inside_ns; });
+           [&](const report::CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].inside_ns; });
   json.end().begin_array("departures");
   for (size_t p = 0; p < data.points.size(); ++p)
     column(json, {}, data.windows,
-           [&](const CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].departures; });
+           [&](const report::CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].departures; });
   json.end();
-  column(json, "has_integrals", data.windows, [](const CausalWindow& window) { return !window.latencies.empty(); });
+  column(json, "has_integrals", data.windows, [](const report::CausalWindow& window) { return !window.latencies.empty(); });
   json.end();
 }
 
 // pre: exceptions of nlohmann's are caught by the caller
-Result<CausalData> data_of(const Json& json) {
-  CausalData data;
+Result<report::CausalData> data_of(const Json& json) {
+  report::CausalData data;
   data.experiment = json.at("experiment"), data.program = json.at("program");
   data.margin = json.at("margin"), data.alpha = json.at("alpha"), data.most_foreign = json.at("most_foreign");
   data.sampling_ns = json.at("sampling_ns"), data.window_ns = json.at("window_ns");
@@ -152,7 +155,7 @@ Result<CausalData> data_of(const Json& json) {
   data.factors = json.at("factors").get<std::vector<std::string>>();
   data.speedups = json.at("speedups").get<std::vector<double>>();
   for (const Json& point : json.at("points")) {
-    const auto kind = point_kind(point.at("kind").get<std::string>());
+    const auto kind = report::point_kind(point.at("kind").get<std::string>());
     if (!kind) return corrupt("a progress point has an unknown kind");
     data.points.push_back({point.at("name"), *kind});
   }
@@ -162,9 +165,9 @@ Result<CausalData> data_of(const Json& json) {
   for (const Json& cell : json.at("cells"))
     data.cells.push_back({cell.at("levels").get<std::vector<std::string>>(), cell.at("load")});
   for (const Json& each : json.at("trials")) {
-    CausalTrial trial;
+    report::CausalTrial trial;
     trial.cell = each.at("cell");
-    const auto clock = causal_clock(each.at("clock").get<std::string>());
+    const auto clock = report::causal_clock(each.at("clock").get<std::string>());
     if (!clock) return corrupt("a trial has an unknown clock");
     trial.clock = *clock;
     trial.coarse_samples = each.at("coarse_samples"), trial.timeouts = each.at("timeouts");
@@ -185,10 +188,10 @@ Result<CausalData> data_of(const Json& json) {
   }
   data.windows.resize(rows);
   for (size_t row = 0; row < rows; ++row) {
-    CausalWindow& window = data.windows[row];
+    report::CausalWindow& window = data.windows[row];
     const uint64_t kind = windows.at("kind")[row], line = windows.at("line")[row];
-    if (kind > static_cast<uint64_t>(ArmKind::kSlowdown)) return corrupt("a window has an unknown kind");
-    window.kind = static_cast<ArmKind>(kind);
+    if (kind > static_cast<uint64_t>(report::ArmKind::kSlowdown)) return corrupt("a window has an unknown kind");
+    window.kind = static_cast<report::ArmKind>(kind);
     if (line != kNoLine) window.line = static_cast<uint32_t>(line);
     for (const WindowIndex& index : kWindowIndexes) window.*index.field = windows.at(index.name)[row];
     for (const WindowNumber& number : kWindowNumbers) window.*number.field = windows.at(number.name)[row];
@@ -204,17 +207,17 @@ Result<CausalData> data_of(const Json& json) {
 
 }  // namespace
 
-Result<std::string> causal_json(std::span<const CausalData> programs) {
-  JsonWriter json;
+Result<std::string> causal_json(std::span<const report::CausalData> programs) {
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-causal").value("version", kVersion).begin_array("programs");
-  for (const CausalData& data : programs) {
-    STAB_TRY(const CausalReport report, analyse_causal(data));
+  for (const report::CausalData& data : programs) {
+    STAB_TRY(const report::CausalReport report, report::analyse_causal(data));
     json.begin_object();
-    write_causal(json, report);
+    report::write_causal(json, report);
     json.end();
   }
   json.end().begin_array("data");
-  for (const CausalData& data : programs) {
+  for (const report::CausalData& data : programs) {
     json.begin_object();
     write_design(json, data);
     write_trials(json, data);
@@ -225,14 +228,14 @@ Result<std::string> causal_json(std::span<const CausalData> programs) {
   return json.take();
 }
 
-Result<std::vector<CausalData>> read_causal(const Json& described) {
-  std::vector<CausalData> out;
+Result<std::vector<report::CausalData>> read_causal(const Json& described) {
+  std::vector<report::CausalData> out;
   try {
     if (described.at("format") != "stab-causal" || described.at("version") != kVersion)
       return corrupt("its windows are of another format or version");
     for (const Json& each : described.at("data")) {
-      STAB_TRY(CausalData data, data_of(each));
-      if (const auto fault = fault_of(data)) return corrupt("its windows don't fit: " + *fault);
+      STAB_TRY(report::CausalData data, data_of(each));
+      if (const auto fault = report::fault_of(data)) return corrupt("its windows don't fit: " + *fault);
       out.push_back(std::move(data));
     }
   } catch (const Json::exception& exception) {
@@ -241,4 +244,4 @@ Result<std::vector<CausalData>> read_causal(const Json& described) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

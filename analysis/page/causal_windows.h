@@ -1,5 +1,5 @@
-// Windows of virtual speedup in a page: "stab-causal", version 1, which docs/report-json.md describes. Profiles stand beside the
-// data that they are computed from, so that they can be computed again.
+// Windows of virtual speedup in a page: "stab-causal", version 1, which docs/reference/report-json.md describes. Profiles stand
+// beside the data that they are computed from, so that they can be computed again.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@
 #include "analysis/report/causal_data.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // One profile a program. Refuses what analyse_causal() refuses.
-Result<std::string> causal_json(std::span<const CausalData> programs);
+Result<std::string> causal_json(std::span<const report::CausalData> programs);
 
 // The data of the profiles, bit for bit. kCorrupt names what doesn't fit.
-Result<std::vector<CausalData>> read_causal(const nlohmann::json& described);
+Result<std::vector<report::CausalData>> read_causal(const nlohmann::json& described);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -9,7 +9,7 @@
 #include <bit>
 #include <limits>
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 constexpr std::string_view kTypes[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
@@ -85,7 +85,7 @@ const PackedColumn* Columns::find(std::string_view name) const {
   return nullptr;
 }
 
-void Columns::describe(JsonWriter& json) const {
+void Columns::describe(text::JsonWriter& json) const {
   json.value("rows", rows_).begin_array("columns");
   for (const PackedColumn& column : columns_)
     json.begin_object().value("name", column.name).value("type", name(column.type)).end();
@@ -132,4 +132,4 @@ Result<Columns> Columns::unpack(size_t rows, const std::vector<Named>& described
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

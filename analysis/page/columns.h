@@ -11,7 +11,7 @@
 #include "analysis/text/json_writer.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // Do not rename: on disk.
 enum class ColumnType { kU8, kU16, kU32, kU64, kF32, kF64 };
@@ -40,7 +40,7 @@ class Columns {
   const PackedColumn* find(std::string_view name) const;
   const std::vector<PackedColumn>& all() const { return columns_; }
 
-  void describe(JsonWriter& json) const;  // "rows" and "columns"
+  void describe(text::JsonWriter& json) const;  // "rows" and "columns"
   std::string packed() const;
   // kCorrupt where the text doesn't hold what the description promises.
   struct Named {
@@ -53,4 +53,4 @@ class Columns {
   std::vector<PackedColumn> columns_;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -10,7 +10,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 struct ComputedParts {
   std::string report;    // JSON, as `report --json` prints it
@@ -22,6 +22,7 @@ struct ComputedParts {
 };
 
 // Refuses what analyse() and analyse_causal() refuse.
-Result<ComputedParts> computed_parts(const Samples& samples, const Evidence& evidence, std::span<const CausalData> profiles = {});
+Result<ComputedParts> computed_parts(const report::Samples& samples, const report::Evidence& evidence,
+                                     std::span<const report::CausalData> profiles = {});
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -1,4 +1,4 @@
-// What the page carries. Columns are unpacked when first asked for: docs/report-json.md describes them.
+// What the page carries. Columns are unpacked when first asked for: docs/reference/report-json.md describes them.
 
 function block(id) {
   return JSON.parse(document.getElementById(id).textContent);

@@ -6,14 +6,15 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 Density density_of(std::span<const double> sorted) {
   constexpr size_t kFewest = 5, kGrid = 121, kBins = 1024;
   Density out;
   if (sorted.size() < kFewest || sorted.front() == sorted.back()) return out;
-  const double sd = moments(sorted).sd();
-  const double low = quantile_sorted(sorted, 0.25), high = quantile_sorted(sorted, 0.75), middle = high - low;
+  const double sd = statistics::moments(sorted).sd();
+  const double low = statistics::quantile_sorted(sorted, 0.25), high = statistics::quantile_sorted(sorted, 0.75),
+               middle = high - low;
   const double spread = middle > 0 ? std::min(sd, middle / 1.34) : sd;
   const auto n = static_cast<double>(sorted.size());
   out.bandwidth = 0.9 * spread * std::pow(n, -0.2);
@@ -36,7 +37,7 @@ Density density_of(std::span<const double> sorted) {
   for (size_t i = 0; i < kGrid; ++i) {
     const double x = out.from + (out.to - out.from) * static_cast<double>(i) / (kGrid - 1);
     double sum = 0;
-    for (const auto& [value, weight] : weighted) sum += weight * normal_density((x - value) / out.bandwidth);
+    for (const auto& [value, weight] : weighted) sum += weight * statistics::normal_density((x - value) / out.bandwidth);
     out.height.push_back(sum / (n * out.bandwidth));
   }
   return out;
@@ -46,7 +47,7 @@ std::vector<double> quantiles_of(std::span<const double> sorted, size_t most) {
   if (sorted.size() <= most) return {sorted.begin(), sorted.end()};
   std::vector<double> out;
   for (size_t i = 0; i < most; ++i)
-    out.push_back(quantile_sorted(sorted, static_cast<double>(i) / static_cast<double>(most - 1)));
+    out.push_back(statistics::quantile_sorted(sorted, static_cast<double>(i) / static_cast<double>(most - 1)));
   return out;
 }
 
@@ -55,10 +56,10 @@ NormalPairs normal_pairs(std::span<const double> sorted, size_t most) {
   NormalPairs out;
   const size_t n = sorted.size(), step = n <= most ? 1 : (n - 2 * kEnds) / (most - 2 * kEnds) + 1;
   for (size_t i = 0; i < n; i += i < kEnds || i + kEnds >= n ? 1 : std::min(step, n - kEnds - i)) {
-    out.normal.push_back(normal_quantile((static_cast<double>(i) + 0.5) / static_cast<double>(n)));
+    out.normal.push_back(statistics::normal_quantile((static_cast<double>(i) + 0.5) / static_cast<double>(n)));
     out.value.push_back(sorted[i]);
   }
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::page {
 
 // A Gaussian kernel density on an even grid from `from` to `to`. Empty where there are fewer than 5 values or they are
 // all equal.
@@ -26,4 +26,4 @@ struct NormalPairs {
 };
 NormalPairs normal_pairs(std::span<const double> sorted, size_t most);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

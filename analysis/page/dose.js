@@ -56,6 +56,6 @@ function drawDoseTrials(trials, width) {
 }
 
 function doseFigures(trials) {
-  return [new Figure('dose', {title: 'Dose and spread', how: howToRead.dose, depends: ['response', 'workload'], controls: [workloadChoice()], draw: drawDose}),
+  return [new Figure('dose', {title: 'Layouts per run and spread', how: howToRead.dose, depends: ['response', 'workload'], controls: [workloadChoice()], draw: drawDose}),
     new Figure('dose-trials', {title: 'The dose of each trial', how: howToRead.doseTrials, depends: ['response', 'workload', 'whole'], controls: [workloadChoice(), responseChoice()], draw: width => drawDoseTrials(trials, width)})];
 }

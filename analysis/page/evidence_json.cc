@@ -4,10 +4,10 @@
 
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
-std::string evidence_json(const Evidence& evidence, const std::string& r_script) {
-  JsonWriter json;
+std::string evidence_json(const report::Evidence& evidence, const std::string& r_script) {
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-evidence").value("version", 1);
   json.value("number", evidence.experiment).value("options", evidence.options).value("at_daemon", evidence.at_daemon);
   json.value("name", evidence.name).value("state", evidence.state);
@@ -17,13 +17,13 @@ std::string evidence_json(const Evidence& evidence, const std::string& r_script)
   json.begin_array("exclusion_rules");
   for (const std::string& rule : evidence.exclusion_rules) json.element(rule);
   json.end().begin_array("builds");
-  for (const BuildEvidence& build : evidence.builds)
+  for (const report::BuildEvidence& build : evidence.builds)
     json.begin_object().value("name", build.name).value("state", build.state).value("command", build.command)
         .value("input_hash", build.input_hash).value("sha256", build.sha256).end();
   json.end().begin_object("host");
   for (const auto& [fact, value] : evidence.host) json.value(fact, value);
   json.end().begin_array("events");
-  for (const PastEvent& event : evidence.events)
+  for (const report::PastEvent& event : evidence.events)
     json.begin_object().value("at", event.at).value("kind", event.kind).value("text", event.text).end();
   json.end().begin_array("calm");
   for (const std::string& track : evidence.calm) json.element(track);
@@ -41,7 +41,7 @@ std::string evidence_json(const Evidence& evidence, const std::string& r_script)
   }
   if (!evidence.no_replays.empty()) {
     json.begin_array("no_replays");
-    for (const NoReplay& one : evidence.no_replays) {
+    for (const report::NoReplay& one : evidence.no_replays) {
       json.begin_object().value("why", one.why).begin_array("cells");
       for (const std::vector<uint16_t>& cell : one.cells) {
         json.begin_array({});
@@ -61,4 +61,4 @@ std::string evidence_json(const Evidence& evidence, const std::string& r_script)
   return json.take();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

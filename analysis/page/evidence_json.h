@@ -5,9 +5,9 @@
 
 #include "analysis/report/evidence_of_trials.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // r_script: what `report --format r` prints, so that the page carries it.
-std::string evidence_json(const Evidence& evidence, const std::string& r_script);
+std::string evidence_json(const report::Evidence& evidence, const std::string& r_script);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

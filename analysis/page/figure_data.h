@@ -8,9 +8,9 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
-// "stab-figures", version 1: docs/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
-std::string figures_json(const Samples& samples, const UnitsByResponse& units, const Report& report);
+// "stab-figures", version 1: docs/reference/report-json.md describes it. Lists have 7 significant digits. Nothing in it is NaN.
+std::string figures_json(const report::Samples& samples, const report::UnitsByResponse& units, const report::Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

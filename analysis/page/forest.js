@@ -47,7 +47,7 @@ function intervalRow(scale, y, height, contrast, response) {
 
 function settles(contrast) {
   if (!contrast.settles_n) return '';
-  return `${grouped(contrast.settles_n)} ${contrast.by_link ? 'links a side' : 'replicates a cell'} would tell`;
+  return `${grouped(contrast.settles_n)} ${contrast.by_link ? 'links a side' : 'replicates a cell'} are needed to decide`;
 }
 
 function settlesAndCosts(contrast) {
@@ -63,7 +63,7 @@ function contrastText(contrast) {
 
 const contrastColumns = [{title: 'question'}, {title: 'about'}, {title: 'response'}, {title: 'verdict'}, {title: 'estimate', number: true}, {title: 'low', number: true}, {title: 'high', number: true},
   {title: 'equivalence low', number: true}, {title: 'equivalence high', number: true}, {title: 'margin', number: true}, {title: 'n', number: true}, {title: 'df', number: true}, {title: 'p', number: true, text: pText}, {title: 'p (Holm)', number: true, text: pText},
-  {title: 'p (ranks)', number: true, text: pText}, {title: 'n that settles it', number: true}, {title: 'refused'}];
+  {title: 'p (ranks)', number: true, text: pText}, {title: 'n needed to decide', number: true}, {title: 'refused'}];
 
 function contrastRow(contrast) {
   const has = !contrast.refused;

@@ -5,9 +5,9 @@
 #include "analysis/report/samples.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // The member `looks` of figures; absent for plans without looks. pre: within an object
-void write_looks(JsonWriter& json, const Samples& samples);
+void write_looks(text::JsonWriter& json, const report::Samples& samples);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

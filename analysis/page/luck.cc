@@ -7,7 +7,7 @@
 #include "analysis/report/draws.h"
 #include "analysis/page/distribution.h"
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 constexpr size_t kMostDrawn = 201;
@@ -18,7 +18,7 @@ struct Links {
   uint64_t fewest_runs = 0;
 };
 
-Links links_of(const CellUnits& cell) {
+Links links_of(const report::CellUnits& cell) {
   std::map<uint64_t, std::pair<double, uint64_t>> sums;
   for (size_t i = 0; i < cell.trial_values.size(); ++i) {
     auto& [sum, runs] = sums[cell.trial_layouts[i]];
@@ -34,7 +34,8 @@ Links links_of(const CellUnits& cell) {
   return out;
 }
 
-LuckOfLinks compare(const std::string& workload, const CellUnits& level, const CellUnits& baseline, double margin) {
+LuckOfLinks compare(const std::string& workload, const report::CellUnits& level, const report::CellUnits& baseline,
+                    double margin) {
   const bool same = &level == &baseline;
   const Links b = links_of(level), a = links_of(baseline);
   LuckOfLinks out;
@@ -43,7 +44,7 @@ LuckOfLinks compare(const std::string& workload, const CellUnits& level, const C
   out.baseline = baseline.levels;
   out.links = std::min(a.means.size(), b.means.size());
   out.fewest_runs = std::min(a.fewest_runs, b.fewest_runs);
-  out.truth = same ? 0 : mean(b.means) - mean(a.means);
+  out.truth = same ? 0 : statistics::mean(b.means) - statistics::mean(a.means);
   std::vector<double> differences;
   for (size_t i = 0; i < a.means.size(); ++i) {
     for (size_t j = 0; j < b.means.size(); ++j) {
@@ -63,7 +64,7 @@ LuckOfLinks compare(const std::string& workload, const CellUnits& level, const C
 }
 
 // The two differ in one factor, a treatment, in which `other` has the baseline.
-bool is_comparison(const Samples& samples, const CellUnits& cell, const CellUnits& other) {
+bool is_comparison(const report::Samples& samples, const report::CellUnits& cell, const report::CellUnits& other) {
   size_t differing = 0, at = 0;
   for (size_t f = 0; f < cell.levels.size(); ++f) {
     if (cell.levels[f] == other.levels[f]) continue;
@@ -75,15 +76,16 @@ bool is_comparison(const Samples& samples, const CellUnits& cell, const CellUnit
 
 }  // namespace
 
-std::vector<LuckOfLinks> luck_of(const Samples& samples, const std::string& workload, const WorkloadUnits& units, double margin) {
+std::vector<LuckOfLinks> luck_of(const report::Samples& samples, const std::string& workload, const report::WorkloadUnits& units,
+                                 double margin) {
   std::vector<LuckOfLinks> out;
-  for (const CellUnits& cell : units.cells) {
-    if (!is_linked(cell) || cell.trial_links.empty()) continue;
-    for (const CellUnits& other : units.cells)
-      if (is_linked(other) && is_comparison(samples, cell, other)) out.push_back(compare(workload, cell, other, margin));
+  for (const report::CellUnits& cell : units.cells) {
+    if (!report::is_linked(cell) || cell.trial_links.empty()) continue;
+    for (const report::CellUnits& other : units.cells)
+      if (report::is_linked(other) && is_comparison(samples, cell, other)) out.push_back(compare(workload, cell, other, margin));
     out.push_back(compare(workload, cell, cell, margin));
   }
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -9,7 +9,7 @@
 #include "analysis/report/samples.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // Differences of two means of links, on the response's scale, over all pairs.
 struct LuckOfLinks {
@@ -25,6 +25,7 @@ struct LuckOfLinks {
 
 // Of each pair of cells that runs code as linked, with 2 links or more a side, and that differs in one treatment; and of
 // each such cell with itself. margin is on the response's scale.
-std::vector<LuckOfLinks> luck_of(const Samples& samples, const std::string& workload, const WorkloadUnits& units, double margin);
+std::vector<LuckOfLinks> luck_of(const report::Samples& samples, const std::string& workload, const report::WorkloadUnits& units,
+                                 double margin);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

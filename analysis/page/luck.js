@@ -22,6 +22,6 @@ function drawLuck(width) {
 
 function luckFigure() {
   const all = figuresOf(primary, 0).luck || [];
-  return new Figure('luck', {title: 'Luck of the link', how: howToRead.luck, depends: ['response', 'workload', 'draw'], draw: drawLuck,
+  return new Figure('luck', {title: 'Link-order bias', how: howToRead.luck, depends: ['response', 'workload', 'draw'], draw: drawLuck,
     controls: [workloadChoice(), choice('draw', 'draw', all.map((luck, i) => [String(i), String(luck.level) === String(luck.baseline) ? `${cellName(luck.level)}, linked twice` : `${cellName(luck.level)} / ${cellName(luck.baseline)}`]))]});
 }

@@ -1,5 +1,5 @@
 // The report as a page: one file that opens from disk, without network. It holds the report's JSON, the trials and the
-// evidence, and a script that draws them; docs/reading-a-report.md shows one.
+// evidence, and a script that draws them; docs/how-to/read-a-report.md shows one.
 #pragma once
 
 #include <span>
@@ -11,17 +11,18 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // profiles: of each program that has a causal one. Refuses what analyse() and analyse_causal() refuse.
-Result<std::string> render_page(const Samples& samples, const Evidence& evidence, std::span<const CausalData> profiles = {});
+Result<std::string> render_page(const report::Samples& samples, const report::Evidence& evidence,
+                                std::span<const report::CausalData> profiles = {});
 
 // What a page may do, as a Content-Security-Policy; each page has it in its head as well.
 std::string page_policy();
 
 // stabctl verify: everything that a page says is computed again from the trials in it. Exit code 0: all of it is equal;
 // 1: something differs, named; 2: it is no page of ours, or damaged.
-CommandOutput verify_page(const std::string& page);
+commands::CommandOutput verify_page(const std::string& page);
 
 // The plan that a page carries and the schedule it names. pre: verify_page() found nothing
 struct PagePlan {
@@ -29,4 +30,4 @@ struct PagePlan {
 };
 Result<PagePlan> plan_of_page(const std::string& page);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -8,7 +8,7 @@
 #include "analysis/page/page.h"
 #include "analysis/page/resources.h"
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 std::string digest(std::string_view text) {
@@ -110,4 +110,4 @@ std::string json_for_page(std::string json) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

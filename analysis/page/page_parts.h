@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // The data blocks of a page, as they stand in it.
 struct PageParts {
@@ -26,4 +26,4 @@ Result<PageParts> take_apart(std::string_view page);
 
 std::string json_for_page(std::string json);  // no markup can end or begin in it
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -44,7 +44,7 @@ async function openReport() {
     section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
     section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
     ...layoutMapSections(),
-    section('more', 'What would settle it', extendCommands(), precision.element, components[2].element, looks?.element, whatIf()),
+    section('more', 'What would decide it', extendCommands(), precision.element, components[2].element, looks?.element, whatIf()),
     section('weather', 'The run and the machine', run.element, runChangesTable(), environmentChangesTable(), blocks.element, environmentSection(), validityTable()),
     section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
     section('proof', 'Proof', proofSection(trials)),
@@ -59,9 +59,9 @@ async function openReport() {
 
 function extendCommands() {
   const open = overallContrasts(primary).filter(contrast => contrast.settles_n);
-  if (open.length === 0) return h('p', {}, 'Nothing is left that a known number of replicates would settle.');
+  if (open.length === 0) return h('p', {}, 'No open question has a known number of replicates that would decide it.');
   return h('ul', {class: 'settle'}, open.map(contrast => {
-    return h('li', {}, h('strong', {}, questionOf(contrast)), `: unsure at ${contrast.n}; ${settlesAndCosts(contrast)}, were the estimate right. `, evidence.number > 0 && contrast.settles_blocks && command(`stabctl extend ${evidence.number} +${contrast.settles_blocks}${evidence.options}`));
+    return h('li', {}, h('strong', {}, questionOf(contrast)), `: unsure at ${contrast.n}; ${settlesAndCosts(contrast)}, if the estimate is right. `, evidence.number > 0 && contrast.settles_blocks && command(`stabctl extend ${evidence.number} +${contrast.settles_blocks}${evidence.options}`));
   }), h('li', {class: 'note'}, 'Blocks that are added after a look at the result make false alarms likelier than the plan promised; the report says so then. A plan with declared looks, or with a precision to reach, does not have that price.'));
 }
 

@@ -9,10 +9,10 @@ STAB_EMBED(stab_page_frame, STAB_FILE("page.html"));
 STAB_EMBED(stab_page_style, STAB_FILE("page.css"));
 STAB_EMBED(stab_page_script, STAB_PAGE_SCRIPTS);
 
-namespace stab::analysis {
+namespace stab::page {
 
 std::string_view page_frame() { return STAB_EMBEDDED(stab_page_frame); }
 std::string_view page_style() { return STAB_EMBEDDED(stab_page_style); }
 std::string_view page_script() { return STAB_EMBEDDED(stab_page_script); }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

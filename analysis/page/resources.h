@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace stab::analysis {
+namespace stab::page {
 
 std::string_view page_frame();   // page.html, with {placeholders}
 std::string_view page_style();
 std::string_view page_script();
 
-}  // namespace stab::analysis
+}  // namespace stab::page

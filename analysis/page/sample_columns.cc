@@ -10,7 +10,7 @@
 
 #include "analysis/report/json_parts.h"
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 using Json = nlohmann::json;
@@ -34,17 +34,17 @@ Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), 
 // The numbers of a dose that are counted for every trial which has one.
 struct DoseField {
   const char* name;
-  uint64_t Dose::*field;
+  uint64_t report::Dose::*field;
 };
-constexpr DoseField kDoseFields[] = {{"dose/code_layouts_built", &Dose::code_layouts_built},
-                                     {"dose/code_layouts_executed", &Dose::code_layouts_executed},
-                                     {"dose/functions", &Dose::functions},
-                                     {"dose/functions_moved", &Dose::functions_moved},
-                                     {"dose/stack_layouts", &Dose::stack_layouts},
-                                     {"dose/pads", &Dose::pads},
-                                     {"dose/helper_cpu_ns", &Dose::helper_cpu_ns},
-                                     {"dose/epochs", &Dose::epochs},
-                                     {"dose/epochs_unentered", &Dose::epochs_unentered}};
+constexpr DoseField kDoseFields[] = {{"dose/code_layouts_built", &report::Dose::code_layouts_built},
+                                     {"dose/code_layouts_executed", &report::Dose::code_layouts_executed},
+                                     {"dose/functions", &report::Dose::functions},
+                                     {"dose/functions_moved", &report::Dose::functions_moved},
+                                     {"dose/stack_layouts", &report::Dose::stack_layouts},
+                                     {"dose/pads", &report::Dose::pads},
+                                     {"dose/helper_cpu_ns", &report::Dose::helper_cpu_ns},
+                                     {"dose/epochs", &report::Dose::epochs},
+                                     {"dose/epochs_unentered", &report::Dose::epochs_unentered}};
 
 // Numbers texts from 1 in order of their first appearance.
 class TextTableNumbers {
@@ -80,21 +80,22 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 template <typename Get>
-std::vector<uint64_t> each(const Samples& samples, const Get& get) {
+std::vector<uint64_t> each(const report::Samples& samples, const Get& get) {
   std::vector<uint64_t> out;
   out.reserve(samples.trials.size());
-  for (const Trial& trial : samples.trials) out.push_back(get(trial));
+  for (const report::Trial& trial : samples.trials) out.push_back(get(trial));
   return out;
 }
 
 // What a trial differs by from the mean of its cell: a share on the log scale, in the response's unit else.
-std::vector<double> deviations(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads) {
+std::vector<double> deviations(const report::Samples& samples, size_t response,
+                               const std::vector<report::WorkloadUnits>& workloads) {
   std::map<std::pair<uint32_t, std::vector<uint32_t>>, double> means;
   for (uint32_t w = 0; w < workloads.size(); ++w)
-    for (const CellUnits& cell : workloads[w].cells) means[{w, cell.levels}] = cell.moments.mean;
-  const bool log_scale = samples.responses[response].scale == Scale::kLog;
+    for (const report::CellUnits& cell : workloads[w].cells) means[{w, cell.levels}] = cell.moments.mean;
+  const bool log_scale = samples.responses[response].scale == report::Scale::kLog;
   std::vector<double> out;
-  for (const Trial& trial : samples.trials) {
+  for (const report::Trial& trial : samples.trials) {
     const auto mean = means.find({trial.workload, std::vector<uint32_t>(trial.levels.begin(), trial.levels.end())});
     const std::optional<double>& value = trial.values[response];
     const bool usable = mean != means.end() && value && std::isfinite(*value) && (!log_scale || *value > 0);
@@ -103,13 +104,13 @@ std::vector<double> deviations(const Samples& samples, size_t response, const st
   return out;
 }
 
-void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& list) {
+void texts(text::JsonWriter& json, std::string_view key, const std::vector<std::string>& list) {
   json.begin_array(key);
   for (const std::string& text : list) json.element(text);
   json.end();
 }
 
-int version_of(const Samples& samples) {
+int version_of(const report::Samples& samples) {
   if (samples.is_sliced) return kVersionOfSlices;
   if (samples.replayed) return kVersionOfReplays;
   if (samples.environment_facts_compared > 0) return kVersionOfEnvironments;
@@ -119,9 +120,9 @@ int version_of(const Samples& samples) {
 struct Tables {
   TextTableNumbers exclusions, degradations;
 };
-Tables tables_of(const Samples& samples) {
+Tables tables_of(const report::Samples& samples) {
   Tables tables;
-  for (const Trial& trial : samples.trials) {
+  for (const report::Trial& trial : samples.trials) {
     tables.exclusions.of(trial.excluded);
     if (trial.dose) tables.degradations.of(joined(trial.dose->degradations));
   }
@@ -130,42 +131,44 @@ Tables tables_of(const Samples& samples) {
 
 }  // namespace
 
-Columns columns_of(const Samples& samples, const UnitsByResponse& units, const Evidence& evidence) {
+Columns columns_of(const report::Samples& samples, const report::UnitsByResponse& units, const report::Evidence& evidence) {
   Columns out(samples.trials.size());
   Tables tables = tables_of(samples);
-  out.add_whole("workload", each(samples, [](const Trial& trial) { return trial.workload; }));
+  out.add_whole("workload", each(samples, [](const report::Trial& trial) { return trial.workload; }));
   for (size_t f = 0; f < samples.factors.size(); ++f)
-    out.add_whole("level/" + std::to_string(f), each(samples, [&](const Trial& trial) { return trial.levels[f]; }));
-  out.add_whole("block", each(samples, [](const Trial& trial) { return trial.block; }));
-  out.add_whole("order", each(samples, [](const Trial& trial) { return trial.order; }));
-  out.add_whole("seed", each(samples, [](const Trial& trial) { return trial.seed; }));
-  out.add_whole("link", each(samples, [](const Trial& trial) { return trial.link; }));
+    out.add_whole("level/" + std::to_string(f), each(samples, [&](const report::Trial& trial) { return trial.levels[f]; }));
+  out.add_whole("block", each(samples, [](const report::Trial& trial) { return trial.block; }));
+  out.add_whole("order", each(samples, [](const report::Trial& trial) { return trial.order; }));
+  out.add_whole("seed", each(samples, [](const report::Trial& trial) { return trial.seed; }));
+  out.add_whole("link", each(samples, [](const report::Trial& trial) { return trial.link; }));
   if (!samples.machines.empty())
-    out.add_whole("machine", each(samples, [](const Trial& trial) { return trial.machine; }));
+    out.add_whole("machine", each(samples, [](const report::Trial& trial) { return trial.machine; }));
   if (samples.environments.size() > 1)
-    out.add_whole("environment", each(samples, [](const Trial& trial) { return trial.environment; }));
-  out.add_whole("layout", each(samples, [](const Trial& trial) { return trial.layout; }));
-  out.add_whole("fixed_code", each(samples, [](const Trial& trial) { return trial.fixed_code; }));
+    out.add_whole("environment", each(samples, [](const report::Trial& trial) { return trial.environment; }));
+  out.add_whole("layout", each(samples, [](const report::Trial& trial) { return trial.layout; }));
+  out.add_whole("fixed_code", each(samples, [](const report::Trial& trial) { return trial.fixed_code; }));
   if (samples.is_sliced) {
-    out.add_whole("ran_alone", each(samples, [](const Trial& trial) { return trial.ran_alone; }));
+    out.add_whole("ran_alone", each(samples, [](const report::Trial& trial) { return trial.ran_alone; }));
     std::vector<double> overlaps;
-    for (const Trial& trial : samples.trials) overlaps.push_back(trial.overlap.value_or(kAbsent));
+    for (const report::Trial& trial : samples.trials) overlaps.push_back(trial.overlap.value_or(kAbsent));
     out.add_real("overlap", overlaps);
   }
-  out.add_whole("disturbances", each(samples, [](const Trial& trial) { return trial.disturbances; }));
-  out.add_whole("excluded", each(samples, [&](const Trial& trial) { return tables.exclusions.of(trial.excluded); }));
+  out.add_whole("disturbances", each(samples, [](const report::Trial& trial) { return trial.disturbances; }));
+  out.add_whole("excluded", each(samples, [&](const report::Trial& trial) { return tables.exclusions.of(trial.excluded); }));
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     std::vector<double> values;
-    for (const Trial& trial : samples.trials) values.push_back(trial.values[r].value_or(kAbsent));
+    for (const report::Trial& trial : samples.trials) values.push_back(trial.values[r].value_or(kAbsent));
     out.add_real("value/" + std::to_string(r), values);
     out.add_single("deviation/" + std::to_string(r), deviations(samples, r, units[r]));
   }
-  if (std::any_of(samples.trials.begin(), samples.trials.end(), [](const Trial& trial) { return trial.dose.has_value(); })) {
-    out.add_whole("dose", each(samples, [](const Trial& trial) { return trial.dose.has_value(); }));
+  if (std::any_of(samples.trials.begin(), samples.trials.end(),
+                  [](const report::Trial& trial) { return trial.dose.has_value(); })) {
+    out.add_whole("dose", each(samples, [](const report::Trial& trial) { return trial.dose.has_value(); }));
     for (const DoseField& field : kDoseFields)
-      out.add_whole(field.name, each(samples, [&](const Trial& trial) { return trial.dose ? (*trial.dose).*field.field : 0; }));
+      out.add_whole(field.name,
+                    each(samples, [&](const report::Trial& trial) { return trial.dose ? (*trial.dose).*field.field : 0; }));
     std::vector<double> heap, heap_share, bytes_share;
-    for (const Trial& trial : samples.trials) {
+    for (const report::Trial& trial : samples.trials) {
       const bool counted = trial.dose && trial.dose->heap_layouts;
       heap.push_back(counted ? static_cast<double>(*trial.dose->heap_layouts) : kAbsent);
       heap_share.push_back(trial.dose ? trial.dose->heap_share : 0);
@@ -174,7 +177,7 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
     out.add_real("dose/heap_layouts", heap);
     out.add_real("dose/heap_share", heap_share);
     out.add_real("dose/heap_bytes_share", bytes_share);
-    out.add_whole("dose/degradations", each(samples, [&](const Trial& trial) {
+    out.add_whole("dose/degradations", each(samples, [&](const report::Trial& trial) {
                     return trial.dose ? tables.degradations.of(joined(trial.dose->degradations)) : 0;
                   }));
   }
@@ -185,24 +188,24 @@ Columns columns_of(const Samples& samples, const UnitsByResponse& units, const E
     for (const int32_t build : evidence.builds_of_trials) builds.push_back(static_cast<uint64_t>(build + 1));
     out.add_whole("build", builds);
   }
-  for (const WeatherTrack& track : evidence.weather) out.add_real("weather/" + track.name, track.values);
+  for (const report::WeatherTrack& track : evidence.weather) out.add_real("weather/" + track.name, track.values);
   return out;
 }
 
-std::string samples_json(const Samples& samples, const Columns& columns) {
-  JsonWriter json;
+std::string samples_json(const report::Samples& samples, const Columns& columns) {
+  text::JsonWriter json;
   const Tables tables = tables_of(samples);
   json.begin_object().value("format", "stab-samples")
       .value("version", version_of(samples));
   json.value("experiment", samples.experiment).value("alpha", samples.alpha);
-  json.value("unit", samples.unit == Unit::kRow ? "row" : "layout");
+  json.value("unit", samples.unit == report::Unit::kRow ? "row" : "layout");
   texts(json, "workloads", samples.workloads);
   texts(json, "programs", samples.programs);
   json.value("row_word", samples.row_word)
       .value("workload_word", samples.workload_word)
       .value("program_word", samples.program_word);
   json.begin_array("factors");
-  for (const Factor& factor : samples.factors) {
+  for (const report::Factor& factor : samples.factors) {
     json.begin_object().value("name", factor.name).value("layout", factor.layout).value("baseline", factor.baseline);
     texts(json, "levels", factor.levels);
     json.begin_array("fixed");
@@ -210,20 +213,20 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     json.end().end();
   }
   json.end().begin_array("responses");
-  for (const Response& response : samples.responses) {
+  for (const report::Response& response : samples.responses) {
     json.begin_object().value("name", response.name).value("unit", response.unit)
-        .value("scale", scale_name(response.scale)).value("margin", response.margin)
+        .value("scale", report::scale_name(response.scale)).value("margin", response.margin)
         .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
     if (response.higher_is_better) json.value("higher_is_better", true);
     if (response.is_benchmark())
       json.value("only_workload", *response.only_workload).value("family", response.family)
-          .value("false_discovery", response.error_rate == ErrorRate::kFalseDiscovery);
+          .value("false_discovery", response.error_rate == report::ErrorRate::kFalseDiscovery);
     json.end();
   }
   json.end();
   json.value("planned", samples.planned).value("failed", samples.failed).value("incomplete", samples.incomplete);
   json.value("planned_replicates", samples.planned_replicates);
-  const Stopping& stopping = samples.stopping;
+  const report::Stopping& stopping = samples.stopping;
   json.begin_object("stopping").value("rule", kRules[static_cast<size_t>(stopping.rule)]);
   json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
   for (const uint32_t look : stopping.looks) json.value({}, look);
@@ -233,7 +236,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
   json.end();
   if (!samples.estimators.empty()) {
     json.begin_array("estimators");
-    for (const Estimator& estimator : samples.estimators) {
+    for (const report::Estimator& estimator : samples.estimators) {
       json.begin_object().value("kind", kEstimators[static_cast<size_t>(estimator.kind)]);
       json.value("probability", estimator.probability).end();
     }
@@ -245,7 +248,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     json.end();
   }
   json.begin_array("unavailable");
-  for (const Unavailable& missing : samples.unavailable)
+  for (const report::Unavailable& missing : samples.unavailable)
     json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
   json.end();
   texts(json, "early_looks", samples.early_looks);
@@ -256,7 +259,7 @@ std::string samples_json(const Samples& samples, const Columns& columns) {
     json.begin_object("environment").value("compared", samples.environment_facts_compared);
     texts(json, "facts", samples.environment_facts);
     json.begin_array("kinds");
-    for (const Environment& one : samples.environments) {
+    for (const report::Environment& one : samples.environments) {
       json.begin_object().value("recorded", one.recorded);
       texts(json, "values", one.values);
       json.end();
@@ -295,12 +298,12 @@ std::vector<bool> fixed_in_version_1(const std::vector<std::string>& levels) {
   return out;
 }
 
-void number_layouts_of_version_1(Samples& samples) {
+void number_layouts_of_version_1(report::Samples& samples) {
   const auto code = std::find_if(samples.factors.begin(), samples.factors.end(),
-                                 [](const Factor& factor) { return factor.layout && factor.name == "code"; });
+                                 [](const report::Factor& factor) { return factor.layout && factor.name == "code"; });
   const auto at = static_cast<size_t>(code - samples.factors.begin());
   std::map<std::vector<uint64_t>, uint64_t> numbers;
-  for (Trial& trial : samples.trials) {
+  for (report::Trial& trial : samples.trials) {
     trial.fixed_code = code == samples.factors.end() || code->is_fixed(trial.levels[at]);
     std::vector<uint64_t> key{trial.fixed_code, trial.workload, trial.fixed_code ? trial.link : trial.seed};
     for (size_t f = 0; f < trial.levels.size(); ++f)
@@ -310,8 +313,8 @@ void number_layouts_of_version_1(Samples& samples) {
 }
 
 // pre: exceptions of nlohmann's are caught by the caller
-Result<Samples> design_of(const Json& json) {
-  Samples out;
+Result<report::Samples> design_of(const Json& json) {
+  report::Samples out;
   if (json.at("format") != "stab-samples" ||
       (json.at("version") != 1 && json.at("version") != 2 && json.at("version") != kVersion &&
        json.at("version") != kVersionOfEstimators && json.at("version") != kVersionOfEnvironments &&
@@ -319,7 +322,7 @@ Result<Samples> design_of(const Json& json) {
     return corrupt("its trials are of another format or version");
   out.experiment = json.at("experiment");
   out.alpha = json.at("alpha");
-  out.unit = json.at("unit") == "row" ? Unit::kRow : Unit::kLayout;
+  out.unit = json.at("unit") == "row" ? report::Unit::kRow : report::Unit::kLayout;
   out.workloads = json.at("workloads");
   out.programs = json.at("programs");
   out.workload_word = json.at("workload_word");
@@ -344,7 +347,7 @@ Result<Samples> design_of(const Json& json) {
   out.is_sliced = json.value("sliced", false);
   if (json.contains("replayed")) {
     const Json& replayed = json.at("replayed");
-    out.replayed = ReplayedTrial{replayed.at("trial"), replayed.at("experiment"), replayed.at("factor"), {}};
+    out.replayed = report::ReplayedTrial{replayed.at("trial"), replayed.at("experiment"), replayed.at("factor"), {}};
     if (!replayed.at("excess").is_null()) out.replayed->excess = replayed.at("excess").get<double>();
   }
   for (const Json& factor : json.at("factors"))
@@ -353,20 +356,20 @@ Result<Samples> design_of(const Json& json) {
          json.at("version") == 1 ? fixed_in_version_1(factor.at("levels")) : factor.at("fixed").get<std::vector<bool>>()});
   for (const Json& response : json.at("responses")) {
     out.responses.push_back({.name = response.at("name"), .unit = response.at("unit"),
-                             .scale = response.at("scale") == "log" ? Scale::kLog : Scale::kLinear,
+                             .scale = response.at("scale") == "log" ? report::Scale::kLog : report::Scale::kLinear,
                              .margin = response.at("margin"), .margin_is_share = response.at("margin_is_share"),
                              .declared = response.at("declared"),
                              .higher_is_better = response.value("higher_is_better", false)});
     if (!response.contains("only_workload")) continue;
-    Response& benchmark = out.responses.back();
+    report::Response& benchmark = out.responses.back();
     benchmark.only_workload = response.at("only_workload").get<uint32_t>();
     benchmark.family = response.at("family");
-    benchmark.error_rate = response.at("false_discovery") ? ErrorRate::kFalseDiscovery : ErrorRate::kFamilyWise;
+    benchmark.error_rate = response.at("false_discovery") ? report::ErrorRate::kFalseDiscovery : report::ErrorRate::kFamilyWise;
   }
   if (json.contains("estimators")) {
     for (const Json& estimator : json.at("estimators")) {
       STAB_TRY(const size_t kind, word(estimator, "kind", kEstimators));
-      out.estimators.push_back({static_cast<Estimator::Kind>(kind), estimator.at("probability")});
+      out.estimators.push_back({static_cast<report::Estimator::Kind>(kind), estimator.at("probability")});
     }
   }
   out.shift_quantiles = json.value("shift_quantiles", std::vector<double>());
@@ -377,8 +380,13 @@ Result<Samples> design_of(const Json& json) {
   const Json& stopping = json.at("stopping");
   STAB_TRY(const size_t rule, word(stopping, "rule", kRules));
   STAB_TRY(const size_t spending, word(stopping, "spending", kSpendings));
-  out.stopping = {static_cast<StoppingRule>(rule), static_cast<Spending>(spending), stopping.at("looks"), stopping.at("first"),
-                  stopping.at("half_width"), stopping.value("max", 0u), stopping.value("until_worse", false)};
+  out.stopping = {static_cast<report::StoppingRule>(rule),
+                  static_cast<statistics::Spending>(spending),
+                  stopping.at("looks"),
+                  stopping.at("first"),
+                  stopping.at("half_width"),
+                  stopping.value("max", 0u),
+                  stopping.value("until_worse", false)};
   for (const Json& missing : json.at("unavailable")) out.unavailable.push_back({missing.at("what"), missing.at("cure")});
   return out;
 }
@@ -414,7 +422,7 @@ Result<std::string> text_in(const std::vector<std::string>& texts, uint64_t numb
 }
 
 Status fill_trials(const Columns& columns, const std::vector<std::string>& exclusions,
-                   const std::vector<std::string>& degradations, bool has_layouts, Samples& samples) {
+                   const std::vector<std::string>& degradations, bool has_layouts, report::Samples& samples) {
   Rows rows(columns);
   const PackedColumn *workload = rows.whole("workload"), *block = rows.whole("block"), *order = rows.whole("order"),
                      *seed = rows.whole("seed"), *link = rows.whole("link"), *disturbances = rows.whole("disturbances"),
@@ -438,7 +446,7 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
   }
   if (!rows.missing().empty()) return corrupt("its trials have no column '" + rows.missing() + "'");
   for (size_t row = 0; row < columns.rows(); ++row) {
-    Trial trial;
+    report::Trial trial;
     trial.workload = static_cast<uint32_t>(workload->whole(row));
     for (const PackedColumn* level : levels) trial.levels.push_back(static_cast<uint16_t>(level->whole(row)));
     trial.block = static_cast<uint32_t>(block->whole(row));
@@ -457,7 +465,7 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
     STAB_TRY(trial.excluded, text_in(exclusions, excluded->whole(row), "exclusions"));
     for (const PackedColumn* value : values) trial.values.push_back(value_in(*value, row));
     if (has_dose && has_dose->whole(row)) {
-      Dose dose;
+      report::Dose dose;
       for (size_t i = 0; i < counts.size(); ++i) dose.*kDoseFields[i].field = counts[i]->whole(row);
       if (const auto layouts = value_in(*heap, row)) dose.heap_layouts = static_cast<uint64_t>(*layouts);
       dose.heap_share = heap_share->real(row);
@@ -475,7 +483,7 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
 
 Result<ReadSamples> read_samples(const Json& described, std::string_view packed) {
   try {
-    STAB_TRY(Samples samples, design_of(described));
+    STAB_TRY(report::Samples samples, design_of(described));
     std::vector<Columns::Named> named;
     for (const Json& column : described.at("columns")) named.push_back({column.at("name"), column.at("type")});
     STAB_TRY(Columns columns, Columns::unpack(described.at("rows"), named, packed));
@@ -488,4 +496,4 @@ Result<ReadSamples> read_samples(const Json& described, std::string_view packed)
   }
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

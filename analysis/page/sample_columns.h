@@ -12,19 +12,19 @@
 #include "analysis/page/columns.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::page {
 
 // Everything of the trials. `units` as analyse() reduced them; `evidence` may be empty.
-Columns columns_of(const Samples& samples, const UnitsByResponse& units, const Evidence& evidence);
+Columns columns_of(const report::Samples& samples, const report::UnitsByResponse& units, const report::Evidence& evidence);
 
-// "stab-samples", version 2: docs/report-json.md describes it.
-std::string samples_json(const Samples& samples, const Columns& columns);
+// "stab-samples", version 2: docs/reference/report-json.md describes it.
+std::string samples_json(const report::Samples& samples, const Columns& columns);
 
 struct ReadSamples {
-  Samples samples;
+  report::Samples samples;
   Columns columns;
 };
 // kCorrupt names what doesn't fit.
 Result<ReadSamples> read_samples(const nlohmann::json& described, std::string_view packed);
 
-}  // namespace stab::analysis
+}  // namespace stab::page

@@ -13,7 +13,7 @@
 #include "analysis/text/markup.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::page {
 namespace {
 
 using Json = nlohmann::json;
@@ -112,7 +112,7 @@ Result<Json> parsed(const std::string& text, const char* what) {
   return json;
 }
 
-Result<CommandOutput> verify(const std::string& page) {
+Result<commands::CommandOutput> verify(const std::string& page) {
   STAB_TRY(const PageParts parts, take_apart(page));
   // A browser ends an element at markup, where a reader of JSON sees a string: what would be shown is not what was read.
   for (const auto& [part, what] : {std::pair{&parts.report, "report"},
@@ -129,28 +129,30 @@ Result<CommandOutput> verify(const std::string& page) {
   STAB_TRY(const Json evidence, parsed(parts.evidence, "evidence"));
   STAB_TRY(const Json causal, parsed(parts.causal, "causal profiles"));
   STAB_TRY(const ReadSamples read, read_samples(described, parts.trials));
-  STAB_TRY(const std::vector<CausalData> profiles, read_causal(causal));
+  STAB_TRY(const std::vector<report::CausalData> profiles, read_causal(causal));
   STAB_TRY(const ComputedParts again, computed_parts(read.samples, {}, profiles));
   Differences differences;
   compare("report", report, Json::parse(again.report), differences);
   compare("figures", figures, Json::parse(again.figures), differences);
   compare("causal", causal, Json::parse(again.causal), differences);
   compare_columns(read.columns, again.columns, differences);
-  if (parts.title != as_markup(read.samples.experiment))
-    differences.add("title", parts.title, as_markup(read.samples.experiment));
-  if (parts.plain != as_markup(again.plain))
+  if (parts.title != text::as_markup(read.samples.experiment))
+    differences.add("title", parts.title, text::as_markup(read.samples.experiment));
+  if (parts.plain != text::as_markup(again.plain))
     differences.add("the text for readers without scripts", "something else", "another text");
   const Json script = evidence.is_object() ? evidence.value("r_script", Json()) : Json();
   if (script != Json(again.r_script)) differences.add("evidence.r_script", shown(script), shown(Json(again.r_script)));
   const std::string trials =
       std::to_string(read.samples.trials.size()) + (read.samples.trials.size() == 1 ? " trial" : " trials");
   if (differences.count() > 0)
-    return CommandOutput{"", "this page does not say what its " + trials + " say: " + std::to_string(differences.count()) +
-                                 (differences.count() == 1 ? " difference\n" : " differences\n") + differences.text(), 1};
-  return CommandOutput{
+    return commands::CommandOutput{"",
+                                   "this page does not say what its " + trials + " say: " + std::to_string(differences.count()) +
+                                       (differences.count() == 1 ? " difference\n" : " differences\n") + differences.text(),
+                                   1};
+  return commands::CommandOutput{
       "verified: every number of the report and of its figures was computed again from the page's " + trials +
           " and is the same; frame, style and script are those of this stabctl\n" +
-          wrap("Not computable from trials, so the page's own word: the plan, the hashes, the machine, the weather, the "
+          text::wrap("Not computable from trials, so only the page says it: the plan, the hashes, the machine, its conditions, the "
                "numbers of trials, the self-test.",
                100, "", ""),
       "", 0};
@@ -171,10 +173,10 @@ Result<PagePlan> plan_of_page(const std::string& page) {
   return plan;
 }
 
-CommandOutput verify_page(const std::string& page) {
-  Result<CommandOutput> output = verify(page);
+commands::CommandOutput verify_page(const std::string& page) {
+  Result<commands::CommandOutput> output = verify(page);
   return output ? *std::move(output)
-                : refused({output.error().code, "this file can't be verified: " + output.error().message, {}});
+                : commands::refused({output.error().code, "this file can't be verified: " + output.error().message, {}});
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::page

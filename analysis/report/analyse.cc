@@ -23,7 +23,7 @@
 #include "analysis/statistics/normality.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // ---- checks ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ Status check(const Samples& samples) {
       if (!std::isfinite(value))
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " +
                          (std::isnan(value) ? "NaN" : "infinite") + "; repair or exclude it");
-      if (std::fabs(value) > kLargestValue)
+      if (std::fabs(value) > statistics::kLargestValue)
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is so large that its square overflows");
       if (response.scale == Scale::kLog && value <= 0)
         return bad_input(describe_trial(samples, trial) + ": " + response.name + " is " + number_text(value) +
@@ -146,19 +146,19 @@ Cell describe_cell(const Samples& samples, size_t response, uint32_t workload, c
   for (size_t f = 0; f < samples.factors.size(); ++f)
     cell.levels.push_back(samples.factors[f].levels[units.levels[f]]);
   cell.n = units.raw.size();
-  const Moments raw = moments(units.raw);
+  const statistics::Moments raw = statistics::moments(units.raw);
   cell.mean = raw.mean;
-  cell.median = median(units.raw);
+  cell.median = statistics::median(units.raw);
   if (raw.n >= 2) cell.sd = raw.sd();
-  cell.geometric_mean = geometric_mean(units.raw);
+  cell.geometric_mean = statistics::geometric_mean(units.raw);
   cell.one_layout = units.one_layout;
   if (units.moments.n >= 2) {
-    const ConfidenceInterval interval = mean_interval(units.moments, 1 - samples.alpha);
+    const statistics::ConfidenceInterval interval = statistics::mean_interval(units.moments, 1 - samples.alpha);
     cell.mean_interval = Interval{to_people(facts.scale, units.moments.mean), to_people(facts.scale, interval.low),
                                   to_people(facts.scale, interval.high)};
     if (!std::isfinite(cell.mean_interval->high) || !std::isfinite(cell.mean_interval->low)) cell.mean_interval.reset();
   }
-  if (const auto test = shapiro_wilk(units.values)) {
+  if (const auto test = statistics::shapiro_wilk(units.values)) {
     cell.shapiro_w = test->statistic;
     cell.shapiro_p = test->p_value;
   }
@@ -187,7 +187,7 @@ std::optional<double> variance_within_blocks(const std::vector<const CellUnits*>
   for (const auto& [block, values] : blocks) {
     if (values.size() != cells.size()) continue;
     held += 1;
-    squares += moments(values).m2;
+    squares += statistics::moments(values).m2;
   }
   const auto count = static_cast<double>(cells.size());
   if (held < 2 || (2 * held * count < static_cast<double>(units) && !cells[0]->sliced)) return {};
@@ -273,16 +273,16 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
         }
         if (shares.empty()) continue;
         DoseSummary summary{samples.workloads[w], factor.name, factor.levels[level], shares.size(), {}, {}, {},
-                            std::min(1.0, mean(shares)), {}, 0};
+                            std::min(1.0, statistics::mean(shares)), {}, 0};
         if (!epochs.empty()) {
-          summary.epochs = median(epochs);
-          if (factor.name != "heap") summary.unentered = median(unentered);
+          summary.epochs = statistics::median(epochs);
+          if (factor.name != "heap") summary.unentered = statistics::median(unentered);
         }
         summary.one_draw = draws == shares.size() || (!samples.simulated.empty() && epochs.empty());
         std::sort(layouts.begin(), layouts.end());
         if (!layouts.empty()) {
           summary.minimum = layouts.front();
-          summary.median = quantile_sorted(layouts, 0.5);
+          summary.median = statistics::quantile_sorted(layouts, 0.5);
           summary.maximum = layouts.back();
         }
         summaries.push_back(std::move(summary));
@@ -321,7 +321,7 @@ std::string_view name(Population population) { return kPopulations[static_cast<s
 
 std::optional<Population> population(std::string_view name) {
   for (const Population one : {Population::kOneWorkload, Population::kThese, Population::kLikeThese})
-    if (stab::analysis::name(one) == name) return one;
+    if (stab::report::name(one) == name) return one;
   return {};
 }
 
@@ -424,4 +424,4 @@ Result<Report> analyse(const Samples& samples, Depth depth) {
   return analyse_units(samples, all_units(samples), depth);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

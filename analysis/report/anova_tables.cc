@@ -12,7 +12,7 @@
 #include "analysis/statistics/robust_anova.h"
 #include "analysis/statistics/strata.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Below: within one workload, then over programs.
 std::vector<size_t> varying_factors(const Samples& samples) {
@@ -27,8 +27,8 @@ namespace {
 // Directions of terms over so many cells take seconds; a full crossing needs none.
 constexpr size_t kMostCells = 256;
 
-FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varying) {
-  FactorCodes codes;
+statistics::FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varying) {
+  statistics::FactorCodes codes;
   for (size_t f : varying) {
     codes.names.push_back(samples.factors[f].name);
     codes.level_names.push_back(samples.factors[f].levels);
@@ -37,50 +37,54 @@ FactorCodes empty_codes(const Samples& samples, const std::vector<size_t>& varyi
   return codes;
 }
 
-FactorCodes varying_codes(const Samples& samples, const std::vector<size_t>& varying, const std::vector<CellUnits>& cells) {
-  FactorCodes codes = empty_codes(samples, varying);
+statistics::FactorCodes varying_codes(const Samples& samples, const std::vector<size_t>& varying,
+                                      const std::vector<CellUnits>& cells) {
+  statistics::FactorCodes codes = empty_codes(samples, varying);
   for (const CellUnits& cell : cells)
     for (size_t v = 0; v < varying.size(); ++v) codes.codes[v].push_back(cell.levels[varying[v]]);
   return codes;
 }
 
 // The other names of the rows' effects, where not all combinations of levels ran.
-void name_effects(const Effects& effects, AnovaTable& table) {
+void name_effects(const statistics::Effects& effects, AnovaTable& table) {
   if (effects.crossing) return;
-  for (const EstimableTerm& term : effects.terms) table.aliases.push_back(term.aliases);
+  for (const statistics::EstimableTerm& term : effects.terms) table.aliases.push_back(term.aliases);
   table.left_out = effects.left_out;
 }
 
 // Subjects or draws in rows, the cells in columns.
-Result<std::vector<WithinRow>> within_cells(const std::vector<std::vector<double>>& values, const FactorCodes& cells,
-                                            const Effects& effects) {
+Result<std::vector<statistics::WithinRow>> within_cells(const std::vector<std::vector<double>>& values,
+                                                        const statistics::FactorCodes& cells,
+                                                        const statistics::Effects& effects) {
   if (effects.crossing) {
     std::vector<size_t> counts;
     for (const auto& levels : cells.level_names) counts.push_back(levels.size());
-    return within_anova(values, cells.names, counts);
+    return statistics::within_anova(values, cells.names, counts);
   }
-  return within_anova(values, cells, effects.terms);
+  return statistics::within_anova(values, cells, effects.terms);
 }
 
 // p of each term against its variation between draws: a draw has every cell once, as a subject of repeated measures
 // has. Empty where there are no such draws.
-std::vector<double> drawwise_p(const FactorCodes& cells, const Effects& effects, const std::vector<std::vector<double>>& draws) {
+std::vector<double> drawwise_p(const statistics::FactorCodes& cells, const statistics::Effects& effects,
+                               const std::vector<std::vector<double>>& draws) {
   std::vector<double> p_values;
   if (draws.empty()) return p_values;
   if (const auto within = within_cells(draws, cells, effects))
-    for (const WithinRow& row : *within) p_values.push_back(row.p_greenhouse_geisser);
+    for (const statistics::WithinRow& row : *within) p_values.push_back(row.p_greenhouse_geisser);
   return p_values;
 }
 
 // The same where links are crossed with blocks: p of each term of one df, as the contrast that it is. Empty where no
 // cell has several links.
-std::vector<std::optional<double>> linkwise_p(const Samples& samples, const WorkloadUnits& units, const Effects& effects) {
+std::vector<std::optional<double>> linkwise_p(const Samples& samples, const WorkloadUnits& units,
+                                              const statistics::Effects& effects) {
   if (std::none_of(units.cells.begin(), units.cells.end(), is_linked)) return {};
   const LinkFit fit = fit_links(units);
   if (!fit.blocked && units.cells[0].sliced) return {};
   std::vector<std::optional<double>> p_values;
   bool any = false;
-  for (const EstimableTerm& term : effects.terms) {
+  for (const statistics::EstimableTerm& term : effects.terms) {
     p_values.emplace_back();
     if (term.directions.size() != 1) continue;
     CellCoefficients coefficients;
@@ -112,7 +116,7 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   table.scale = facts.scale;
   table.refused = units.anova_refused;
   if (!table.refused.empty()) return table;
-  FactorCodes codes = empty_codes(samples, varying);
+  statistics::FactorCodes codes = empty_codes(samples, varying);
   std::vector<double> values;
   std::vector<uint32_t> blocks;
   double origin = 0;
@@ -125,12 +129,14 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
       for (size_t f = 0; f < varying.size(); ++f) codes.codes[f].push_back(cell.levels[varying[f]]);
     }
   }
-  const FactorCodes cells = varying_codes(samples, varying, units.cells);
-  const Effects effects = effects_of(cells, units.cells.size() <= kMostCells);
-  std::vector<TermMask> terms;
-  for (const EstimableTerm& term : effects.terms) terms.push_back(term.term);
-  const auto rows_of = [&](SumsType type) { return blocked_anova(codes, values, blocks, terms, type, Dependent::kLeaveOut); };
-  auto rows = rows_of(SumsType::kTwo);
+  const statistics::FactorCodes cells = varying_codes(samples, varying, units.cells);
+  const statistics::Effects effects = statistics::effects_of(cells, units.cells.size() <= kMostCells);
+  std::vector<statistics::TermMask> terms;
+  for (const statistics::EstimableTerm& term : effects.terms) terms.push_back(term.term);
+  const auto rows_of = [&](statistics::SumsType type) {
+    return statistics::blocked_anova(codes, values, blocks, terms, type, statistics::Dependent::kLeaveOut);
+  };
+  auto rows = rows_of(statistics::SumsType::kTwo);
   if (!rows) {
     table.refused = rows.error().message;
     return table;
@@ -143,11 +149,11 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   } else if (const auto by_term = linkwise_p(samples, units, effects); !by_term.empty()) {
     table.robust_method = "links";
     table.p_robust = by_term;
-  } else if (const auto robust = hc3_anova(aggregate(codes, values), terms, SumsType::kThree);
+  } else if (const auto robust = statistics::hc3_anova(statistics::aggregate(codes, values), terms, statistics::SumsType::kThree);
              robust && !recurring_links(units) && !units.cells[0].sliced) {
     // Type II with HC3 weighs a factor's cells by their spreads, which is no question that somebody asks: of two cells that
     // differ by d and -d, the quieter one decides. Type III weighs cells alike, as contrasts do, and p beside it has to.
-    if (auto alike = rows_of(SumsType::kThree)) {
+    if (auto alike = rows_of(statistics::SumsType::kThree)) {
       rows = std::move(alike);
       table.type = 3;
       table.robust_method = "HC3";
@@ -199,19 +205,19 @@ AnovaTable over_programs(const Samples& samples, size_t response, const std::vec
                     std::to_string(design.size()) + " cells; fill them or leave the " + samples.workload_word + " out";
     return table;
   }
-  const FactorCodes cells = varying_codes(samples, varying, workloads[0].cells);
-  const Effects effects = effects_of(cells, design.size() <= kMostCells);
+  const statistics::FactorCodes cells = varying_codes(samples, varying, workloads[0].cells);
+  const statistics::Effects effects = statistics::effects_of(cells, design.size() <= kMostCells);
   auto rows = within_cells(cells_by_program(samples, values), cells, effects);
   if (!rows) {
     table.refused = rows.error().message;
     return table;
   }
   name_effects(effects, table);
-  for (WithinRow& row : *rows) {
+  for (statistics::WithinRow& row : *rows) {
     table.errors.push_back({row.error_df, row.error_sum_squares, row.greenhouse_geisser, row.p_greenhouse_geisser});
     table.rows.push_back(std::move(row.anova));
   }
   return table;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

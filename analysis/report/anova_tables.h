@@ -6,7 +6,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // The factors that vary in this experiment; the others have nothing to test.
 std::vector<size_t> varying_factors(const Samples& samples);
@@ -19,4 +19,4 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
 AnovaTable over_programs(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& workloads,
                          const std::vector<size_t>& varying);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

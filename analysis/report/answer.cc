@@ -5,7 +5,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // The population whose contrasts answer for the whole experiment: of the one workload, of these programs, or, where
@@ -72,7 +72,7 @@ std::string sentence(const Report& report, const Contrast& contrast) {
       return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
              "; " + settling_text(report, contrast) +
              beyond(report, contrast);
-    case Verdict::kWithheld: return start + "withheld until the experiment is at a declared look; so far " + interval;
+    case Verdict::kWithheld: return start + "no verdict before the experiment is at a declared look; so far " + interval;
   }
   return start;
 }
@@ -107,4 +107,4 @@ std::string answer(const Pen& pen, const Report& report) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

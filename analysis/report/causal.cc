@@ -15,7 +15,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 double share_of(double log_effect) { return -std::expm1(-log_effect); }
@@ -35,11 +35,11 @@ CausalEffect effect_of(const Result<ArmEstimate>& found, const CausalData& data)
   out.df = found->df;
   out.windows = found->windows;
   out.baselines = found->baselines;
-  const double half = t_quantile_upper(data.alpha / 2, found->df) * found->standard_error;
+  const double half = statistics::t_quantile_upper(data.alpha / 2, found->df) * found->standard_error;
   out.speedup = {share_of(out.log_effect), share_of(out.log_effect - half), share_of(out.log_effect + half)};
-  out.p_value = t_two_sided(out.log_effect / out.standard_error, out.df);
-  const double above = t_upper((margin_above(data.margin) - out.log_effect) / out.standard_error, out.df);
-  const double below = t_upper((out.log_effect - margin_below(data.margin)) / out.standard_error, out.df);
+  out.p_value = statistics::t_two_sided(out.log_effect / out.standard_error, out.df);
+  const double above = statistics::t_upper((margin_above(data.margin) - out.log_effect) / out.standard_error, out.df);
+  const double below = statistics::t_upper((out.log_effect - margin_below(data.margin)) / out.standard_error, out.df);
   out.p_equivalence = std::max(above, below);
   if (!std::isfinite(out.speedup.low) || !std::isfinite(out.speedup.high)) {
     out = {};
@@ -76,7 +76,7 @@ CausalSlope slope_of(const Tangent& tangent, double alpha) {
   CausalSlope out;
   out.standard_error = error_of(tangent.scores);
   out.df = tangent.df;
-  const double half = t_quantile_upper(alpha / 2, out.df) * out.standard_error;
+  const double half = statistics::t_quantile_upper(alpha / 2, out.df) * out.standard_error;
   out.slope = {tangent.value, tangent.value - half, tangent.value + half};
   return out;
 }
@@ -226,7 +226,8 @@ class Analysis {
     if (faster && slower && faster->scores.size() == slower->scores.size()) {
       for (size_t c = 0; c < faster->scores.size(); ++c) faster->scores[c] -= slower->scores[c];
       const double error = error_of(faster->scores);
-      if (error > 0) curve.kink_p = t_two_sided((faster->value - slower->value) / error, std::min(faster->df, slower->df));
+      if (error > 0)
+        curve.kink_p = statistics::t_two_sided((faster->value - slower->value) / error, std::min(faster->df, slower->df));
     }
     layouts(curve);
   }
@@ -273,7 +274,7 @@ class Analysis {
     std::vector<double> p;
     for (const CausalCurve& curve : report_.curves)
       if (curve.slope && curve.slowdown_slope) p.push_back(curve.kink_p);
-    const std::vector<double> adjusted = holm(p);
+    const std::vector<double> adjusted = statistics::holm(p);
     size_t next = 0;
     for (CausalCurve& curve : report_.curves) {
       if (!curve.slope || !curve.slowdown_slope) continue;
@@ -289,7 +290,7 @@ class Analysis {
         std::vector<double> p;
         for (const auto& row : rows)
           if (row.exploratory == exploratory) p.push_back(p_of(row));
-        const std::vector<double> adjusted = holm(p);
+        const std::vector<double> adjusted = statistics::holm(p);
         size_t next = 0;
         for (auto& row : rows)
           if (row.exploratory == exploratory) row.p_holm = adjusted[next++];
@@ -317,7 +318,7 @@ class Analysis {
       for (const NullControl& null : report_.nulls)
         if (null.cell == cell && null.biased)
           say("pausing itself changes '" + data_.points[null.point].name + "' by " +
-              ratio_text(1 + null.effect.speedup.estimate));
+              text::ratio_text(1 + null.effect.speedup.estimate));
       for (const LoopCheck& check : report_.loops)
         if (check.cell == cell && check.closed && !data_.closed_loop && has_load()) say("its arrivals follow its departures");
     }
@@ -347,7 +348,8 @@ class Analysis {
       p.push_back(p_of_both(*arm)), equivalence.push_back(p_equivalence_of_both(*arm));
       alone.push_back(arm->effect.p_value);
     }
-    const std::vector<double> adjusted = holm(p), adjusted_equivalence = holm(equivalence), adjusted_alone = holm(alone);
+    const std::vector<double> adjusted = statistics::holm(p), adjusted_equivalence = statistics::holm(equivalence),
+                              adjusted_alone = statistics::holm(alone);
     const auto open = [&](const std::vector<double>& values) {
       const auto count = std::count_if(values.begin(), values.end(), [&](double value) { return value >= data_.alpha; });
       return static_cast<double>(std::max<ptrdiff_t>(1, count));
@@ -426,4 +428,4 @@ Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits) {
   return report;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

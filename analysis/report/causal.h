@@ -5,8 +5,8 @@
 //                      time of the baseline windows of the same blocks / their visits
 //
 // where all four are sums over the run, so that each part of it counts by the time that it takes; the error is the jackknife's
-// over trials. The speedup is the share of the program's time that it would save. docs/method.md has why, and the figures that
-// this rests on; causal_fit.cc computes it.
+// over trials. The speedup is the share of the program's time that it would save. docs/explanation/causal-profiles.md has why,
+// and the figures that this rests on; causal_fit.cc computes it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,11 @@
 #include "analysis/report/saturation.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::text {
+class JsonWriter;
+}
+
+namespace stab::report {
 
 // What is said of a line. The words are in JSON and on the page: do not rename.
 enum class LineVerdict {
@@ -173,7 +177,8 @@ struct CausalReport {
   std::vector<Saturation> saturations;   // one for each progress point, where load is a factor
 };
 
-// From so many analysed trials in a cell on, verdicts are given: the fewest at which coverage was seen to hold (docs/method.md).
+// From so many analysed trials in a cell on, verdicts are given: the fewest at which coverage was seen to hold
+// (docs/explanation/how-often-wrong.md).
 inline constexpr uint64_t kFewestCausalTrials = 3;
 // More windows without a visit than this, and a point says nothing.
 inline constexpr double kMostWithoutVisits = 0.05;
@@ -215,13 +220,12 @@ std::string render_causal_text(const CausalReport& report, int width, bool colou
 std::string render_causal_markdown(const CausalReport& report);
 // "It scales to 1.82 [1.78, 1.85] times the load, 180 a second."
 std::string scaling_text(const Saturation& saturation);
-// The value of "causal" in a report's JSON (docs/report-json.md); alone an object of its own.
-class JsonWriter;
-void write_causal(JsonWriter& json, const CausalReport& report);
+// The value of "causal" in a report's JSON (docs/reference/report-json.md); alone an object of its own.
+void write_causal(text::JsonWriter& json, const CausalReport& report);
 // One cell's windows at all points as text that `coz plot` (plasma-umass/coz) reads.
 std::string coz_profile(const CausalData& data, uint32_t cell);
 
 // The words for a cell: "opt=-O3, load=2"; empty where there is one.
 std::string cell_name(const CausalData& design, uint32_t cell);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr std::array<std::string_view, 20> kCodes{
@@ -24,9 +24,10 @@ constexpr double kMuchUnclassified = 0.05;
 constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
 constexpr double kMuchLengthened = 0.1;
 
-std::string percent(double share) { return significant(100 * share, 3) + " %"; }
+std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
 std::string range(const Interval& share) {
-  return ratio_text(1 + share.estimate) + " [" + ratio_text(1 + share.low) + ", " + ratio_text(1 + share.high) + "]";
+  return text::ratio_text(1 + share.estimate) + " [" + text::ratio_text(1 + share.low) + ", " + text::ratio_text(1 + share.high) +
+         "]";
 }
 
 class Warnings {
@@ -61,20 +62,20 @@ class Warnings {
     for (const NullControl& null : report_.nulls) {
       const std::string where = "'" + point(null.point) + "'" + at(null.cell);
       if (!null.effect.refused.empty()) {
-        say(CausalCaveatCode::kNoNull, "the null control of " + where + " says nothing: " + null.effect.refused,
+        say(CausalCaveatCode::kNoNull, "the null control of " + where + " has no result: " + null.effect.refused,
             "verdicts need null windows in every block of time");
       } else if (null.biased) {
         say(CausalCaveatCode::kNullFails,
-            "pausing everybody changed " + where + " by " + range(null.effect.speedup) +
-                ", where nothing should change; all effects may be off by as much, and verdicts are withheld",
+            "pausing all threads changed " + where + " by " + range(null.effect.speedup) +
+                ", but nothing should change; all effects may be wrong by as much, so no verdict is given",
             "give the trials CPUs that nothing else uses, or one CPU each, where no pause is needed");
       } else if (!null.holds) {
         say(CausalCaveatCode::kNullUnsure,
-            "the null control of " + where + " is " + range(null.effect.speedup) + ", not yet inside the margin of " +
-                percent(design_.margin) + "; verdicts are withheld",
-            null.settles_windows ? "about " + std::to_string(*null.settles_windows) + " null windows would do, there are " +
+            "the null control of " + where + " is " + range(null.effect.speedup) + ", not yet within the margin of " +
+                percent(design_.margin) + "; no verdict is given",
+            null.settles_windows ? "about " + std::to_string(*null.settles_windows) + " null windows are needed, there are " +
                                        std::to_string(null.effect.windows) +
-                                       "; replicates, of which as many control trials may follow, or a wider margin"
+                                       ": more replicates (as many control trials may follow), or a wider margin"
                                  : "more trials, or a wider margin");
       }
     }
@@ -82,7 +83,7 @@ class Warnings {
 
   void cells() {
     if (design_.incomplete)
-      say(CausalCaveatCode::kIncomplete, "the experiment is not finished; verdicts are withheld",
+      say(CausalCaveatCode::kIncomplete, "the experiment is not finished; no verdict is given yet",
           "wait for its end; one that was cancelled or has failed gets no more trials, so run its plan again");
     for (uint32_t cell = 0; cell < report_.cells.size(); ++cell) {
       const CausalCellSummary& summary = report_.cells[cell];
@@ -99,7 +100,7 @@ class Warnings {
         if (static_cast<double>(summary.without_visits[p]) > kMostWithoutVisits * static_cast<double>(summary.windows))
           say(CausalCaveatCode::kNoVisits,
               std::to_string(summary.without_visits[p]) + " of " + std::to_string(summary.windows) + " windows" + at(cell) +
-                  " have no visit of '" + point(p) + "'; its verdicts are withheld",
+                  " have no visit of '" + point(p) + "'; it gets no verdict",
               "longer windows, or a progress point that is visited more often");
     }
   }
@@ -110,13 +111,13 @@ class Warnings {
     if (design_.whole_runs)
       return say(CausalCaveatCode::kFewTrials,
                  plural(summary.windows, "run") + at(cell) + " in " + plural(summary.trials, "block") +
-                     ": what is said is said of these runs, not of other runs like them",
+                     ": the results hold for these runs, not for other runs like them",
                  needed +
                      " blocks, in each of which every line has a run at every speedup: more replicates, or fewer lines and "
                      "speedups; 'stabctl plan check' says how many");
     say(CausalCaveatCode::kFewTrials,
-        plural(summary.trials, "trial") + at(cell) + ": what is said is said of " +
-            (summary.trials == 1 ? "this run" : "these runs") + ", not of other runs like them",
+        plural(summary.trials, "trial") + at(cell) + ": the results hold for " +
+            (summary.trials == 1 ? "this run" : "these runs") + ", not for other runs like them",
         needed + " trials");
   }
 
@@ -127,13 +128,13 @@ class Warnings {
     for (const LoopCheck& check : report_.loops)
       if (check.closed && !design_.closed_loop)
         say(CausalCaveatCode::kClosedLoop,
-            "where lines were slowed down the arrivals at '" + point(check.point) + "'" + at(check.cell) + " changed by " +
+            "when lines were slowed down, the arrivals at '" + point(check.point) + "'" + at(check.cell) + " changed by " +
                 range(check.effect.speedup) +
                 ": clients wait for answers, so amplified load is not what more clients would bring",
             "drive the program with arrivals that do not wait, or declare closed = true");
     if (design_.loads) return arrivals();
     if (report_.loops.empty() && !design_.closed_loop)
-      say(CausalCaveatCode::kLoopUnknown, "whether arrivals wait for departures was not looked at: it takes slow-down windows",
+      say(CausalCaveatCode::kLoopUnknown, "whether arrivals wait for departures is unknown: only slow-down windows show it",
           "add \"slowdown\" to the plan's controls");
   }
 
@@ -171,8 +172,8 @@ class Warnings {
         }
       if (curve.kink_or_bias)
         say(CausalCaveatCode::kKinkOrBias,
-            line + ": from the speedups its slope at 0 is " + significant(curve.slope->slope.estimate, 3) +
-                ", from really slowing it down " + significant(curve.slowdown_slope->slope.estimate, 3) +
+            line + ": from the speedups its slope at 0 is " + text::significant(curve.slope->slope.estimate, 3) +
+                ", from really slowing it down " + text::significant(curve.slowdown_slope->slope.estimate, 3) +
                 "; either the curve has a kink there, as where another thread is just as long, or the virtual speedup is biased",
             "");
       if (curve.skipped > 0 && !curve.phase_corrected && design_.points[curve.point].kind == PointKind::kProgress)
@@ -210,7 +211,7 @@ class Warnings {
       say(CausalCaveatCode::kUnclassifiedWaits,
           "up to " + percent(all.unclassified) +
               " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
-          "pin the trials to one CPU (cpus = \"auto\"), where nobody pauses");
+          "pin the trials to one CPU (cpus = \"auto\"), where no pause is needed");
     if (all.unclassified_on_one_cpu > kMuchUnclassified)
       say(CausalCaveatCode::kUnclassifiedWaits,
           "up to " + percent(all.unclassified_on_one_cpu) +
@@ -218,7 +219,7 @@ class Warnings {
               "lines look worth more than they are",
           kUnseenCalls);
     if (all.coarse > 0)
-      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers with the grain of the tick",
+      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick",
           "see 'stabctl doctor'");
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
@@ -266,4 +267,4 @@ std::string_view name(CausalCaveatCode code) { return kCodes[static_cast<size_t>
 
 void add_caveats(CausalReport& report) { Warnings(report).add(); }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

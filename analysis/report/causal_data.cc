@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr std::array<std::string_view, 4> kArms{"baseline", "speedup", "null", "slowdown"};
@@ -95,4 +95,4 @@ double unclassified_share(double waits, double classified, double run_s) {
   return of > 0 ? std::min(1.0, unclassified / of) : 0;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

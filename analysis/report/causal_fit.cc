@@ -1,7 +1,8 @@
 // An arm's effect is a ratio of two rates: of the work that its windows did in their effective time, and of the work that the
 // baseline windows of the same blocks did in theirs. Work and time are added up before they are divided, so that each part of the
 // run counts by the time that it takes, whatever its share of the line. (A mean of the windows' logarithms would count a part in
-// which a line is nine tenths more than nine times as much as one in which it is a tenth.) docs/method.md derives it.
+// which a line is nine tenths more than nine times as much as one in which it is a tenth.) docs/explanation/causal-profiles.md
+// derives it.
 //
 // Both sums must stand for the same parts of the run. Blocks hold each arm once, so a baseline window counts by the arm's windows
 // in its block. On several CPUs a window in which threads pause much holds less of the run than others of its length, so each
@@ -21,7 +22,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(message), {}}; }
@@ -272,7 +273,7 @@ Result<ArmEstimate> CausalFit::mean_of(std::span<const ArmKey> keys, const ArmKe
     if (!sums_.count(key))
       return not_found(counts_.count(key) ? "no baseline window is in its blocks" : "no window of it counts");
   if (!counts_.count(reference) || (reference.kind != ArmKind::kBaseline && !sums_.count(reference)))
-    return not_found("no window that it could be held against counts");
+    return not_found("no window that it could be compared with counts");
   return jackknifed(
       [&](std::span<const double> counts) -> std::optional<double> {
         const auto against = log_effect(reference, counts);
@@ -314,7 +315,7 @@ Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share, co
   if (latency_) return bad_input("a latency is that of the phase: it has no share of the run");
   if (of_these_runs_) return bad_input("the share of the run takes trials, and there are too few");
   if (!sums_.count(key) || !counts_.count(reference) || (reference.kind != ArmKind::kBaseline && !sums_.count(reference)))
-    return not_found("no window of it counts, or none that it could be held against");
+    return not_found("no window of it counts, or none that it could be compared with");
   const auto part = phase_share(key.line, std::vector<double>(clusters_, 1.0));
   if (!part) return bad_input("its samples in the windows and in the whole run don't say how much of the run it is");
   *share = *part;
@@ -330,9 +331,9 @@ Result<ArmEstimate> CausalFit::arm_of_phase(const ArmKey& key, double* share, co
       std::span(&key, 1), reference);
 }
 
-Result<BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const {
+Result<statistics::BootstrapInterval> CausalFit::bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const {
   if (!sums_.count(key)) return not_found("no window of it counts");
-  return bca_clusters(
+  return statistics::bca_clusters(
       clusters_, [&](std::span<const double> counts) { return log_effect(key, counts); }, resamples, conf, seed);
 }
 
@@ -359,7 +360,7 @@ std::optional<double> CausalFit::split_baselines(uint64_t seed) const {
   }
   const auto found = halves.arm(kHalf);
   if (!found) return std::nullopt;
-  return t_two_sided(found->log_effect / found->standard_error, found->df);
+  return statistics::t_two_sided(found->log_effect / found->standard_error, found->df);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

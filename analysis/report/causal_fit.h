@@ -11,7 +11,7 @@
 #include "analysis/report/causal.h"
 #include "analysis/statistics/resampling.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // What windows of one arm share. Null windows are one arm, whatever line they are judged by.
 struct ArmKey {
@@ -47,7 +47,7 @@ class CausalFit {
   // pre: key.kind is kSpeedup or kSlowdown
   Result<ArmEstimate> arm_of_phase(const ArmKey& key, double* share, const ArmKey& reference = {}) const;
   // The interval of arm()'s effect by drawing clusters, which asks nothing of how they vary.
-  Result<BootstrapInterval> bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const;
+  Result<statistics::BootstrapInterval> bca(const ArmKey& key, uint64_t resamples, double conf, uint64_t seed) const;
   std::vector<ArmKey> arms() const;
 
   size_t clusters() const { return clusters_; }
@@ -113,4 +113,4 @@ void add_caveats(CausalReport& report);
 // log(visits / effective time) is taken of visits in ns.
 double log_throughput(const CausalData& data, const CausalWindow& window, uint32_t point);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -13,7 +13,7 @@
 #include "analysis/report/causal_fit.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kFewestLayouts = 3;
@@ -21,7 +21,7 @@ constexpr double kFewestFreedom = 3;  // of what layouts are held against
 
 struct Welch {
   double difference = 0, error = 0, df = 0;
-  double p_value() const { return t_two_sided(difference / error, df); }
+  double p_value() const { return statistics::t_two_sided(difference / error, df); }
 };
 
 Welch welch_of(const Tangent& first, const Tangent& here) {
@@ -55,7 +55,7 @@ struct Squares {
 
 void compare_cells(const ArmInCell& first, const ArmInCell& here, double alpha, CausalInteraction& out) {
   const Welch found = welch_of(first.effect, here.effect);
-  const double half = t_quantile_upper(alpha / 2, found.df) * found.error;
+  const double half = statistics::t_quantile_upper(alpha / 2, found.df) * found.error;
   out.difference = found.difference;
   out.low = found.difference - half;
   out.high = found.difference + half;
@@ -105,8 +105,8 @@ std::optional<LayoutInteraction> layout_interaction(const CausalData& data, std:
   for (const auto& [layout, squares] : layouts) between.add(squares.weight, squares.mean());
   out.df1 = static_cast<double>(layouts.size() - 1), out.df2 = rest_df;
   out.f = between.about_mean() / out.df1 / (rest / rest_df);
-  out.p_value = f_upper(out.f, out.df1, out.df2);
+  out.p_value = statistics::f_upper(out.f, out.df1, out.df2);
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 
 #include "analysis/report/causal.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // A share that was estimated, with what each cluster contributes to its error (their squares add up to its variance).
 struct Tangent {
@@ -30,4 +30,4 @@ void compare_cells(const ArmInCell& first, const ArmInCell& here, double alpha, 
 std::optional<LayoutInteraction> layout_interaction(const CausalData& data, std::span<const size_t> windows,
                                                     const CausalCurve& curve, double speedup);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -1,17 +1,17 @@
-// The causal report as JSON: "causal" in a report's. docs/report-json.md describes each field.
+// The causal report as JSON: "causal" in a report's. docs/reference/report-json.md describes each field.
 #include "analysis/report/causal.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-void interval(JsonWriter& json, std::string_view key, const Interval& value) {
+void interval(text::JsonWriter& json, std::string_view key, const Interval& value) {
   json.begin_object(key);
   json.value("estimate", value.estimate).value("conf_low", value.low).value("conf_high", value.high);
   json.end();
 }
 
-void effect(JsonWriter& json, const CausalEffect& value) {
+void effect(text::JsonWriter& json, const CausalEffect& value) {
   if (!value.refused.empty()) {
     json.value("refused", value.refused);
     return;
@@ -22,7 +22,7 @@ void effect(JsonWriter& json, const CausalEffect& value) {
   json.value("windows", value.windows).value("baselines", value.baselines);
 }
 
-void slope(JsonWriter& json, std::string_view key, const std::optional<CausalSlope>& value) {
+void slope(text::JsonWriter& json, std::string_view key, const std::optional<CausalSlope>& value) {
   if (!value) return;
   json.begin_object(key);
   interval(json, "interval", value->slope);
@@ -34,7 +34,7 @@ std::string_view word(Verdict verdict) { return name(verdict); }
 
 class Writer {
  public:
-  Writer(JsonWriter& json, const CausalReport& report) : json_(json), report_(report), design_(report.design) {}
+  Writer(text::JsonWriter& json, const CausalReport& report) : json_(json), report_(report), design_(report.design) {}
 
   void write() {
     json_.value("margin", design_.margin).value("alpha", design_.alpha).value("program", design_.program);
@@ -237,13 +237,13 @@ class Writer {
     json_.end();
   }
 
-  JsonWriter& json_;
+  text::JsonWriter& json_;
   const CausalReport& report_;
   const CausalData& design_;
 };
 
 }  // namespace
 
-void write_causal(JsonWriter& json, const CausalReport& report) { Writer(json, report).write(); }
+void write_causal(text::JsonWriter& json, const CausalReport& report) { Writer(json, report).write(); }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

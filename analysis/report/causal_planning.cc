@@ -8,7 +8,7 @@
 #include "analysis/report/null_extension.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr double kPower = 0.8;
@@ -32,10 +32,10 @@ double baselines_of(const CausalBudget& budget, double arm_windows) {
 // The noncentrality at which a t beyond `critical` is as frequent as kPowerOfEach.
 double noncentrality_for(double critical, double df) {
   double low = -std::fabs(critical) - 4, high = 2 * std::fabs(critical) + 4;
-  while (noncentral_t_upper(critical, df, high) < kPowerOfEach) high *= 2;
+  while (statistics::noncentral_t_upper(critical, df, high) < kPowerOfEach) high *= 2;
   for (int round = 0; round < 60; ++round) {
     const double middle = (low + high) / 2;
-    (noncentral_t_upper(critical, df, middle) < kPowerOfEach ? low : high) = middle;
+    (statistics::noncentral_t_upper(critical, df, middle) < kPowerOfEach ? low : high) = middle;
   }
   return high;
 }
@@ -43,7 +43,8 @@ double noncentrality_for(double critical, double df) {
 }  // namespace
 
 uint64_t null_windows_for(const CausalBudget& budget) {
-  const double ratio = t_quantile_upper(budget.alpha / 2, freedom(budget)) * budget.spread / (kNullMarginShare * budget.margin);
+  const double ratio =
+      statistics::t_quantile_upper(budget.alpha / 2, freedom(budget)) * budget.spread / (kNullMarginShare * budget.margin);
   const double baselines = static_cast<double>(std::max<uint64_t>(budget.block_baselines, 1)) /
                            static_cast<double>(std::max<uint64_t>(budget.block_nulls, 1));
   return static_cast<uint64_t>(std::ceil(ratio * ratio * (1 + 1 / baselines)));
@@ -56,24 +57,24 @@ CausalPlanning plan_from_windows(const CausalBudget& budget, uint64_t arm_window
   out.windows = arm_windows * budget.block_windows * budget.cells * budget.programs;
   out.minutes = static_cast<double>(out.windows) * (budget.window_s + budget.cooloff_s) / 60;
   const double df = freedom(budget);
-  out.half_width = t_quantile_upper(budget.alpha / 2, df) * error_of(budget.spread, each, baselines_of(budget, each));
+  out.half_width = statistics::t_quantile_upper(budget.alpha / 2, df) * error_of(budget.spread, each, baselines_of(budget, each));
   // Verdicts are given once the null control is settled, so there are as many null windows as that takes.
   const double nulls = std::max(each * static_cast<double>(budget.block_nulls), static_cast<double>(null_windows_for(budget)));
   const auto family = static_cast<double>(budget.lines * budget.speedups * budget.points * budget.cells);
-  const double critical = t_quantile_upper(budget.alpha / family / 2, df);
+  const double critical = statistics::t_quantile_upper(budget.alpha / family / 2, df);
   const double of_baselines = error_of(budget.spread, each, baselines_of(budget, each));
   const double error = std::max(of_baselines, error_of(budget.spread, each, nulls));
   // What is shown to lie inside the margin is of no use, however surely it differs from 0.
   const double beyond_margin =
-      -std::log1p(-budget.margin) + noncentrality_for(-t_quantile_upper(budget.alpha, df), df) * of_baselines;
+      -std::log1p(-budget.margin) + noncentrality_for(-statistics::t_quantile_upper(budget.alpha, df), df) * of_baselines;
   out.detectable = -std::expm1(-std::max(noncentrality_for(critical, df) * error, beyond_margin));
   return out;
 }
 
 CausalPlanning plan_windows(const CausalBudget& budget, double half_width) {
-  const double of_one =
-      t_quantile_upper(budget.alpha / 2, freedom(budget)) * error_of(budget.spread, 1, baselines_of(budget, 1)) / half_width;
+  const double of_one = statistics::t_quantile_upper(budget.alpha / 2, freedom(budget)) *
+                        error_of(budget.spread, 1, baselines_of(budget, 1)) / half_width;
   return plan_from_windows(budget, std::max<uint64_t>(2, static_cast<uint64_t>(std::ceil(of_one * of_one))));
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

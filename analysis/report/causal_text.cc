@@ -7,14 +7,14 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 std::string points(double share) {
-  std::string out = significant(100 * share, 3);
+  std::string out = text::significant(100 * share, 3);
   return share >= 0 ? "+" + out : out;
 }
 // "+5.2 [+4.1, +6.3]", in percent.
@@ -29,14 +29,14 @@ std::string arm_text(const CausalArm& arm) {
 
 std::string slope_text(const std::optional<CausalSlope>& slope) {
   if (!slope) return "-";
-  return significant(slope->slope.estimate, 2) + " [" + significant(slope->slope.low, 2) + ", " +
-         significant(slope->slope.high, 2) + "]";
+  return text::significant(slope->slope.estimate, 2) + " [" + text::significant(slope->slope.low, 2) + ", " +
+         text::significant(slope->slope.high, 2) + "]";
 }
 
 // The end of a long name, which is what tells it from others.
 std::string end_of(const std::string& name) {
   constexpr size_t kLongest = 32;
-  if (display_width(name) <= kLongest) return name;
+  if (text::display_width(name) <= kLongest) return name;
   size_t at = name.size();
   for (size_t left = kLongest - 1; at > 0 && left > 0; --left)
     do --at;
@@ -106,12 +106,12 @@ class CausalText {
     std::stable_sort(here.begin(), here.end(), [](const CausalCurve* a, const CausalCurve* b) {
       return a->exploratory != b->exploratory ? b->exploratory : rank_of(*a) > rank_of(*b);
     });
-    std::vector<TextTable::ColumnStyle> columns{{"line", Align::kLeft, true}};
+    std::vector<text::TextTable::ColumnStyle> columns{{"line", Align::kLeft, true}};
     for (const double speedup : design_.speedups)
       columns.push_back({"-" + plain(100 * speedup) + " % of the line, %", Align::kRight, true});
     columns.push_back({"slope at 0", Align::kRight, true});
     columns.push_back({"verdict", Align::kLeft, true});
-    TextTable table(columns);
+    text::TextTable table(columns);
     bool explored = false, phased = false;
     for (const CausalCurve* curve : here) {
       const CausalLine& line = design_.lines[curve->line];
@@ -134,7 +134,7 @@ class CausalText {
     std::string out = pen_.heading((at.kind == PointKind::kLatency ? "Latency of '" : "Throughput at '") + at.name + "'" +
                                    (where.empty() ? "" : ", " + where));
     if (!report_.cells[cell].withheld.empty())
-      out += pen_.before_table("Verdicts are withheld: " + report_.cells[cell].withheld + ".");
+      out += pen_.before_table("No verdicts: " + report_.cells[cell].withheld + ".");
     out += pen_.table(table);
     if (explored) out += pen_.note("* not a candidate: tried a little, in a family of its own.");
     if (phased) out += pen_.note("† runs in a part of the run only; what is shown is of the whole run.");
@@ -142,10 +142,10 @@ class CausalText {
   }
 
   std::string nulls() const {
-    TextTable table({{"null control", Align::kLeft},
-                     {"effect of pausing, %", Align::kRight, true},
-                     {"windows", Align::kRight},
-                     {"", Align::kLeft, true}});
+    text::TextTable table({{"null control", Align::kLeft},
+                           {"effect of pausing, %", Align::kRight, true},
+                           {"windows", Align::kRight},
+                           {"", Align::kLeft, true}});
     for (const NullControl& null : report_.nulls) {
       const std::string where = cell_name(design_, null.cell);
       std::vector<std::string> row{design_.points[null.point].name + (where.empty() ? "" : ", " + where)};
@@ -174,28 +174,32 @@ class CausalText {
   }
 
   std::string interactions() const {
-    TextTable table({{"line", Align::kLeft}, {"point", Align::kLeft}, {"speedup", Align::kRight}, {"cell", Align::kLeft},
+    text::TextTable table({{"line", Align::kLeft}, {"point", Align::kLeft}, {"speedup", Align::kRight}, {"cell", Align::kLeft},
                      {"differs by, points", Align::kRight, true}, {"p (Holm)", Align::kRight}});
     for (const CausalInteraction& each : report_.interactions)
       table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
                  cell_name(design_, each.cell), in_percent({each.difference, each.low, each.high}),
-                 each.withheld ? "withheld" : p_text(each.p_holm)});
+                 each.withheld ? "withheld" : text::p_text(each.p_holm)});
     if (table.empty()) return {};
     const bool withheld = std::any_of(report_.interactions.begin(), report_.interactions.end(),
                                       [](const CausalInteraction& each) { return each.withheld; });
     std::string out = pen_.heading("Lines against " + cell_name(design_, 0)) + pen_.table(table);
-    if (withheld) out += pen_.note("withheld: in one of the two cells no verdict is given, so what differs may be the control.");
+    if (withheld) out += pen_.note("withheld: one of the two cells has no verdict, so the difference may come from its control.");
     return out;
   }
 
   std::string layouts() const {
-    TextTable table({{"line", Align::kLeft}, {"point", Align::kLeft}, {"speedup", Align::kRight}, {"layouts", Align::kRight},
-                     {"F", Align::kRight}, {"p (Holm)", Align::kRight}});
+    text::TextTable table({{"line", Align::kLeft},
+                           {"point", Align::kLeft},
+                           {"speedup", Align::kRight},
+                           {"layouts", Align::kRight},
+                           {"F", Align::kRight},
+                           {"p (Holm)", Align::kRight}});
     bool of_trials = false;
     for (const LayoutInteraction& each : report_.layout_interactions) {
       of_trials = of_trials || !each.against_trials;
       table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
-                 std::to_string(each.layouts), significant(each.f, 3), p_text(each.p_holm)});
+                 std::to_string(each.layouts), text::significant(each.f, 3), text::p_text(each.p_holm)});
     }
     if (table.empty()) return {};
     std::string out = pen_.heading("Does a line's worth depend on the layout?") + pen_.table(table);
@@ -205,18 +209,18 @@ class CausalText {
   }
 
   std::string load(const Saturation& saturation) const {
-    TextTable table({{"load", Align::kRight}, {"trials", Align::kRight}, {"arrive per second", Align::kRight},
+    text::TextTable table({{"load", Align::kRight}, {"trials", Align::kRight}, {"arrive per second", Align::kRight},
                      {"served per second", Align::kRight, true}, {"latency, ms", Align::kRight, true},
                      {"CPUs busy", Align::kRight}});
     const auto cell = [](const std::optional<Interval>& interval, std::optional<double> estimate, double by) -> std::string {
       if (!estimate) return "-";
-      if (!interval) return significant(by * *estimate, 4);
-      return significant(by * interval->estimate, 4) + " [" + significant(by * interval->low, 4) + ", " +
-             significant(by * interval->high, 4) + "]";
+      if (!interval) return text::significant(by * *estimate, 4);
+      return text::significant(by * interval->estimate, 4) + " [" + text::significant(by * interval->low, 4) + ", " +
+             text::significant(by * interval->high, 4) + "]";
     };
     for (const LoadPoint& point : saturation.loads)
-      table.add({"x " + plain(point.load), std::to_string(point.trials), point.offered ? significant(*point.offered, 4) : "-",
-                 cell(point.throughput, point.throughput_mean, 1),
+      table.add({"x " + plain(point.load), std::to_string(point.trials),
+                 point.offered ? text::significant(*point.offered, 4) : "-", cell(point.throughput, point.throughput_mean, 1),
                  point.grows ? "grows" : cell(point.latency_s, point.latency_mean_s, 1e3),
                  point.busy ? percent(*point.busy) : "-"});
     std::string out = pen_.heading("Load: '" + saturation.point + "'" + (saturation.cell.empty() ? "" : ", " + saturation.cell));
@@ -243,16 +247,16 @@ class CausalText {
 std::string scaling_text(const Saturation& saturation) {
   if (!saturation.refused.empty()) return "Up to which load it keeps up can't be said: " + saturation.refused + ".";
   const Knee& knee = *saturation.knee;
-  const std::string interval = " [" + significant(knee.low, 3) + ", " + significant(knee.high, 3) + "]";
+  const std::string interval = " [" + text::significant(knee.low, 3) + ", " + text::significant(knee.high, 3) + "]";
   switch (saturation.verdict) {
     case ScalingVerdict::kScalesTo:
-      return "It scales to " + significant(knee.load, 3) + interval + " times the load, " + significant(knee.throughput, 4) +
-             " a second.";
+      return "It scales to " + text::significant(knee.load, 3) + interval + " times the load, " +
+             text::significant(knee.throughput, 4) + " a second.";
     case ScalingVerdict::kBeyond:
-      return "It keeps up with every load that was tried, to " + significant(knee.low, 3) + " times at least.";
+      return "It keeps up with every load that was tried, to " + text::significant(knee.low, 3) + " times at least.";
     case ScalingVerdict::kSaturated: return "It doesn't keep up with more load from the smallest one on.";
     case ScalingVerdict::kUnsure:
-      return "Where it stops keeping up is not sure: " + significant(knee.load, 3) + interval +
+      return "Where it stops keeping up is not sure: " + text::significant(knee.load, 3) + interval +
              " reaches out of the loads that were tried.";
     case ScalingVerdict::kRefused: break;
   }
@@ -264,4 +268,4 @@ std::string render_causal_text(const CausalReport& report, int width, bool colou
 }
 std::string render_causal_markdown(const CausalReport& report) { return CausalText(report, Pen{100, false, true}).all(); }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

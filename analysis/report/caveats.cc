@@ -17,7 +17,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 using Caveats = std::vector<Caveat>;
@@ -65,16 +65,17 @@ void low_dose(const Report& report, bool in_a_loop, Caveats& out) {
         {CaveatCode::kLowDose,
          saw + " in " + number(*worst->epochs) + " epochs: in " + percent(worst->unentered) +
              " of them no function was entered, so the program stays in a loop, sleeps or waits for a CPU" + more,
-         "no epoch helps there; write long_loops = true under [layout], which leads such loops to new layouts where it can; "
-         "or let the loop call its work as a function (noinline) in each round, or enter the function that holds it anew, in "
-         "slices, with stab_new_layout() before each; or take one layout a process for what it is, one draw, and run more "
-         "replicates"});
+         "a shorter epoch does not help; write long_loops = true under [layout], which moves such loops to new layouts if it "
+         "can; "
+         "or call the loop's work as a function (noinline) in each round; or call the function that contains the loop several "
+         "times, "
+         "with stab_new_layout() before each call; or accept one layout a process as one draw, and run more replicates"});
     return;
   }
   out.push_back({CaveatCode::kLowDose,
                  saw + (worst->epochs ? ": " + number(*worst->epochs) + " epochs ended in a run" : "") + more,
-                 "shorten the epoch or lengthen the run; each trial is still one valid draw, but spread and shape "
-                 "are those of few layouts"});
+                 "shorten the epoch or lengthen the run; each trial remains a valid draw, but spread and shape come "
+                 "from few layouts"});
 }
 
 void few_workloads(const Samples& samples, const Report& report, Caveats& out) {
@@ -83,8 +84,8 @@ void few_workloads(const Samples& samples, const Report& report, Caveats& out) {
   const size_t n = program_count(samples);
   if (n >= kEnough || n == 0) return;
   out.push_back({CaveatCode::kFewWorkloads,
-                 n == 1 ? "one " + report.program_word + ": nothing is said about others"
-                        : count(n, report.program_word) + ": what holds for others like them is known poorly",
+                 n == 1 ? "one " + report.program_word + ": the answer does not cover others"
+                        : count(n, report.program_word) + ": too few to say much about others like them",
                  "add " + report.program_word + "s; replicates don't help here"});
 }
 
@@ -111,8 +112,8 @@ void aliased(const Report& report, Caveats& out) {
     }
   }
   if (list.empty()) return;
-  out.push_back({CaveatCode::kAliased, "the cells can't tell some effects from interactions of two factors: " + list,
-                 "read each as its factor's only where the interaction is small; the cells that didn't run tell them apart"});
+  out.push_back({CaveatCode::kAliased, "some effects cannot be separated from interactions of two factors: " + list,
+                 "read each as its factor's effect only if the interaction is small; running the missing cells separates them"});
 }
 
 // What one question is asked by: usually one test.
@@ -128,7 +129,7 @@ const Diagnostic* worst_of(const Report& report, Tests tests) {
     members.push_back(&diagnostic);
     p_values.push_back(*diagnostic.p_value);
   }
-  const std::vector<double> adjusted = holm(p_values);
+  const std::vector<double> adjusted = statistics::holm(p_values);
   const Diagnostic* worst = nullptr;
   double smallest = report.alpha;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -151,7 +152,8 @@ void from_diagnostic(const Report& report, Tests tests, CaveatCode code, std::st
 }
 
 // Where the order within blocks was drawn, what lasts from trial to trial falls on all cells alike: intervals hold
-// (docs/method.md, "How often are we wrong"). Plain rows have no such order, and trials of a sliced block have none either.
+// (docs/explanation/how-often-wrong.md, "How often are we wrong"). Plain rows have no such order, and trials of a sliced block
+// have none either.
 void autocorrelation(const Samples& samples, const Report& report, Caveats& out) {
   const Diagnostic* worst = worst_of(report, {"lag-1 autocorrelation"});
   if (!worst) return;
@@ -159,8 +161,8 @@ void autocorrelation(const Samples& samples, const Report& report, Caveats& out)
     const double widens = std::sqrt(std::max(0.0, (1 + worst->statistic) / (1 - std::min(worst->statistic, 0.99))));
     from_diagnostic(report, {worst->name}, CaveatCode::kAutocorrelation,
                     worst->statistic > 0 ? "a sliced block's differences resemble those of the block before"
-                                         : "a sliced block's differences go against those of the block before",
-                    worst->statistic > 0 ? "no drawn order undoes that where trials run at the same time: intervals should be " +
+                                         : "a sliced block's differences are opposite to those of the block before",
+                    worst->statistic > 0 ? "trials at the same time have no random order to correct that: intervals should be " +
                                                number(widens) + " times as wide; find what lasts from block to block"
                                          : "intervals are wider than they need be; find what alternates from block to block",
                     out);
@@ -169,8 +171,8 @@ void autocorrelation(const Samples& samples, const Report& report, Caveats& out)
   const bool alike = worst->statistic > 0, drawn = samples.unit == Unit::kLayout;
   from_diagnostic(
       report, {worst->name}, CaveatCode::kAutocorrelation,
-      alike ? "a trial resembles the one before it" : "a trial goes against the one before it",
-      drawn   ? "the order within blocks is random, so intervals hold all the same; find what lasts from trial to trial"
+      alike ? "a trial resembles the one before it" : "a trial tends to be opposite to the one before it",
+      drawn   ? "intervals hold, because the order within blocks is random; find what lasts from trial to trial"
       : alike ? "if rows are in order of time, intervals are too narrow; randomize the order, and compare within blocks"
               : "if rows are in order of time, intervals are too wide or two kinds of rows alternate; look at the sequence",
       out);
@@ -203,8 +205,8 @@ void slicing_moves(const Report& report, Caveats& out) {
            worst->baseline + ", by " + bias_text(report, *worst) +
            ", more than the margin and more than chance (p = " + number(worst->p_holm) + "), so the answer is that of the " +
            count(worst->alone_n, "block") + " alone" + (moved > 1 ? "; " + count(moved - 1, "more question") + " likewise" : ""),
-       "programs beside each other share caches; longer slices disturb them less, and alone = \"50%\" or ordinary blocks "
-       "answer it sharply. Tables below the answers are of the sliced blocks"});
+       "programs that run at the same time share caches; longer slices disturb them less, and alone = \"50%\" or ordinary "
+       "blocks give a sharper answer. Tables below the answers are of the sliced blocks"});
 }
 
 void slicing_unchecked(const Report& report, Caveats& out) {
@@ -229,10 +231,11 @@ void low_overlap(const Report& report, Caveats& out) {
     if (report.factors[f].levels.size() > 1)
       levels += (levels.empty() ? " with " : ", ") + report.factors[f].name + "=" + worst->levels[f];
   out.push_back({CaveatCode::kLowOverlap,
-                 "trials of " + worst->workload + levels + " ran beside all of their block in " + percent(worst->overlap) +
+                 "trials of " + worst->workload + levels + " ran at the same time as all of their block in "
+                                                           "" + percent(worst->overlap) +
                      " of their CPU time" + (low > 1 ? "; " + count(low - 1, "more cell") + " below 75 % likewise" : ""),
-                 "what the machine does in the rest is in one side of the difference only, and so is a cache of its own: give "
-                 "cells of a block about the same work, or read what the blocks alone say"});
+                 "for the rest of the time one side has the machine's noise and the cache to itself: give the cells of a block "
+                 "about the same work, or read the answer of the blocks alone"});
 }
 
 // Of the primary response, or of the first one that has such cells: the cell that is furthest from one hump.
@@ -253,8 +256,8 @@ void several_modes(const Report& report, Caveats& out) {
                        " (dip = " + number(*worst->dip) + ", p = " + number(*worst->dip_p_holm) +
                        (tested > 1 ? " after Holm over " + std::to_string(tested) + " cells" : "") + ")" +
                        (cells > 1 ? "; " + count(cells - 1, "more cell") + " likewise" : ""),
-                   "a mean between groups describes none of them: see in the plots whether layouts make them ('stabctl replay' "
-                   "of a trial stays in its group) or the moment (a group is a stretch of the run)"});
+                   "a mean between groups describes none of them: see in the plots whether layouts cause them ('stabctl replay' "
+                   "of a trial stays in its group) or moments (a group is a stretch of the run)"});
     return;
   }
 }
@@ -275,8 +278,8 @@ void run_changed(const Report& report, Caveats& out) {
                  "the run changes" + (first->machine.empty() ? "" : " on " + first->machine) + ": " + first->response + " " +
                      run_change_text(response_of(report, first->response), *first, strongest) +
                      (changes > 1 ? "; " + count(changes - 1, "more change") : ""),
-                 "blocks take what holds for all cells out of the comparison; find in the run's plot what the machine did, "
-                 "before trusting small effects"});
+                 "blocks remove what affects all cells alike; find in the run's plot what the machine did before you trust "
+                 "small effects"});
 }
 
 void disturbances(const Samples& samples, Caveats& out) {
@@ -315,17 +318,16 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
     const size_t more = samples.layout_outputs.size() - 1;
     out.push_back({CaveatCode::kLayoutOutput,
                    samples.layout_outputs[0] + (more > 0 ? "; likewise in " + count(more, "more cell") : ""),
-                   "it uses uninitialised memory, or addresses are in its output: 'stabctl replay' repeats the trial, and its "
-                   "program under "
-                   "valgrind shows where; what is compared are the trials whose layout did no harm"});
+                   "it uses uninitialised memory, or prints addresses: 'stabctl replay' repeats the trial, and valgrind shows "
+                   "where; only trials whose output was right are compared"});
   }
   const uint32_t replicates = replicates_of(samples);
   if (samples.planned_replicates > 0 && replicates > samples.planned_replicates &&
       samples.stopping.rule != StoppingRule::kSequence)
     out.push_back({CaveatCode::kExtended,
                    "extended after its end, from " + std::to_string(samples.planned_replicates) + " to " +
-                       std::to_string(replicates) + " replicates: p and intervals don't allow for having looked before" +
-                       (samples.stopping.rule == StoppingRule::kLooks ? ", and verdicts are withheld" : ""),
+                       std::to_string(replicates) + " replicates: p and intervals ignore the earlier look" +
+                       (samples.stopping.rule == StoppingRule::kLooks ? ", and no verdict is given" : ""),
                    "run a new experiment with all the replicates, or declare looks beforehand"});
   if (!samples.early_looks.empty()) {
     const size_t more = samples.early_looks.size() - 1;
@@ -338,10 +340,10 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
   if (samples.incomplete && may_be_judged(samples))
     out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: it is judged by its first " +
                                                 std::to_string(replicates) + " replicates",
-                   "what the confidence sequence says holds now and later; what is unsure may be settled by what comes"});
+                   "answers of a confidence sequence hold now and later; later blocks may decide what is unsure"});
   else if (samples.incomplete)
-    out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: verdicts are withheld",
-                   "peeking raises false alarms; wait for the declared look"});
+    out.push_back({CaveatCode::kIncomplete, "the experiment is not finished: no verdict is given yet",
+                   "looking early raises false alarms; wait for the declared look"});
 }
 
 void degradations(const Samples& samples, Caveats& out) {
@@ -430,14 +432,14 @@ void machines(const Samples& samples, Caveats& out) {
   };
   if (!samples.lost_machines.empty())
     out.push_back({CaveatCode::kLostMachines, "blocks were lost with their machines and run again: " + all(samples.lost_machines),
-                   "what is slow is lost more often; see whether the lost machines were the slow ones"});
+                   "slow machines are lost more often; check whether the lost ones were slow"});
   if (samples.machines.size() < 2) return;
   if (!samples.machine_differences.empty())
     out.push_back({CaveatCode::kDifferentMachines, "machines differ: " + all(samples.machine_differences),
                    "same = [\"cpu\", ...] below [machines] refuses those that do"});
   if (samples.machines.size() < kEnough)
     out.push_back({CaveatCode::kFewMachines,
-                   count(samples.machines.size(), "machine") + ": what holds for others like them is known poorly",
+                   count(samples.machines.size(), "machine") + ": too few to say much about others like them",
                    "add machines; replicates don't help here"});
 }
 
@@ -458,15 +460,14 @@ void environment(const Samples& samples, const Report& report, Caveats& out) {
   const auto more = [](size_t all) { return all > 1 ? "; likewise " + count(all - 1, "more fact") : std::string(); };
   if (split)
     out.push_back({CaveatCode::kEnvironmentSplit,
-                   "the machine differs together with " + split->splits[0].factor + ": " +
+                   "the machine changed together with " + split->splits[0].factor + ": " +
                        split_words(*split, shown_values(*split), split->splits[0]) + more(splits),
                    "a difference of " + split->splits[0].factor + " may be the machine's: run the experiment again on a machine "
                    "that stays as it is, or at least all levels of the blocks concerned"});
   if (changed && samples.simulated.empty())
     out.push_back({CaveatCode::kEnvironmentChanged,
                    "the machine changed within the experiment: " + environment_words(*changed) + more(changes),
-                   "blocks take what that does to all cells out of the comparison, not what it does to one of them; --full has "
-                   "the table"});
+                   "blocks remove what affects all cells alike, but not what affects one of them; --full has the table"});
 }
 
 void simulated(const Samples& samples, Caveats& out) {
@@ -475,8 +476,8 @@ void simulated(const Samples& samples, Caveats& out) {
   for (const std::string& model : samples.simulated) models += (models.empty() ? "" : "; and ") + model;
   out.push_back({CaveatCode::kSimulated, (samples.simulated.size() > 1 ? "trials were simulated by different models: "
                                                                         : "the numbers are counts of a simulator: ") + models,
-                 "a model's counts, no time and no share of one: a difference here says that layouts or code differ, not that "
-                 "users wait longer; measure wall_time in a plan without simulate"});
+                 "these are counts of a model, not times: a difference says that layouts or code differ, not that users wait "
+                 "longer; measure wall_time in a plan without simulate"});
 }
 
 // A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part
@@ -566,13 +567,13 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   }
   disturbances(samples, out);
   from_diagnostic(report, {"drift"}, CaveatCode::kDrift, "values drift over the run",
-                  "blocks take drift out of the comparison; find its cause before trusting small effects", out);
+                  "blocks remove drift; find its cause before you trust small effects", out);
   run_changed(report, out);
   autocorrelation(samples, report, out);
   several_modes(report, out);
   // The second one where residuals are more than 5,000.
   from_diagnostic(report, {"shapiro-wilk", "anderson-darling"}, CaveatCode::kNotNormal, "residuals are not normal",
-                  "means of 30 are close to normal all the same; see whether ranks agree", out);
+                  "means of 30 are close to normal anyway; see whether ranks agree", out);
   // Runs of one layout differ less than layouts do: of a replay that is the point, and differences within its blocks need no
   // equal spread.
   if (!samples.replayed)
@@ -586,4 +587,4 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -6,7 +6,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // The gravest first. pre: everything else in the report is filled in.
 std::vector<Caveat> caveats_of(const Samples& samples, const Report& report);
@@ -14,4 +14,4 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report);
 // "steal": how a disturbance is called in reports. pre: one bit
 std::string_view disturbance_word(uint32_t bit_index);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

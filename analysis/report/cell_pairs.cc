@@ -8,13 +8,13 @@
 #include "analysis/report/combination.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 using Levels = std::vector<uint32_t>;
 
 struct Tested {
-  TTest test;
+  statistics::TTest test;
   uint64_t n = 0;
   std::string refused;
   Shared shared;
@@ -71,8 +71,8 @@ TestedPairs over_these(const Samples& samples, const std::vector<TestedPairs>& w
   return out;
 }
 
-Interval interval_at(Scale scale, const TTest& test, double level) {
-  const double half = t_quantile(1 - level / 2, test.df) * test.standard_error;
+Interval interval_at(Scale scale, const statistics::TTest& test, double level) {
+  const double half = statistics::t_quantile(1 - level / 2, test.df) * test.standard_error;
   const auto to_people = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
   return {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
 }
@@ -125,4 +125,4 @@ PairsOfResponse cell_pairs(const Samples& samples, size_t response, const std::v
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -11,7 +11,7 @@
 #include "analysis/report/samples.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Cell b against cell a, on people's scale: a ratio of geometric means, or a difference.
 struct CellPair {
@@ -40,4 +40,4 @@ inline constexpr uint64_t kMostCellPairs = 10'000;
 // level: two-sided, of an interval. pre: units[w] are the units of samples.workloads[w] in this response
 PairsOfResponse cell_pairs(const Samples& samples, size_t response, const std::vector<WorkloadUnits>& units, double level);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -10,7 +10,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/satterthwaite.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // invariant: cells ascending, one value for each
@@ -49,16 +49,16 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
   double estimate = 0, variance = 0, df = 0;
   for (const auto& [name, cluster] : clusters) estimate += cluster.added;
   if (!alone) {
-    VarianceSum parts;
-    std::map<std::vector<size_t>, Moments> of_group;
+    statistics::VarianceSum parts;
+    std::map<std::vector<size_t>, statistics::Moments> of_group;
     for (const auto& [cells, added] : groups) {
-      const Moments group = of_group[cells] = moments(added);
+      const statistics::Moments group = of_group[cells] = statistics::moments(added);
       parts.add(static_cast<double>(group.n) * group.variance(), static_cast<double>(group.n - 1));
     }
     variance = parts.sum();
     df = parts.df();
     for (const auto& [name, cluster] : clusters) {
-      const Moments& group = of_group[cluster.cells];
+      const statistics::Moments& group = of_group[cluster.cells];
       result.shared.parts[name] =
           (cluster.added - group.mean) * std::sqrt(static_cast<double>(group.n) / static_cast<double>(group.n - 1));
     }
@@ -78,7 +78,7 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
     noise_df = std::max(noise_df, cell->noise_df);
   }
   if (noise > 0 && df > 0) {
-    VarianceSum both;
+    statistics::VarianceSum both;
     both.add(variance, df);
     both.add(noise, noise_df);
     variance = both.sum();
@@ -90,11 +90,11 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
     return Result<ClusterContrast>(
         bad_input("a cell has one cluster: how much clusters differ there can't be known; add clusters"));
   if (!(df > 0) || std::sqrt(variance) <= 2 * std::numeric_limits<double>::epsilon() * largest)
-    return Result<ClusterContrast>(no_spread());
-  result.test = t_test_of(estimate, std::sqrt(variance), df, 0, Alternative::kTwoSided, 1 - alpha);
+    return Result<ClusterContrast>(statistics::no_spread());
+  result.test = statistics::t_test_of(estimate, std::sqrt(variance), df, 0, statistics::Alternative::kTwoSided, 1 - alpha);
   if (result.crossed)
     for (const auto& [name, cluster] : clusters) result.draws.push_back(cluster.added * static_cast<double>(clusters.size()));
   return Result<ClusterContrast>(std::move(result));
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -9,10 +9,10 @@
 #include "analysis/report/draws.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct ClusterContrast {
-  TTest test;                 // two-sided, 1 - alpha
+  statistics::TTest test;     // two-sided, 1 - alpha
   uint64_t clusters = 0;      // of the cell that has the fewest
   bool crossed = false;       // each cluster has all of these cells
   bool nested = false;        // each cluster has one of them
@@ -28,4 +28,4 @@ struct ClusterContrast {
 // degrees of freedom.
 std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& coefficients, double alpha);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,11 +8,11 @@
 #include "analysis/report/clusters.h"
 #include "analysis/statistics/satterthwaite.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // By the clusters that the data name. pre: there are some
-void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, const std::vector<Stratum2>& strata) {
+void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, const std::vector<statistics::Stratum2>& strata) {
   out.route = Route::kClusters;
   if (!clustered) {
     out.refused = clustered.error().message;
@@ -24,18 +24,18 @@ void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, con
   out.blocked = clustered->crossed;
   out.shared = clustered->shared;
   if (clustered->crossed) {
-    if (const auto p = signed_rank_p(clustered->draws)) out.p_rank = *p;
+    if (const auto p = statistics::signed_rank_p(clustered->draws)) out.p_rank = *p;
   } else if (clustered->nested) {
-    if (const auto p = van_elteren_p(strata)) out.p_rank = *p;
+    if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
   }
 }
 
 }  // namespace
 
-Combination test_combination(const CellCoefficients& coefficients, const std::vector<Stratum2>& strata, double level,
+Combination test_combination(const CellCoefficients& coefficients, const std::vector<statistics::Stratum2>& strata, double level,
                              double alpha, const WorkloadUnits& workload, std::optional<LinkFit>& fit) {
   Combination out;
-  std::vector<WeightedCell> cells;
+  std::vector<statistics::WeightedCell> cells;
   out.n = UINT64_MAX;
   for (const auto& [cell, coefficient] : coefficients) {
     cells.push_back({cell->moments, coefficient});
@@ -55,14 +55,14 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.blocked = true;
     out.route = Route::kBlocks;
     out.n = values.size();
-    const auto blocked = one_sample_t(values, 0, Alternative::kTwoSided, 1 - alpha, std::fabs(level));
+    const auto blocked = statistics::one_sample_t(values, 0, statistics::Alternative::kTwoSided, 1 - alpha, std::fabs(level));
     if (!blocked) {
       out.refused = blocked.error().message;
       return out;
     }
     out.test = *blocked;
     out.point = blocked->estimate;
-    if (const auto p = signed_rank_p(values)) out.p_rank = *p;
+    if (const auto p = statistics::signed_rank_p(values)) out.p_rank = *p;
     if (recurring) {
       const auto count = static_cast<double>(values.size());
       for (const auto& [link, value] : *draws)
@@ -83,14 +83,14 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.point = linked->test.estimate;
     out.shared = linked->shared;
     if (!strata.empty())
-      if (const auto p = van_elteren_p(strata)) out.p_rank = *p;
+      if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
     return out;
   }
   if (sliced) {
     out.refused = kSlicedAlike;
     return out;
   }
-  auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - alpha);
+  auto test = statistics::welch_contrast(cells, 0, statistics::Alternative::kTwoSided, 1 - alpha);
   if (!test) {
     out.refused = test.error().message;
     return out;
@@ -99,16 +99,16 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
   // Ranking a million values takes longer than all the rest, and says the same as means there.
   constexpr uint64_t kMostRanked = 100'000;
   uint64_t values = 0;
-  for (const WeightedCell& cell : cells) values += cell.moments.n;
+  for (const statistics::WeightedCell& cell : cells) values += cell.moments.n;
   if (values <= kMostRanked && !strata.empty())
-    if (const auto p = van_elteren_p(strata)) out.p_rank = *p;
+    if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
   return out;
 }
 
 namespace {
 
 // Adds what the parts of one group that share draws add to the variance of their sum. False: they share none.
-bool add_shared(const std::vector<const MeanPart*>& group, double scale, VarianceSum& variance) {
+bool add_shared(const std::vector<const MeanPart*>& group, double scale, statistics::VarianceSum& variance) {
   std::map<uint64_t, double> together;
   size_t parts = 0;
   double df = HUGE_VAL;
@@ -136,7 +136,7 @@ std::string sharing_group(const Samples& samples, size_t workload, Route route) 
 MeanOfParts mean_of(const std::vector<MeanPart>& parts, double alpha) {
   MeanOfParts out;
   double estimate = 0;
-  VarianceSum variance, independent;
+  statistics::VarianceSum variance, independent;
   const double scale = 1 / static_cast<double>(parts.size() * parts.size());
   std::map<std::string, std::vector<const MeanPart*>> known, unknown;  // by group: parts whose draws are known, or aren't
   const auto add = [&](const MeanPart& part) {
@@ -165,9 +165,10 @@ MeanOfParts mean_of(const std::vector<MeanPart>& parts, double alpha) {
     variance.add(scale * errors * errors, df);
     out.shares |= group.size() > 1;
   }
-  out.test = t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+  out.test =
+      statistics::t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, statistics::Alternative::kTwoSided, 1 - alpha);
   if (independent.sum() > 0) out.widened = std::sqrt(variance.sum() / independent.sum());
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -13,13 +13,13 @@
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 enum class Route { kBlocks, kClusters, kLinks, kCells };
 
 struct Combination {
   Route route = Route::kCells;
-  TTest test;                    // two-sided, 1 - alpha
+  statistics::TTest test;        // two-sided, 1 - alpha
   double point = 0;              // the estimate alone, also where its own error can't be had
   uint64_t n = 0;                // independent values: the smallest cell's units, or blocks, or clusters
   bool blocked = false;
@@ -33,12 +33,12 @@ struct Combination {
 
 // strata: pairs of cells to rank within; empty where cells don't pair up. level: the mean of the baseline's cells, so that
 // a spread which is the rounding of such numbers is refused. fit: of this workload, made when it is first needed.
-Combination test_combination(const CellCoefficients& coefficients, const std::vector<Stratum2>& strata, double level,
+Combination test_combination(const CellCoefficients& coefficients, const std::vector<statistics::Stratum2>& strata, double level,
                              double alpha, const WorkloadUnits& workload, std::optional<LinkFit>& fit);
 
 // An estimate of one workload on its way into a mean over workloads.
 struct MeanPart {
-  const TTest* test = nullptr;
+  const statistics::TTest* test = nullptr;
   const Shared* shared = nullptr;
   bool by_link = false;
   std::string group;  // who may share draws: those of the same group, such as a program whose binaries its workloads run
@@ -48,7 +48,7 @@ struct MeanPart {
 std::string sharing_group(const Samples& samples, size_t workload, Route route);
 
 struct MeanOfParts {
-  TTest test;             // two-sided, 1 - alpha
+  statistics::TTest test;  // two-sided, 1 - alpha
   double widened = 1;     // its standard error over that of independent parts
   bool shares = false;    // some parts are not independent
 };
@@ -63,6 +63,6 @@ inline constexpr char kSlicedAlike[] =
     "fewer than two sliced blocks hold all the cells that it compares, and trials of one block are not independent; exclude "
     "fewer trials, or run more blocks";
 inline constexpr char kOneLayoutASide[] =
-    "one layout a side: the difference may be luck of the linker; randomize code, or link with several seeds";
+    "one layout a side: the difference may be link-order bias; randomize code, or link with several seeds";
 
-}  // namespace stab::analysis
+}  // namespace stab::report

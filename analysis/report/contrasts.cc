@@ -29,12 +29,12 @@
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // What a contrast is before it is put in people's units.
 struct Estimate {
-  TTest test;                  // two-sided, 1 - alpha
+  statistics::TTest test;      // two-sided, 1 - alpha
   uint64_t n = 0;              // smallest cell
   bool one_layout = false;
   std::string refused;
@@ -49,7 +49,7 @@ struct Estimate {
   // The margin is this share of the baseline's mean, which is an estimate itself: then the difference plus and minus that
   // share are tested as combinations of their own, t - (1 - m) b and t - (1 + m) b. Absent where their error can't be had.
   std::optional<double> share;
-  std::optional<TTest> plus, minus;
+  std::optional<statistics::TTest> plus, minus;
   // Independent values whose means these are, in the order of the run; empty where the error comes from elsewhere.
   std::vector<double> draws, plus_draws, minus_draws;
   Shared shared;                // of its error, with other workloads
@@ -72,7 +72,8 @@ Estimate refuse(std::string reason) {
 // No two cells differ in this factor alone: a fraction. Its effect is in the means of all cells.
 Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload) {
   const Factor& facts = samples.factors[factor];
-  STAB_TRY(const MainEffect effect, main_effect(cell_codes(samples, workload.cells), factor, level, facts.baseline));
+  STAB_TRY(const statistics::MainEffect effect,
+           statistics::main_effect(cell_codes(samples, workload.cells), factor, level, facts.baseline));
   ComparedCells comparison;
   comparison.aliases = effect.aliases;
   double baselines = 0;
@@ -89,7 +90,7 @@ Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint
   comparison.level /= baselines;
   if (comparison.one_layout && !facts.layout)
     return bad_input("some cells ran in one layout each, and the effects of a fraction are taken from all cells: the difference "
-                     "may be luck of the linker; randomize code, or link with several seeds");
+                     "may be link-order bias; randomize code, or link with several seeds");
   return comparison;
 }
 
@@ -166,14 +167,14 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
   double baselines = 0;
   for (const auto& [cell, coefficient] : estimate.coefficients)
     baselines += cell->levels[factor] == samples.factors[factor].baseline;
-  const auto tested = [&](double of_baseline, std::vector<double>& draws) -> std::optional<TTest> {
+  const auto tested = [&](double of_baseline, std::vector<double>& draws) -> std::optional<statistics::TTest> {
     CellCoefficients coefficients = estimate.coefficients;
     for (auto& [cell, coefficient] : coefficients)
       if (cell->levels[factor] == samples.factors[factor].baseline) coefficient += of_baseline / baselines;
     switch (estimate.route) {
       case Route::kBlocks:
         if (auto values = block_contrasts(coefficients))
-          if (const auto test = one_sample_t(*values, 0, Alternative::kTwoSided, 1 - samples.alpha)) {
+          if (const auto test = statistics::one_sample_t(*values, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha)) {
             if (!estimate.draws.empty()) draws = std::move(*values);
             return *test;
           }
@@ -186,9 +187,10 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
         if (const auto linked = link_contrast(*fit, workload, coefficients, samples.alpha)) return linked->test;
         return {};
       case Route::kCells: {
-        std::vector<WeightedCell> cells;
+        std::vector<statistics::WeightedCell> cells;
         for (const auto& [cell, coefficient] : coefficients) cells.push_back({cell->moments, coefficient});
-        if (const auto test = welch_contrast(cells, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *test;
+        if (const auto test = statistics::welch_contrast(cells, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha))
+          return *test;
         return {};
       }
     }
@@ -204,9 +206,9 @@ void add_share(Estimate& estimate, const Samples& samples, size_t factor, double
 Estimate two_stages(Estimate all, const Estimate& first, double shrinks, double alpha) {
   if (!all.refused.empty()) return all;
   if (!first.refused.empty()) return refuse("refused in the first stage: " + first.refused);
-  const auto rest_on = [&](TTest& test, const TTest& of_first) {
-    test = t_test_of(test.estimate, std::max(test.standard_error, shrinks * of_first.standard_error),
-                     std::min(test.df, of_first.df), 0, Alternative::kTwoSided, 1 - alpha);
+  const auto rest_on = [&](statistics::TTest& test, const statistics::TTest& of_first) {
+    test = statistics::t_test_of(test.estimate, std::max(test.standard_error, shrinks * of_first.standard_error),
+                                 std::min(test.df, of_first.df), 0, statistics::Alternative::kTwoSided, 1 - alpha);
   };
   const double before = all.test.standard_error;
   rest_on(all.test, first.test);
@@ -262,9 +264,9 @@ Estimate over_these(const std::vector<Estimate>& parts, const Samples& samples) 
   result.share = parts[0].share;
   // What a margin adds to the error is little beside it, so workloads share as much of it.
   const auto with_margin = [&](const std::vector<MeanPart>& tests) {
-    const TTest alone = mean_of(tests, samples.alpha).test;
-    return t_test_of(alone.estimate, alone.standard_error * std::max(1.0, mean.widened), std::min(alone.df, mean.test.df), 0,
-                     Alternative::kTwoSided, 1 - samples.alpha);
+    const statistics::TTest alone = mean_of(tests, samples.alpha).test;
+    return statistics::t_test_of(alone.estimate, alone.standard_error * std::max(1.0, mean.widened),
+                                 std::min(alone.df, mean.test.df), 0, statistics::Alternative::kTwoSided, 1 - samples.alpha);
   };
   const bool has_share = plus.size() == parts.size();
   if (has_share) {
@@ -301,16 +303,17 @@ Estimate over_like_these(const std::vector<Estimate>& parts, const Samples& samp
   }
   estimates = means_by_program(samples, estimates);
   levels = means_by_program(samples, levels);
-  result.level = moments(levels).mean;
+  result.level = statistics::moments(levels).mean;
   result.n = estimates.size();
-  auto test = one_sample_t(estimates, 0, Alternative::kTwoSided, 1 - samples.alpha);
+  auto test = statistics::one_sample_t(estimates, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha);
   if (!test) return refuse(test.error().message);
   result.test = *test;
   result.share = parts[0].share;
-  const auto with_share = [&](double share) -> std::optional<TTest> {
+  const auto with_share = [&](double share) -> std::optional<statistics::TTest> {
     std::vector<double> shifted(estimates);
     for (size_t i = 0; i < shifted.size(); ++i) shifted[i] += share * levels[i];
-    if (const auto against = one_sample_t(shifted, 0, Alternative::kTwoSided, 1 - samples.alpha)) return *against;
+    if (const auto against = statistics::one_sample_t(shifted, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha))
+      return *against;
     return {};
   };
   if (result.share) {
@@ -358,7 +361,7 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.refused = estimate.refused;
   contrast.aliases = estimate.aliases;
   if (!estimate.refused.empty()) return contrast;
-  const TTest& test = estimate.test;
+  const statistics::TTest& test = estimate.test;
   const JudgedEstimate judged(levels, test, estimate.draws);
   if (levels.bounded()) estimate.ends = judged.interval();
   if (!levels.bounded() || (levels.is_sequence() && !(std::isfinite(estimate.ends.low) && std::isfinite(estimate.ends.high)))) {
@@ -421,17 +424,18 @@ class Settling {
 
   // changes, equivalences: of the family, that are still open: Holm's level for what more replicates must reach.
   void of(const Estimate& estimate, double changes, double equivalences, Contrast& contrast) const {
-    const TTest& test = estimate.test;
+    const statistics::TTest& test = estimate.test;
     if (!(test.standard_error > 0)) return;
     const KnownError error{test.standard_error, test.df, estimate.n, samples_.stopping.rule != StoppingRule::kPrecision};
     // Bets make intervals wider than the sequence's t does, by so much.
-    const double t = t_quantile_upper(levels_.interval() / 2, test.df);
+    const double t = statistics::t_quantile_upper(levels_.interval() / 2, test.df);
     const double widened = std::max(1.0, (estimate.ends.high - estimate.ends.low) / 2 / test.standard_error / t);
     const auto levels_at = [&](uint64_t n, double of_changes, double of_equivalences) {
       const LookLevels levels = levels_after(static_cast<double>(n) / static_cast<double>(error.n));
       const double df = error.df_at(static_cast<double>(n));
       const auto wider = [&](double two_sided) {
-        return levels.is_sequence() ? t_two_sided(widened * t_quantile_upper(two_sided / 2, df), df) : two_sided;
+        return levels.is_sequence() ? statistics::t_two_sided(widened * statistics::t_quantile_upper(two_sided / 2, df), df)
+                                    : two_sided;
       };
       return SettlingLevels{wider(levels.interval()) / of_changes, wider(levels.interval()),
                             wider(levels.equivalence()) / 2 / of_equivalences};
@@ -477,7 +481,9 @@ void judge(const Samples& samples, const LookLevels& levels, const std::vector<C
     p_equivalences.push_back(candidate->contrast.p_equivalence);
   }
   const bool discovery = samples.responses[family[0]->response].error_rate == ErrorRate::kFalseDiscovery;
-  const auto adjust = [&](const std::vector<double>& p) { return discovery ? benjamini_yekutieli(p) : holm(p); };
+  const auto adjust = [&](const std::vector<double>& p) {
+    return discovery ? statistics::benjamini_yekutieli(p) : statistics::holm(p);
+  };
   const std::vector<double> adjusted = adjust(p_values), equivalent = adjust(p_equivalences);
   // Holm's level for the members that are still open: what more replicates must reach.
   const auto open = [&](const std::vector<double>& p) {
@@ -580,9 +586,9 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
   return contrasts;
 }
 
-Interval to_people(Scale scale, const TTest& test) {
+Interval to_people(Scale scale, const statistics::TTest& test) {
   const auto shown = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
   return {shown(test.estimate), shown(test.conf_low.value_or(test.estimate)), shown(test.conf_high.value_or(test.estimate))};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

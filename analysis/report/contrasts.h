@@ -14,7 +14,7 @@
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 using UnitsByResponse = std::vector<std::vector<WorkloadUnits>>;  // [response][workload]
 
@@ -40,7 +40,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
 // Which cells a contrast of one level of a factor against its baseline compares, each with its coefficient.
 struct ComparedCells {
   CellCoefficients coefficients;
-  std::vector<Stratum2> strata;  // pairs of cells to rank within; empty where cells don't pair up
+  std::vector<statistics::Stratum2> strata;  // pairs of cells to rank within; empty where cells don't pair up
   double level = 0;              // the mean of the baseline's cells: what a relative margin is a share of
   bool one_layout = false;
   std::vector<std::string> aliases;
@@ -48,11 +48,11 @@ struct ComparedCells {
 // Refuses where there is nothing to compare, or where a treatment's difference may be luck of the linker.
 Result<ComparedCells> compared_cells(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload);
 
-// The rule of docs/method.md: on the response's scale (log ratios or differences), margin > 0 on that scale.
+// The rule of docs/explanation/verdicts.md: on the response's scale (log ratios or differences), margin > 0 on that scale.
 // low, high: the (1 - alpha) interval. Both conclusions must survive Holm.
 Verdict verdict_of(double low, double high, double margin, bool equivalent_after_holm, bool significant_after_holm);
 
 // A two-sided test's estimate and interval in people's units: on a log scale ratios.
-Interval to_people(Scale scale, const TTest& test);
+Interval to_people(Scale scale, const statistics::TTest& test);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

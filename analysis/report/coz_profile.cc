@@ -20,7 +20,7 @@
 
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // A tab or a line's end would end the field.
@@ -76,4 +76,4 @@ std::string coz_profile(const CausalData& data, uint32_t cell) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -24,7 +24,7 @@
 #include "analysis/statistics/variance_tests.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 using Groups = std::vector<std::vector<double>>;
@@ -47,7 +47,7 @@ std::vector<Step> steps_of(const WorkloadUnits& units) {
         steps.push_back({cell.orders[i], 0, c, 0, cell.values[i] - cell.moments.mean});
       continue;
     }
-    const double centre = moments(cell.trial_values).mean;
+    const double centre = statistics::moments(cell.trial_values).mean;
     for (size_t i = 0; i < cell.trial_values.size(); ++i)
       steps.push_back({cell.trial_orders[i], cell.trial_blocks[i], c, is_linked(cell) ? cell.trial_links[i] : 0,
                        cell.trial_values[i] - centre});
@@ -68,10 +68,11 @@ bool blocks_follow(const std::vector<Step>& steps) {
 // about the order.
 void remove_blocks_and_links(std::vector<Step>& steps) {
   const auto centre = [&](const auto& key_of) {
-    std::map<decltype(key_of(steps[0])), Moments> groups;
-    for (const Step& step : steps) groups[key_of(step)] = merge(groups[key_of(step)], Moments{1, step.deviation, 0});
+    std::map<decltype(key_of(steps[0])), statistics::Moments> groups;
+    for (const Step& step : steps)
+      groups[key_of(step)] = statistics::merge(groups[key_of(step)], statistics::Moments{1, step.deviation, 0});
     for (Step& step : steps)
-      if (const Moments& group = groups[key_of(step)]; group.n > 1) step.deviation -= group.mean;
+      if (const statistics::Moments& group = groups[key_of(step)]; group.n > 1) step.deviation -= group.mean;
   };
   centre([](const Step& step) { return step.block; });
   if (std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.link != 0; }))
@@ -80,7 +81,7 @@ void remove_blocks_and_links(std::vector<Step>& steps) {
 }
 
 // The order of what may change places: a block's trials, whose order was drawn; elsewhere the rows of a cell.
-Result<SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
+Result<statistics::SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
   std::set<uint32_t> blocks;
   for (const Step& step : steps) blocks.insert(step.block);
   const bool by_block = blocked && steps.size() >= 2 * blocks.size();
@@ -91,13 +92,13 @@ Result<SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
     values.push_back(step.deviation);
     groups.push_back(by_block ? step.block : step.cell);
   }
-  return lag1_within(values, groups);
+  return statistics::lag1_within(values, groups);
 }
 
 // Of sliced blocks: the trials of a block ran at the same time, so what one may have left to the next is between blocks, and it
 // is the blocks' contrasts whose independence intervals rest on. No drawn order protects them: which side a block favoured, its
 // neighbour may favour, too. Each contrast against all orders of the blocks.
-Result<SequenceTest> autocorrelation_of_blocks(const Groups& contrasts, uint64_t* n) {
+Result<statistics::SequenceTest> autocorrelation_of_blocks(const Groups& contrasts, uint64_t* n) {
   std::vector<double> values;
   std::vector<uint32_t> groups;
   for (uint32_t k = 0; k < contrasts.size(); ++k) {
@@ -105,10 +106,10 @@ Result<SequenceTest> autocorrelation_of_blocks(const Groups& contrasts, uint64_t
     groups.insert(groups.end(), contrasts[k].size(), k);
   }
   *n = values.size();
-  return lag1_within(values, groups);
+  return statistics::lag1_within(values, groups);
 }
 
-Result<SequenceTest> drift_of(const std::vector<Step>& steps, bool blocked, uint64_t* n) {
+Result<statistics::SequenceTest> drift_of(const std::vector<Step>& steps, bool blocked, uint64_t* n) {
   std::vector<double> values;
   std::vector<uint32_t> groups;
   if (blocked && blocks_follow(steps)) {
@@ -127,7 +128,7 @@ Result<SequenceTest> drift_of(const std::vector<Step>& steps, bool blocked, uint
     }
   }
   *n = values.size();
-  return drift_within(values, groups);
+  return statistics::drift_within(values, groups);
 }
 
 // ---- draws that are independent -------------------------------------------------------------------------
@@ -229,7 +230,7 @@ Draws draws_of(const Samples& samples, const WorkloadUnits& units) {
     const Groups complete = complete_rows(by_link, links.begin()->second.size());
     if (all_linked && of_links.size() == 1 && complete.size() >= 3 && complete[0].size() > 1) draws.blocks = complete;
     std::vector<double> means;
-    for (const std::vector<double>& row : complete) means.push_back(mean(row));
+    for (const std::vector<double>& row : complete) means.push_back(statistics::mean(row));
     if (!means.empty()) draws.groups.push_back(std::move(means));
   }
   for (auto& [cell, values] : shuffled) draws.groups.push_back(std::move(values));
@@ -242,7 +243,7 @@ std::vector<double> standardized(const Groups& groups) {
   std::vector<double> residuals;
   for (const std::vector<double>& group : groups) {
     if (group.size() < 3) continue;
-    const Moments spread = moments(group);
+    const statistics::Moments spread = statistics::moments(group);
     const double sd = spread.m2 > 0 ? spread.sd() : 0;
     for (double value : group) residuals.push_back(sd > 0 ? (value - spread.mean) / sd : 0);
   }
@@ -250,7 +251,7 @@ std::vector<double> standardized(const Groups& groups) {
 }
 
 // log(1 - W) of normal values in groups of these sizes, standardized group by group.
-Moments simulated_normality(const std::vector<size_t>& sizes) {
+statistics::Moments simulated_normality(const std::vector<size_t>& sizes) {
   constexpr int kSimulations = 200;  // 5 % of error in a spread moves a p of 5 % by half a percent
   Rng rng = Rng::stream(1, "shapiro-wilk of groups");
   std::vector<double> logs;
@@ -258,17 +259,18 @@ Moments simulated_normality(const std::vector<size_t>& sizes) {
     Groups normal;
     for (size_t size : sizes) {
       normal.emplace_back(size);
-      for (double& value : normal.back()) value = normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
+      for (double& value : normal.back())
+        value = statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
     }
-    if (const auto test = shapiro_wilk(standardized(normal))) logs.push_back(std::log1p(-test->statistic));
+    if (const auto test = statistics::shapiro_wilk(standardized(normal))) logs.push_back(std::log1p(-test->statistic));
   }
-  return moments(logs);
+  return statistics::moments(logs);
 }
 
 // Shapiro and Wilk's test of what groups' residuals have in common. A value divided by a spread that it is part of can't be far
 // out, and of many small groups that shows: there W is compared with what normal values in groups of the same sizes give, by
 // the mean and spread of log(1 - W), which is close to normal (Royston 1995).
-Result<NormalityTest> normality_of(const Groups& groups) {
+Result<statistics::NormalityTest> normality_of(const Groups& groups) {
   constexpr size_t kSmall = 60;  // from here on Royston's own p has its level
   std::vector<size_t> sizes;
   const std::vector<double>* last = nullptr;
@@ -278,15 +280,16 @@ Result<NormalityTest> normality_of(const Groups& groups) {
     last = &group;
   }
   if (sizes.empty()) return bad_input("shapiro-wilk takes at least 3 values of a cell");
-  if (sizes.size() == 1) return shapiro_wilk(*last);  // the test doesn't depend on a spread
-  STAB_TRY(NormalityTest test, shapiro_wilk(standardized(groups)));
+  if (sizes.size() == 1) return statistics::shapiro_wilk(*last);  // the test doesn't depend on a spread
+  STAB_TRY(statistics::NormalityTest test, statistics::shapiro_wilk(standardized(groups)));
   std::sort(sizes.begin(), sizes.end());
   if (sizes[0] >= kSmall) return test;
   // Kept because each response and program asks for the same sizes again.
-  thread_local std::map<std::vector<size_t>, Moments> simulated;
+  thread_local std::map<std::vector<size_t>, statistics::Moments> simulated;
   auto [known, fresh] = simulated.try_emplace(sizes);
   if (fresh) known->second = simulated_normality(sizes);
-  test.p_value = normal_upper((std::log(std::max(1 - test.statistic, 1e-300)) - known->second.mean) / known->second.sd());
+  test.p_value =
+      statistics::normal_upper((std::log(std::max(1 - test.statistic, 1e-300)) - known->second.mean) / known->second.sd());
   return test;
 }
 
@@ -326,7 +329,8 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
     }
     std::vector<double> sequence;
     for (const Step& step : steps) sequence.push_back(step.deviation);
-    add(named("lag-1 autocorrelation", "r", steps.size()), lag1_autocorrelation(sequence), &SequenceTest::statistic, out);
+    add(named("lag-1 autocorrelation", "r", steps.size()), statistics::lag1_autocorrelation(sequence),
+        &statistics::SequenceTest::statistic, out);
     return;
   }
   const Draws draws = draws_of(samples, units);
@@ -334,9 +338,10 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
   uint64_t residuals = 0;
   for (const std::vector<double>& group : independent) residuals += group.size() < 3 ? 0 : group.size();
   if (residuals <= 5000)
-    add(named("shapiro-wilk", "W", residuals), normality_of(independent), &NormalityTest::statistic, out);
+    add(named("shapiro-wilk", "W", residuals), normality_of(independent), &statistics::NormalityTest::statistic, out);
   else
-    add(named("anderson-darling", "A2", residuals), anderson_darling(standardized(independent)), &NormalityTest::statistic, out);
+    add(named("anderson-darling", "A2", residuals), statistics::anderson_darling(standardized(independent)),
+        &statistics::NormalityTest::statistic, out);
   if (draws.blocks.empty()) {
     uint64_t n = 0;
     Groups several;
@@ -345,23 +350,24 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
       several.push_back(group);
       n += group.size();
     }
-    add(named("brown-forsythe", "F", n), levene(several, Centre::kMedian), &OneWay::f, out);
+    add(named("brown-forsythe", "F", n), statistics::levene(several, statistics::Centre::kMedian), &statistics::OneWay::f, out);
   } else {
-    add(named("brown-forsythe", "F", draws.blocks.size() * draws.blocks[0].size()), levene_in_blocks(draws.blocks), &OneWay::f,
-        out);
+    add(named("brown-forsythe", "F", draws.blocks.size() * draws.blocks[0].size()), statistics::levene_in_blocks(draws.blocks),
+        &statistics::OneWay::f, out);
   }
   uint64_t n = 0;
   const auto drift = drift_of(steps, blocked, &n);
-  add(named("drift", "rho", n), drift, &SequenceTest::statistic, out);
+  add(named("drift", "rho", n), drift, &statistics::SequenceTest::statistic, out);
   if (samples.is_sliced) {
     const bool in_order = !draws.blocks.empty() && !draws.recurring;  // and not by link
     const auto memory = in_order ? autocorrelation_of_blocks(contrasts_of_blocks(draws.blocks), &n)
-                                 : Result<SequenceTest>(bad_input(draws.recurring ? "links come back in several blocks"
-                                                                                  : "too few complete blocks"));
-    add(named("lag-1 autocorrelation", "r", n), memory, &SequenceTest::statistic, out);
+                                 : Result<statistics::SequenceTest>(bad_input(
+                                       draws.recurring ? "links come back in several blocks" : "too few complete blocks"));
+    add(named("lag-1 autocorrelation", "r", n), memory, &statistics::SequenceTest::statistic, out);
     return;
   }
-  add(named("lag-1 autocorrelation", "r", steps.size()), autocorrelation(steps, blocked), &SequenceTest::statistic, out);
+  add(named("lag-1 autocorrelation", "r", steps.size()), autocorrelation(steps, blocked), &statistics::SequenceTest::statistic,
+      out);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

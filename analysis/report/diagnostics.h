@@ -1,5 +1,5 @@
 // Diagnostics of one workload: is what the analysis takes for independent, normal and equally spread so? Shown, never used
-// to choose a method. How often each speaks without cause, and how often with: docs/method.md, from
+// to choose a method. How often each speaks without cause, and how often with: docs/explanation/how-often-wrong.md, from
 // tests/bench/diagnostics_table.
 #pragma once
 
@@ -8,10 +8,10 @@
 #include "analysis/report/report.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Appends a diagnostic for each check; one that can't be made says why.
 void diagnose(const Samples& samples, size_t response, uint32_t workload, const WorkloadUnits& units,
               std::vector<Diagnostic>& out);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

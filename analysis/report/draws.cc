@@ -13,7 +13,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/satterthwaite.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 bool are_sliced(const CellCoefficients& coefficients) {
@@ -242,7 +242,7 @@ std::optional<LinkDraws> link_draws(const LinkFit& fit, const WorkloadUnits& wor
     // All variance may be noise.
     std::vector<double> values;
     for (const auto& [link, value] : out.values) values.push_back(value);
-    out.noise = (fit.correction - 1) * moments(values).variance();
+    out.noise = (fit.correction - 1) * statistics::moments(values).variance();
     out.noise_df = static_cast<double>(values.size() - 1);
   }
   return out;
@@ -254,10 +254,10 @@ std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnit
   if (!linked) return {};
   std::vector<double> values;
   for (const auto& [link, value] : linked->values) values.push_back(value);
-  const Moments draws = moments(values);
+  const statistics::Moments draws = statistics::moments(values);
   const auto count = static_cast<double>(draws.n);
   double estimate = draws.mean;
-  VarianceSum variance, rest;
+  statistics::VarianceSum variance, rest;
   variance.add(draws.variance() / count, count - 1);
   const auto add_own = [&](double own, double df) {
     variance.add(own, df);
@@ -270,13 +270,14 @@ std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnit
   for (const auto& [cell, of_cell] : shuffled) {
     if (of_cell.size() < 2) return {};
     const double coefficient = coefficients.at(&workload.cells[cell]);
-    const Moments own = moments(of_cell);
+    const statistics::Moments own = statistics::moments(of_cell);
     estimate += coefficient * own.mean;
     add_own(coefficient * coefficient * fit.correction * own.variance() / static_cast<double>(own.n),
             static_cast<double>(own.n - 1));
   }
   if (!(variance.sum() > 0)) return {};
-  const TTest test = t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, 1 - alpha);
+  const statistics::TTest test =
+      statistics::t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), 0, statistics::Alternative::kTwoSided, 1 - alpha);
   LinkContrast out{test, fit.blocked, {}};
   for (const auto& [link, value] : linked->values)
     out.shared.parts[link] = (value - draws.mean) / std::sqrt(count * (count - 1));
@@ -326,4 +327,4 @@ std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& ce
   return rows;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -9,7 +9,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // A linear combination of cells of one workload; coefficients sum to zero.
 using CellCoefficients = std::map<const CellUnits*, double>;
@@ -57,7 +57,7 @@ LinkFit fit_links(const WorkloadUnits& workload);
 // counts once, with links - 1 degrees of freedom; a shuffled cell adds its own variance. Absent where none of the cells is
 // linked, or they differ in their links. pre: the fit is of this workload, and so are the cells
 struct LinkContrast {
-  TTest test;            // two-sided, 1 - alpha
+  statistics::TTest test;  // two-sided, 1 - alpha
   bool blocked = false;  // block effects were taken off
   Shared shared;         // what each link adds to the error
 };
@@ -77,4 +77,4 @@ std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnit
 // or with fewer than 3 draws. `by_link` tells which it was.
 std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

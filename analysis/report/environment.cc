@@ -10,7 +10,7 @@
 #include "analysis/report/report_pen.h"
 #include "base/wording.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // From this total variation distance of shares on a factor is said to differ together with a fact: what the fact does to times
@@ -281,7 +281,8 @@ std::vector<std::string> without_shared_words(const EnvironmentDifference& diffe
 std::vector<std::string> shown_values(const EnvironmentDifference& difference) {
   std::vector<std::string> out = without_shared_words(difference);
   for (std::string& value : out)
-    if (const std::string_view start = cut(value, kMostShown); start.size() < value.size()) value = std::string(start) + "…";
+    if (const std::string_view start = text::cut(value, kMostShown); start.size() < value.size())
+      value = std::string(start) + "…";
   return out;
 }
 
@@ -307,4 +308,4 @@ std::string split_words(const EnvironmentDifference& difference, const std::vect
          split.level + " and in " + share_text(split.baseline_share) + " of those with " + split.baseline;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -15,7 +15,7 @@
 
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct Contrast;
 
@@ -74,4 +74,4 @@ std::string split_words(const EnvironmentDifference& difference, const std::vect
 // The values of a fact as they are shown side by side: of long ones only what is not in all of them.
 std::vector<std::string> shown_values(const EnvironmentDifference& difference);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kMostChanges = 100, kMostFacts = 3;
@@ -58,4 +58,4 @@ EnvironmentChanges environment_changes_of(const Samples& samples, const Environm
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

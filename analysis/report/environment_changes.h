@@ -9,7 +9,7 @@
 #include "analysis/report/environment.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct EnvironmentChange {
   uint32_t position = 0, block = 0;  // of the first trial after it
@@ -26,4 +26,4 @@ struct EnvironmentChanges {
 };
 EnvironmentChanges environment_changes_of(const Samples& samples, const EnvironmentTable& table);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -18,12 +18,12 @@
 #include "analysis/statistics/rank_tests.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // The cells of one contrast as samples, in one order throughout.
 struct Draws {
-  std::vector<WeightedSample> cells;  // coefficients: those of the contrast
+  std::vector<statistics::WeightedSample> cells;  // coefficients: those of the contrast
   std::vector<bool> baseline;         // of each cell: it is one of the baseline's
   bool together = false;              // the i-th values of all cells are one draw
   // Links crossed with blocks: values are what each link adds to the contrast, blocks fitted. No single cell's quantile is in
@@ -66,10 +66,10 @@ Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, co
     if (!fit->blocked && compared.coefficients.begin()->first->sliced) return bad_input(kSlicedAlike);
     const std::optional<LinkDraws> of_links = link_draws(*fit, workload, compared.coefficients);
     if (!of_links) return bad_input("not every link ran in all cells, or fewer than two did");
-    WeightedSample draws{{}, 1};
+    statistics::WeightedSample draws{{}, 1};
     for (const auto& [link, value] : of_links->values) draws.values.push_back(value);
     // Fitted blocks hold a part of the runs' noise: deviations are that much too small.
-    const Moments own = moments(draws.values);
+    const statistics::Moments own = statistics::moments(draws.values);
     if (own.variance() > 0)
       for (double& value : draws.values)
         value = own.mean + std::sqrt(1 + of_links->noise / own.variance()) * (value - own.mean);
@@ -85,7 +85,7 @@ Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, co
 // One question about the draws, and its answer.
 struct Asked {
   double mu = 0;
-  Alternative alternative = Alternative::kTwoSided;
+  statistics::Alternative alternative = statistics::Alternative::kTwoSided;
   double level = 0.05;  // two-sided, of the interval
 };
 struct Located {
@@ -95,19 +95,19 @@ struct Located {
   bool exact = false;
 };
 
-RankOptions options_of(const Asked& asked, size_t n) {
-  RankOptions options;
+statistics::RankOptions options_of(const Asked& asked, size_t n) {
+  statistics::RankOptions options;
   options.mu = asked.mu;
   options.alternative = asked.alternative;
   options.conf = 1 - asked.level;
-  options.method = n < kExactBelow ? RankMethod::kExact : RankMethod::kAutomatic;
+  options.method = n < statistics::kExactBelow ? statistics::RankMethod::kExact : statistics::RankMethod::kAutomatic;
   options.zeros_stay = true;
   return options;
 }
 
-Result<Located> of_ranks(const Result<RankTest>& test, const Asked& asked, uint64_t n) {
+Result<Located> of_ranks(const Result<statistics::RankTest>& test, const Asked& asked, uint64_t n) {
   if (!test) return test.error();
-  if (asked.alternative == Alternative::kTwoSided && test->achieved_conf < 1 - asked.level - 1e-9) {
+  if (asked.alternative == statistics::Alternative::kTwoSided && test->achieved_conf < 1 - asked.level - 1e-9) {
     char text[160];
     std::snprintf(text, sizeof text, "%llu draws give ranks an interval of %.4g %% at most, and %.6g %% are asked for",
                   static_cast<unsigned long long>(n), 100 * test->achieved_conf, 100 * (1 - asked.level));
@@ -122,8 +122,8 @@ Result<Located> of_ranks(const Result<RankTest>& test, const Asked& asked, uint6
 Result<Located> signed_ranks(const std::vector<double>& values, const Asked& asked) {
   constexpr size_t kMost = 20'000;  // pairs are counted, not kept, but each count passes over all
   if (values.size() > kMost) return bad_input("more than 20,000 draws are too many for ranks; the mean is as good there");
-  if (constant(values)) return bad_input("all draws give the same difference: ranks say nothing of its error");
-  return of_ranks(wilcoxon_signed_rank(values, options_of(asked, values.size())), asked, values.size());
+  if (statistics::constant(values)) return bad_input("all draws give the same difference: ranks say nothing of its error");
+  return of_ranks(statistics::wilcoxon_signed_rank(values, options_of(asked, values.size())), asked, values.size());
 }
 
 Result<Located> hodges_lehmann(const Draws& draws, const std::vector<double>& coefficients, bool layout, const Asked& asked) {
@@ -146,28 +146,29 @@ Result<Located> hodges_lehmann(const Draws& draws, const std::vector<double>& co
     for (const double value : draws.cells[c].values) samples[c == first ? 0 : 1].push_back(std::fabs(coefficients[c]) * value);
   const uint64_t n = std::min(samples[0].size(), samples[1].size());
   const size_t larger = std::max(samples[0].size(), samples[1].size());
-  return of_ranks(mann_whitney(samples[0], samples[1], options_of(asked, larger)), asked, n);
+  return of_ranks(statistics::mann_whitney(samples[0], samples[1], options_of(asked, larger)), asked, n);
 }
 
 Result<Located> by_quantile(const Draws& draws, const std::vector<double>& coefficients, double probability, const Asked& asked) {
   if (draws.of_links)
     return bad_input("links that recur are crossed with blocks: a quantile over links would hold the blocks' differences");
-  std::vector<WeightedSample> cells = draws.cells;
+  std::vector<statistics::WeightedSample> cells = draws.cells;
   for (size_t c = 0; c < cells.size(); ++c) cells[c].coefficient = coefficients[c];
-  STAB_TRY(const QuantileContrasts found, quantile_contrasts(cells, draws.together, std::vector<double>{probability}));
+  STAB_TRY(const statistics::QuantileContrasts found,
+           statistics::quantile_contrasts(cells, draws.together, std::vector<double>{probability}));
   const double df = found.df[0], error = found.standard_errors[0];
-  const double half = t_quantile_upper(asked.level / 2, df) * error, t = (found.estimates[0] - asked.mu) / error;
-  const double p = asked.alternative == Alternative::kTwoSided  ? t_two_sided(t, df)
-                   : asked.alternative == Alternative::kGreater ? t_upper(t, df)
-                                                                : t_upper(-t, df);
+  const double half = statistics::t_quantile_upper(asked.level / 2, df) * error, t = (found.estimates[0] - asked.mu) / error;
+  const double p = asked.alternative == statistics::Alternative::kTwoSided  ? statistics::t_two_sided(t, df)
+                   : asked.alternative == statistics::Alternative::kGreater ? statistics::t_upper(t, df)
+                                                                            : statistics::t_upper(-t, df);
   return Located{found.estimates[0], found.estimates[0] - half, found.estimates[0] + half, p, found.n, false};
 }
 
 // The same of one number for each program.
 Result<Located> over_programs(const Estimator& estimator, const std::vector<double>& values, const Asked& asked) {
   if (estimator.kind == Estimator::Kind::kHodgesLehmann) return signed_ranks(values, asked);
-  STAB_TRY(const TTest test, one_sample_t(values, asked.mu, asked.alternative, 0.95));
-  const double half = t_quantile_upper(asked.level / 2, test.df) * test.standard_error;
+  STAB_TRY(const statistics::TTest test, statistics::one_sample_t(values, asked.mu, asked.alternative, 0.95));
+  const double half = statistics::t_quantile_upper(asked.level / 2, test.df) * test.standard_error;
   return Located{test.estimate, test.estimate - half, test.estimate + half, test.p_value, values.size(), false};
 }
 
@@ -184,12 +185,12 @@ double shown(Scale scale, double x) {
 template <typename Function>
 void fill(Candidate& candidate, const Response& response, const LookLevels& levels, double level, const Function& locate) {
   EstimatorContrast& contrast = candidate.contrast;
-  const Result<Located> wide = locate(Asked{0, Alternative::kTwoSided, levels.interval()}, 0.0);
+  const Result<Located> wide = locate(Asked{0, statistics::Alternative::kTwoSided, levels.interval()}, 0.0);
   if (!wide) {
     contrast.refused = wide.error().message;
     return;
   }
-  const Result<Located> narrow = locate(Asked{0, Alternative::kTwoSided, levels.equivalence()}, 0.0);
+  const Result<Located> narrow = locate(Asked{0, statistics::Alternative::kTwoSided, levels.equivalence()}, 0.0);
   if (!narrow) {
     contrast.refused = narrow.error().message;
     return;
@@ -200,10 +201,11 @@ void fill(Candidate& candidate, const Response& response, const LookLevels& leve
                     : share              ? response.margin * std::fabs(level)
                                          : response.margin;
   const double towards = level < 0 ? -response.margin : response.margin;
-  const Result<Located> above = share ? locate(Asked{0, Alternative::kGreater, levels.interval()}, towards)
-                                      : locate(Asked{-contrast.margin, Alternative::kGreater, levels.interval()}, 0.0);
-  const Result<Located> below = share ? locate(Asked{0, Alternative::kLess, levels.interval()}, -towards)
-                                      : locate(Asked{contrast.margin, Alternative::kLess, levels.interval()}, 0.0);
+  const Result<Located> above = share
+                                    ? locate(Asked{0, statistics::Alternative::kGreater, levels.interval()}, towards)
+                                    : locate(Asked{-contrast.margin, statistics::Alternative::kGreater, levels.interval()}, 0.0);
+  const Result<Located> below = share ? locate(Asked{0, statistics::Alternative::kLess, levels.interval()}, -towards)
+                                      : locate(Asked{contrast.margin, statistics::Alternative::kLess, levels.interval()}, 0.0);
   candidate.low = wide->low;
   candidate.high = wide->high;
   contrast.interval = {shown(scale, wide->estimate), shown(scale, wide->low), shown(scale, wide->high)};
@@ -226,7 +228,7 @@ void judge(const Samples& samples, const std::vector<Candidate*>& family) {
     p_values.push_back(one->contrast.p_value);
     p_equivalences.push_back(one->contrast.p_equivalence);
   }
-  const std::vector<double> adjusted = holm(p_values), equivalent = holm(p_equivalences);
+  const std::vector<double> adjusted = statistics::holm(p_values), equivalent = statistics::holm(p_equivalences);
   size_t next = 0;
   for (Candidate* one : family) {
     EstimatorContrast& contrast = one->contrast;
@@ -303,11 +305,11 @@ void add_mixed(std::vector<Candidate>& candidates, const Samples& samples, const
     contrast.df = one->df;
     contrast.components = model->components;
     fill(candidate, samples.responses[response], levels, 0, [&](const Asked& asked, double) -> Result<Located> {
-      const double half = t_quantile_upper(asked.level / 2, one->df) * one->standard_error;
+      const double half = statistics::t_quantile_upper(asked.level / 2, one->df) * one->standard_error;
       const double t = (one->estimate - asked.mu) / one->standard_error;
-      const double p = asked.alternative == Alternative::kTwoSided  ? t_two_sided(t, one->df)
-                       : asked.alternative == Alternative::kGreater ? t_upper(t, one->df)
-                                                                    : t_upper(-t, one->df);
+      const double p = asked.alternative == statistics::Alternative::kTwoSided  ? statistics::t_two_sided(t, one->df)
+                       : asked.alternative == statistics::Alternative::kGreater ? statistics::t_upper(t, one->df)
+                                                                                : statistics::t_upper(-t, one->df);
       return Located{one->estimate, one->estimate - half, one->estimate + half, p, model->n, false};
     });
   });
@@ -379,7 +381,7 @@ std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, co
         if (!candidate.contrast.refused.empty()) return;
         estimates = means_by_program(samples, estimates);
         baselines = means_by_program(samples, baselines);
-        fill(candidate, facts, levels, mean(baselines), [&](const Asked& asked, double of_baseline) {
+        fill(candidate, facts, levels, statistics::mean(baselines), [&](const Asked& asked, double of_baseline) {
           std::vector<double> values = estimates;
           for (size_t i = 0; i < values.size(); ++i) values[i] += of_baseline * baselines[i];
           return over_programs(estimator, values, asked);
@@ -420,21 +422,21 @@ std::vector<ShiftFunction> shift_functions_of(const Samples& samples, const Unit
                     : draws.error().message;
           return;
         }
-        const auto found = quantile_contrasts(draws->cells, draws->together, samples.shift_quantiles);
+        const auto found = statistics::quantile_contrasts(draws->cells, draws->together, samples.shift_quantiles);
         if (!found) {
           shift.refused = found.error().message;
           return;
         }
         shift.n = found->n;
         const double least_df = *std::min_element(found->df.begin(), found->df.end());
-        const double band = simultaneous_critical_t(found->correlations, least_df, levels.interval());
+        const double band = statistics::simultaneous_critical_t(found->correlations, least_df, levels.interval());
         for (size_t q = 0; q < samples.shift_quantiles.size(); ++q) {
           const double estimate = found->estimates[q], error = found->standard_errors[q];
           const auto around = [&](double half) {
             return Interval{shown(shift.scale, estimate), shown(shift.scale, estimate - half),
                             shown(shift.scale, estimate + half)};
           };
-          const double alone = t_quantile_upper(levels.interval() / 2, found->df[q]);
+          const double alone = statistics::t_quantile_upper(levels.interval() / 2, found->df[q]);
           shift.points.push_back({samples.shift_quantiles[q], around(alone * error), around(std::max(alone, band) * error)});
           if (!std::isfinite(shift.points.back().band.high) || !std::isfinite(shift.points.back().band.low)) {
             shift.points.clear();
@@ -448,4 +450,4 @@ std::vector<ShiftFunction> shift_functions_of(const Samples& samples, const Unit
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -20,7 +20,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // "hodges-lehmann", "median", "quantile 0.9", "mixed"
 std::string name_of(const Estimator& estimator);
@@ -32,4 +32,4 @@ std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, co
 // One for each program and contrast of the declared responses.
 std::vector<ShiftFunction> shift_functions_of(const Samples& samples, const UnitsByResponse& units, const LookLevels& levels);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct BuildEvidence {
   std::string name;
@@ -66,4 +66,4 @@ struct Evidence {
   std::vector<std::string> layout_maps;      // JSON of each (report/layout_map.h), where the plan asks for maps
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::report

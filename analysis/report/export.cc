@@ -9,7 +9,7 @@
 
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // RFC 4180.
@@ -329,4 +329,4 @@ print(table, digits = 6, row.names = FALSE)
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include "analysis/report/samples.h"
 #include "analysis/report/replication_units.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // One line a trial: workload, factors, block, order, seed, link, layout, excluded, responses. `layout` numbers the
 // independent units within workload and cell. Empty fields where there is no value.
@@ -19,4 +19,4 @@ std::string export_csv(const Samples& design, const std::vector<std::vector<Work
 // Base R only. Reads the CSV named on its command line, else data.csv.
 std::string export_r(const Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -18,7 +18,7 @@
 #include "base/number_text.h"
 #include "base/unique_fd.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kMostPoints = 4000;
@@ -101,7 +101,7 @@ std::string qq(const std::string& name, std::vector<double> residuals) {
   std::string data;
   const auto n = static_cast<double>(residuals.size());
   for (size_t i = 0; i < residuals.size(); i += stride(residuals.size()))
-    data += line(normal_quantile((static_cast<double>(i) + 0.5) / n), residuals[i]);
+    data += line(statistics::normal_quantile((static_cast<double>(i) + 0.5) / n), residuals[i]);
   return preamble(name + ": residuals against the normal distribution", "normal quantile", "standardized residual") +
          "$points << EOD\n" + data + "EOD\nplot $points with points pt 7 ps 0.4 notitle, x with lines dt 2 notitle\n";
 }
@@ -195,4 +195,4 @@ Status draw(const std::vector<Figure>& figures, const std::string& folder) {
   return {};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include "analysis/report/replication_units.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct Figure {
   std::string file;    // "strip-lua.svg"
@@ -22,4 +22,4 @@ std::vector<Figure> figures_of(const Samples& design, const std::vector<Workload
 // Draws each into `folder`, which is created. Refuses, with the cure, where gnuplot is absent or fails.
 Status draw(const std::vector<Figure>& figures, const std::string& folder);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -10,7 +10,7 @@
 #include "analysis/report/settling.h"
 #include "base/printable.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // Longer lines of prose are hard to read, however wide the terminal is.
@@ -70,7 +70,7 @@ std::string most_changed(const Report& report, const Contrast& contrast) {
 std::string reservations(const Contrast& contrast) {
   std::string out;
   if (!contrast.aliases.empty()) {
-    out = "; not told apart from " + shown(contrast.aliases[0]);
+    out = "; cannot be separated from " + shown(contrast.aliases[0]);
     if (contrast.aliases.size() > 1) out += " and " + std::to_string(contrast.aliases.size() - 1) + " more";
   }
   if (contrast.by_alone) out += "; of the blocks alone, as slicing changes it";
@@ -155,7 +155,7 @@ std::string nothing_unsure(const Report& report) {
 std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
   Section changed{.title = "What changed", .items = {}, .rest = "more changed", .notes = {}};
   Section same{.title = "What didn't", .items = {}, .rest = "more are the same", .notes = {}};
-  Section unsure{.title = "What is unsure, and what would settle it", .items = {}, .rest = "more are unsure", .notes = {}};
+  Section unsure{.title = "What is unsure, and what would decide it", .items = {}, .rest = "more are unsure", .notes = {}};
   Section withheld{
       .title = report.stopping.empty() ? "Not judged before the experiment is over" : "Not judged before the declared look",
       .items = {},
@@ -199,8 +199,8 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   if (judged && unsure.items.empty()) unsure.items.push_back(nothing_unsure(report));
   if (fewest && where.experiment > 0 && report.trial_word == "trial")
     unsure.notes = {
-        "These numbers hold were the differences as seen. A new run with so many is clean; this adds what the nearest needs, "
-        "with a caveat:",
+        "These numbers hold if the differences are as seen. A new experiment with that many is clean; this command adds what the "
+        "nearest question needs, with a caveat:",
         "stabctl extend " + std::to_string(where.experiment) + " +" + std::to_string(*fewest) + where.options};
   for (Section* section : {&changed, &same, &unsure, &withheld, &refused})
     if (!section->items.empty()) out.push_back(std::move(*section));
@@ -220,8 +220,8 @@ std::string words_within(std::string_view text, size_t width) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string_view word = text.substr(at, end - at);
     if (at > 0) out += ' ';
-    const bool is_too_wide = word.find('\033') == std::string_view::npos && display_width(word) > width;
-    if (is_too_wide) out.append(cut(word, width - 1)).append("…");
+    const bool is_too_wide = word.find('\033') == std::string_view::npos && text::display_width(word) > width;
+    if (is_too_wide) out.append(text::cut(word, width - 1)).append("…");
     else out += word;
     at = end + 1;
   }
@@ -233,7 +233,7 @@ std::vector<std::string> lines_of(const Pen& pen, std::string_view text, size_t 
                                   std::string_view indent) {
   const auto terminal = static_cast<size_t>(pen.width);
   const std::string wrapped =
-      wrap(words_within(text, terminal - indent.size() - 2), std::min(pen.width, kProseWidth), first, indent);
+      text::wrap(words_within(text, terminal - indent.size() - 2), std::min(pen.width, kProseWidth), first, indent);
   std::vector<std::string> lines;
   for (size_t at = 0; at < wrapped.size();) {
     const size_t end = wrapped.find('\n', at);
@@ -243,7 +243,8 @@ std::vector<std::string> lines_of(const Pen& pen, std::string_view text, size_t 
   if (lines.size() <= most) return lines;
   lines.resize(most);
   std::string& last = lines.back();
-  while (display_width(last) + 2 > terminal && last.find(' ', indent.size()) != std::string::npos) last.resize(last.rfind(' '));
+  while (text::display_width(last) + 2 > terminal && last.find(' ', indent.size()) != std::string::npos)
+    last.resize(last.rfind(' '));
   last += pen.colour ? "\033[0m …" : " …";
   return lines;
 }
@@ -276,7 +277,8 @@ Lines end_of(const Pen& pen, const Whereabouts& where) {
 size_t rows_of(const Pen& pen, const Lines& lines) {
   size_t rows = 0;
   for (const std::string& line : lines)
-    rows += std::max<size_t>(1, (display_width(line) + static_cast<size_t>(pen.width) - 1) / static_cast<size_t>(pen.width));
+    rows +=
+        std::max<size_t>(1, (text::display_width(line) + static_cast<size_t>(pen.width) - 1) / static_cast<size_t>(pen.width));
   return rows;
 }
 
@@ -317,4 +319,4 @@ std::string render_first_screen(const Report& report, const Whereabouts& where, 
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -1,5 +1,6 @@
 // The first screen of a report: what changed, what didn't, what is unsure and what would settle it, what to worry about, and
-// where the rest is, in at most 40 lines of a terminal. All of it is read from the report; docs/reading-a-report.md follows one.
+// where the rest is, in at most 40 lines of a terminal. All of it is read from the report; docs/how-to/read-a-report.md follows
+// one.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Where the rest is, for the commands that the screen names.
 struct Whereabouts {
@@ -22,4 +23,4 @@ inline constexpr int kFirstScreenLines = 40;
 // name is cut, with "…", only where it is longer than a whole line; the page's path never is, and may cost rows beyond these.
 std::string render_first_screen(const Report& report, const Whereabouts& where, int width = 100, bool colour = false);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -5,7 +5,7 @@
 
 #include "analysis/report/cell_pairs.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kMostShown = 24;
@@ -79,4 +79,4 @@ std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<Wo
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

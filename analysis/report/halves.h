@@ -9,10 +9,10 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Of the first response. Empty where no layout factor has plain and randomized cells, or no treatment has two levels, or there
 // are more of them than anybody reads.
 std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<WorkloadUnits>& units, double level);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -1,8 +1,8 @@
 #include "analysis/report/json_parts.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
-void write_interval(JsonWriter& json, std::string_view key, const Interval& interval) {
+void write_interval(text::JsonWriter& json, std::string_view key, const Interval& interval) {
   json.begin_object(key);
   json.value("estimate", interval.estimate).value("conf_low", interval.low).value("conf_high", interval.high);
   json.end();
@@ -10,4 +10,4 @@ void write_interval(JsonWriter& json, std::string_view key, const Interval& inte
 
 std::string_view scale_name(Scale scale) { return scale == Scale::kLog ? "log" : "linear"; }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -6,11 +6,11 @@
 #include "analysis/report/report.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // {"estimate", "conf_low", "conf_high"}
-void write_interval(JsonWriter& json, std::string_view key, const Interval& interval);
+void write_interval(text::JsonWriter& json, std::string_view key, const Interval& interval);
 // "log" or "linear"
 std::string_view scale_name(Scale scale);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

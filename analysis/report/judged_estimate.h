@@ -10,7 +10,7 @@
 #include "analysis/report/stopping_decision.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 class JudgedEstimate {
  public:
@@ -19,7 +19,7 @@ class JudgedEstimate {
   };
 
   // draws: in the order of the run, whose mean is the estimate; empty: its error comes from elsewhere. All must outlive this.
-  JudgedEstimate(const LookLevels& levels, const TTest& test, std::span<const double> draws)
+  JudgedEstimate(const LookLevels& levels, const statistics::TTest& test, std::span<const double> draws)
       : levels_(levels), test_(test), draws_(draws) {}
 
   Ends interval() const { return ends(levels_.interval(), levels_.alpha()); }            // at 1 - alpha
@@ -37,8 +37,8 @@ class JudgedEstimate {
   bool is_bet_on() const { return levels_.is_sequence() && !draws_.empty(); }
 
   const LookLevels& levels_;
-  const TTest& test_;
+  const statistics::TTest& test_;
   std::span<const double> draws_;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::report

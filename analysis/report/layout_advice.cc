@@ -11,7 +11,7 @@
 
 #include "analysis/report/report_pen.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr uint32_t kPage = 4096, kGrain = 16;
@@ -53,7 +53,7 @@ std::optional<uint32_t> find_offset(const Placing& placing, const Placings& all)
 }
 
 std::string difference_of(const Interval& interval) {
-  const auto value = [](double ratio) { return significant(100 * (ratio - 1), 3); };
+  const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
   return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
          value(interval.high) + "]";
 }
@@ -147,4 +147,4 @@ LayoutAdvice advise(const LayoutMap& map, Wanted wanted) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

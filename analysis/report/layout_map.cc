@@ -13,7 +13,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr uint32_t kPageBytes = 4096, kLineBytes = 64, kGrain = 16;
@@ -45,8 +45,8 @@ uint8_t level_of_two(PlaceKind kind, uint32_t a, uint32_t a_bytes, uint32_t b, u
 }
 
 uint8_t level_of_one(PlaceKind kind, uint16_t offset, uint16_t pad, uint32_t bytes) {
-  if (kind == PlaceKind::kPad) return pad == kNowhere ? kNoLevel : static_cast<uint8_t>(pad / kGrain % 4);
-  if (offset == kNowhere) return kNoLevel;
+  if (kind == PlaceKind::kPad) return pad == kNowhere ? statistics::kNoLevel : static_cast<uint8_t>(pad / kGrain % 4);
+  if (offset == kNowhere) return statistics::kNoLevel;
   if (kind == PlaceKind::kLine) return static_cast<uint8_t>(offset / kGrain % 4);
   if (kind == PlaceKind::kHalf) return static_cast<uint8_t>(offset / kGrain % 2);
   return offset + bytes > kPageBytes ? 1 : 0;
@@ -64,13 +64,13 @@ std::vector<uint8_t> levels_at(const PlacementData& data, PlaceKind kind, size_t
     }
     const uint16_t b = data.offset[i * n + other];
     out[i] = a == kNowhere || b == kNowhere
-                 ? kNoLevel
+                 ? statistics::kNoLevel
                  : level_of_two(kind, a, data.functions[f].bytes, b, data.functions[other].bytes);
   }
   return out;
 }
 
-std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 double as_ratio(double logarithm) { return std::expm1(logarithm); }
 
 // Functions that an edit may name twice, such as two static ones, are told by their addresses.
@@ -87,7 +87,7 @@ std::optional<size_t> find(const PlacementData& data, const std::string& name, u
 struct Tried {
   PlaceKind kind;
   size_t f, other;
-  PlacementTest test;
+  statistics::PlacementTest test;
 };
 
 // The hottest first; as they are linked where nothing is known of heat.
@@ -100,10 +100,11 @@ std::vector<size_t> by_heat(const PlacementData& data) {
   return order;
 }
 
-std::vector<Tried> try_places(const PlacementData& data, const PlacementScreen& screen) {
+std::vector<Tried> try_places(const PlacementData& data, const statistics::PlacementScreen& screen) {
   std::vector<Tried> out;
   const auto attempt = [&](PlaceKind kind, size_t f, size_t other) {
-    const std::optional<PlacementTest> test = screen.test(levels_at(data, kind, f, other), levels_of(kind), kLeastOfLevel);
+    const std::optional<statistics::PlacementTest> test =
+        screen.test(levels_at(data, kind, f, other), levels_of(kind), kLeastOfLevel);
     if (test) out.push_back({kind, f, other, *test});
   };
   for (size_t f = 0; f < data.functions.size(); ++f)
@@ -128,7 +129,8 @@ std::string family(const PlacementData& data, const Tried& tried) {
   return f + " " + std::string(name(tried.kind));
 }
 
-Candidate make_candidate(const PlacementData& data, const Differences& differences, const Tried& tried, double q_value) {
+Candidate make_candidate(const PlacementData& data, const statistics::Differences& differences, const Tried& tried,
+                         double q_value) {
   Candidate out;
   out.place = {tried.kind, data.functions[tried.f].name, "", data.functions[tried.f].linked, 0};
   if (is_of_two(tried.kind)) {
@@ -138,8 +140,8 @@ Candidate make_candidate(const PlacementData& data, const Differences& differenc
   out.test = tried.test;
   out.q_value = q_value;
   const std::vector<uint8_t> levels = levels_at(data, tried.kind, tried.f, tried.other);
-  const Placed placed{levels, levels_of(tried.kind)};
-  const Result<PlacementFit> fit = PlacementFit::make(differences, {&placed, 1});
+  const statistics::Placed placed{levels, levels_of(tried.kind)};
+  const Result<statistics::PlacementFit> fit = statistics::PlacementFit::make(differences, {&placed, 1});
   if (!fit) return out;
   out.effects = fit->effects()[0];
   std::vector<int> there;
@@ -155,10 +157,11 @@ Candidate make_candidate(const PlacementData& data, const Differences& differenc
   return out;
 }
 
-void find_candidates(const PlacementData& data, const Differences& differences, const std::vector<Tried>& tried, Screen& screen) {
+void find_candidates(const PlacementData& data, const statistics::Differences& differences, const std::vector<Tried>& tried,
+                     Screen& screen) {
   std::vector<double> p_values;
   for (const Tried& one : tried) p_values.push_back(one.test.p_value);
-  const std::vector<double> q_values = benjamini_hochberg(p_values);
+  const std::vector<double> q_values = statistics::benjamini_hochberg(p_values);
   std::vector<size_t> order(tried.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   // Of equal ones, such as p-values of 0, the larger statistic for its degrees of freedom.
@@ -186,7 +189,7 @@ void few_units(const LayoutMap& map, const MapSettings& settings, Caveats& out) 
                  std::to_string(map.moments) + " " + map.unit + "s at a noise of " + percent(map.screen.noise) +
                      " find a difference of " + percent(as_ratio(map.screen.finds)) +
                      " in 8 of 10 screens, and the plan's margin is " + percent(settings.margin),
-                 "about " + significant(times * times * static_cast<double>(map.moments), 2) + " " + map.unit +
+                 "about " + text::significant(times * times * static_cast<double>(map.moments), 2) + " " + map.unit +
                      "s would find the margin: more replicates, or a longer run"});
 }
 
@@ -196,7 +199,7 @@ void phases(const LayoutMap& map, Caveats& out) {
   out.push_back(
       {"phases",
        "neighbouring " + map.unit + "s are no replicates of each other: their differences correlate by " +
-           significant(*map.screen.lag_one, 2) + " where -0.67 is expected, so what the program does " +
+           text::significant(*map.screen.lag_one, 2) + " where -0.67 is expected, so what the program does " +
            (drifts ? "changes within a few " : "alternates with the ") + map.unit + "s",
        drifts ? "tests stay valid, as places were drawn at random, but find less; count work that is the same in all phases"
               : "use another epoch, such as a third longer, so that it doesn't keep step with the program"});
@@ -205,7 +208,7 @@ void phases(const LayoutMap& map, Caveats& out) {
 void coarse_counts(const LayoutMap& map, double work_per_unit, Caveats& out) {
   if (map.work.empty() || work_per_unit >= kFewVisits) return;
   out.push_back({"coarse-counts",
-                 "the median " + map.unit + " has " + significant(work_per_unit, 3) + " " + map.work +
+                 "the median " + map.unit + " has " + text::significant(work_per_unit, 3) + " " + map.work +
                      ", and what is left of a visit at its ends is noise",
                  "put the progress point where it is passed more often, or make epochs longer"});
 }
@@ -238,7 +241,7 @@ void unconfirmed(const LayoutMap& map, Caveats& out) {
   if (map.confirmation || map.screen.candidates.empty()) return;
   out.push_back({"unconfirmed",
                  "candidates are the strongest of " + std::to_string(map.screen.tests) +
-                     " tests: one in ten of them may be luck, and their sizes are too large",
+                     " tests: one in ten of them may be chance, and their sizes are too large",
                  "map = true under [layout] measures them again in fresh trials"});
 }
 
@@ -293,7 +296,7 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
     return bad_input("experiment '" + data.experiment + "' has " + std::to_string(data.moments()) + " " + units + " of " +
                      data.workload + " that can be compared, and a map needs " + std::to_string(kLeastMoments) +
                      ": run longer, or more replicates");
-  const Differences differences(data.signal, data.series, data.stratum);
+  const statistics::Differences differences(data.signal, data.series, data.stratum);
   if (differences.rows().size() < kLeastMoments / 2)
     return bad_input("of " + std::to_string(data.moments()) + " " + units + " only " + std::to_string(differences.rows().size()) +
                      " stand between two others: use shorter epochs, or longer trials");
@@ -312,15 +315,16 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
   map.functions = data.functions;
   map.program_functions = data.program_functions;
 
-  const PlacementScreen screen(differences);
+  const statistics::PlacementScreen screen(differences);
   const std::vector<Tried> tried = try_places(data, screen);
   map.screen.tests = tried.size();
   map.screen.differences = differences.rows().size();
-  map.screen.noise = differences.scale() / std::sqrt(kDifferenceVariance);
+  map.screen.noise = differences.scale() / std::sqrt(statistics::kDifferenceVariance);
   map.screen.lag_one = differences.lag_one();
   if (!tried.empty()) {
     const double strict = kDiscoveryRate / static_cast<double>(tried.size());
-    map.screen.finds = screen.error_of_halves() * (normal_quantile(1 - strict / 2) + normal_quantile(kPower));
+    map.screen.finds =
+        screen.error_of_halves() * (statistics::normal_quantile(1 - strict / 2) + statistics::normal_quantile(kPower));
     find_candidates(data, differences, tried, map.screen);
   }
   for (const size_t f : by_heat(data)) {
@@ -343,11 +347,11 @@ namespace {
 struct FreshModel {
   std::vector<size_t> which;                 // of the candidates
   std::vector<std::vector<uint8_t>> levels;  // by candidate
-  std::optional<PlacementFit> fit;
+  std::optional<statistics::PlacementFit> fit;
 };
 
-Result<FreshModel> fit_fresh(const PlacementData& fresh, const Differences& differences, const std::vector<Candidate>& candidates,
-                             std::vector<Confirmed>& places) {
+Result<FreshModel> fit_fresh(const PlacementData& fresh, const statistics::Differences& differences,
+                             const std::vector<Candidate>& candidates, std::vector<Confirmed>& places) {
   FreshModel model;
   model.levels.resize(candidates.size());
   for (size_t c = 0; c < candidates.size(); ++c) {
@@ -371,9 +375,9 @@ Result<FreshModel> fit_fresh(const PlacementData& fresh, const Differences& diff
     // The strongest are told first; one that always comes with them has nothing of its own to say.
     std::vector<size_t> tried = model.which;
     tried.push_back(c);
-    std::vector<Placed> placed;
+    std::vector<statistics::Placed> placed;
     for (const size_t k : tried) placed.push_back({model.levels[k], levels_of(candidates[k].place.kind)});
-    Result<PlacementFit> fit = PlacementFit::make(differences, placed);
+    Result<statistics::PlacementFit> fit = statistics::PlacementFit::make(differences, placed);
     if (!fit) {
       places[c].refused = fit.error().message;
       continue;
@@ -384,18 +388,19 @@ Result<FreshModel> fit_fresh(const PlacementData& fresh, const Differences& diff
   return model;
 }
 
-void judge(const PlacementFit& fit, size_t which, const MapSettings& settings, Confirmed& place, double& p_equivalence) {
-  const std::optional<PlacementFit::Contrast> contrast = fit.contrast(which, place.slowest, place.fastest);
+void judge(const statistics::PlacementFit& fit, size_t which, const MapSettings& settings, Confirmed& place,
+           double& p_equivalence) {
+  const std::optional<statistics::PlacementFit::Contrast> contrast = fit.contrast(which, place.slowest, place.fastest);
   if (!contrast || !(contrast->standard_error > 0)) {
     place.refused = "its levels came too rarely";
     return;
   }
-  const double half = t_quantile_upper(settings.alpha / 2, fit.df()) * contrast->standard_error;
+  const double half = statistics::t_quantile_upper(settings.alpha / 2, fit.df()) * contrast->standard_error;
   const double margin = std::log1p(settings.margin);
   place.difference = {std::exp(contrast->estimate), std::exp(contrast->estimate - half), std::exp(contrast->estimate + half)};
-  place.p_value = t_two_sided(contrast->estimate / contrast->standard_error, fit.df());
-  p_equivalence = std::max(t_upper((margin - contrast->estimate) / contrast->standard_error, fit.df()),
-                           t_upper((contrast->estimate + margin) / contrast->standard_error, fit.df()));
+  place.p_value = statistics::t_two_sided(contrast->estimate / contrast->standard_error, fit.df());
+  p_equivalence = std::max(statistics::t_upper((margin - contrast->estimate) / contrast->standard_error, fit.df()),
+                           statistics::t_upper((contrast->estimate + margin) / contrast->standard_error, fit.df()));
   place.effects = fit.effects()[which];
   place.sd = std::sqrt(place.effects.variance);
 }
@@ -407,12 +412,12 @@ Result<Confirmation> confirm_places(const PlacementData& fresh, const std::vecto
   if (fresh.moments() < kLeastMoments)
     return bad_input("the fresh trials have " + std::to_string(fresh.moments()) + " " + fresh.unit +
                      "s that can be compared, and a confirmation needs " + std::to_string(kLeastMoments));
-  const Differences differences(fresh.signal, fresh.series, fresh.stratum);
+  const statistics::Differences differences(fresh.signal, fresh.series, fresh.stratum);
   Confirmation out;
   out.experiment = fresh.experiment;
   out.moments = fresh.moments();
   out.trials = fresh.unit == "trial" ? fresh.moments() : fresh.trials();
-  out.noise = differences.scale() / std::sqrt(kDifferenceVariance);
+  out.noise = differences.scale() / std::sqrt(statistics::kDifferenceVariance);
   out.alpha = settings.alpha;
   out.margin = settings.margin;
   for (const Candidate& candidate : candidates) {
@@ -425,7 +430,7 @@ Result<Confirmation> confirm_places(const PlacementData& fresh, const std::vecto
   }
   STAB_TRY(const FreshModel model, fit_fresh(fresh, differences, candidates, out.places));
   if (!model.fit) return out;
-  const std::vector<PlacementFit::Share> shares = model.fit->shares(1 - settings.alpha, kShareSeed, kShareRounds);
+  const std::vector<statistics::PlacementFit::Share> shares = model.fit->shares(1 - settings.alpha, kShareSeed, kShareRounds);
   std::vector<double> changes(out.places.size(), 1), equivalences(out.places.size(), 1);
   for (size_t k = 0; k < model.which.size(); ++k) {
     Confirmed& place = out.places[model.which[k]];
@@ -434,7 +439,7 @@ Result<Confirmation> confirm_places(const PlacementData& fresh, const std::vecto
     changes[model.which[k]] = place.p_value;
   }
   // What could not be measured stays in the family: it was asked.
-  const std::vector<double> change_holm = holm(changes), equivalence_holm = holm(equivalences);
+  const std::vector<double> change_holm = statistics::holm(changes), equivalence_holm = statistics::holm(equivalences);
   for (size_t c = 0; c < out.places.size(); ++c) {
     Confirmed& place = out.places[c];
     place.p_holm = change_holm[c];
@@ -464,4 +469,4 @@ void add_confirmation(LayoutMap& map, Confirmation confirmation) {
   map.confirmation = std::move(confirmation);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -2,8 +2,8 @@
 //
 // Two steps, on different trials. The screen looks at every place of every function in the epochs of an experiment, and names
 // candidates at a false discovery rate of 10 %; it proves nothing. The confirmation measures the candidates again in fresh
-// epochs, in which their places were drawn for that purpose: what it says has not been chosen from its own noise. docs/layout.md
-// says all of this to people, with its numbers.
+// epochs, in which their places were drawn for that purpose: what it says has not been chosen from its own noise.
+// docs/explanation/layout-maps.md says all of this to people, with its numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "analysis/statistics/placements.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 inline constexpr uint16_t kNowhere = 0xffff;
 
@@ -81,10 +81,10 @@ std::string level_text(const Place& place, int level);
 
 struct Candidate {
   Place place;
-  PlacementTest test;
+  statistics::PlacementTest test;
   double q_value = 1;       // Benjamini and Hochberg over all tests of the screen
   int slowest = 0, fastest = 0;  // levels
-  LevelEffects effects;     // alone, as the screen saw them: the winner of many, so its size is too large
+  statistics::LevelEffects effects;  // alone, as the screen saw them: the winner of many, so its size is too large
   double difference = 0;    // slowest less fastest, of the logarithm
 };
 
@@ -117,9 +117,9 @@ struct Confirmed {
   Interval difference;           // ratio of times, slowest to fastest level, at 1 - alpha
   double p_value = 1, p_holm = 1, p_equivalence_holm = 1;
   Verdict verdict = Verdict::kWithheld;
-  LevelEffects effects;
+  statistics::LevelEffects effects;
   double sd = 0;                 // that this place alone gives to random layouts, of the logarithm
-  PlacementFit::Share share;     // of the variance from unit to unit
+  statistics::PlacementFit::Share share;  // of the variance from unit to unit
   bool forced = false;           // its levels were; else they came as layouts were drawn
   std::string refused;           // why there is no number
 };
@@ -130,7 +130,7 @@ struct Confirmation {
   double noise = 0;
   double alpha = 0.05, margin = 0.01;
   std::vector<Confirmed> places;  // changed ones first, by the variance that they make
-  PlacementFit::Share all;        // of all of them
+  statistics::PlacementFit::Share all;  // of all of them
   double all_sd = 0;
 };
 
@@ -162,6 +162,6 @@ void add_confirmation(LayoutMap& map, Confirmation confirmation);
 
 std::string render_map_text(const LayoutMap& map, int width);
 std::string render_no_map_text(const std::string& workload, const std::string& why, int width);
-std::string render_map_json(const LayoutMap& map);  // docs/layout.md has the format
+std::string render_map_json(const LayoutMap& map);  // docs/explanation/layout-maps.md has the format
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -11,7 +11,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr uint32_t kAsLinked = 0;
@@ -46,7 +46,7 @@ Result<std::vector<Build>> builds_of(const Samples& samples, size_t file_factor)
 std::vector<double> random_link_means(const Build& build) {
   std::vector<double> out;
   for (const auto& [link, values] : build.of_link)
-    if (link != kAsLinked) out.push_back(mean(values));
+    if (link != kAsLinked) out.push_back(statistics::mean(values));
   return out;
 }
 
@@ -81,15 +81,16 @@ BuildRatio compare(const std::vector<double>& plain, const std::vector<double>& 
     return out;
   }
   const double margin = std::log1p(samples.responses[0].margin);
-  const Result<TTest> test = welch_t(moments(file), moments(plain), 0, Alternative::kTwoSided, 1 - samples.alpha);
+  const Result<statistics::TTest> test = statistics::welch_t(statistics::moments(file), statistics::moments(plain), 0,
+                                                             statistics::Alternative::kTwoSided, 1 - samples.alpha);
   if (!test) {
     out.refused = test.error().message;
     return out;
   }
   out.ratio = {std::exp(test->estimate), std::exp(*test->conf_low), std::exp(*test->conf_high)};
   out.p_value = test->p_value;
-  out.p_equivalence = std::max(t_upper((margin - test->estimate) / test->standard_error, test->df),
-                               t_upper((test->estimate + margin) / test->standard_error, test->df));
+  out.p_equivalence = std::max(statistics::t_upper((margin - test->estimate) / test->standard_error, test->df),
+                               statistics::t_upper((test->estimate + margin) / test->standard_error, test->df));
   return out;
 }
 
@@ -99,7 +100,7 @@ double noise_of_means(const Build& build) {
   uint64_t df = 0, links = 0;
   for (const auto& [link, values] : build.of_link) {
     if (link == kAsLinked) continue;
-    const Moments of = moments(values);
+    const statistics::Moments of = statistics::moments(values);
     m2 += of.m2;
     df += of.n - 1;
     runs += static_cast<double>(of.n);
@@ -115,7 +116,7 @@ LinkSpread spread_of(const Build& plain, const Build& file, double alpha) {
     out.refused = "a spread needs two random links on each side";
     return out;
   }
-  const Moments of_plain = moments(plain_means), of_file = moments(file_means);
+  const statistics::Moments of_plain = statistics::moments(plain_means), of_file = statistics::moments(file_means);
   out.plain_sd = of_plain.sd();
   out.file_sd = of_file.sd();
   out.plain_noise = noise_of_means(plain);
@@ -135,7 +136,7 @@ OverFiles over_files(const std::vector<VerifiedFile>& files, BuildRatio Verified
     out.change.push_back((file.*ratio).p_value);
     out.equivalence.push_back((file.*ratio).p_equivalence);
   }
-  return {holm(out.change), holm(out.equivalence)};
+  return {statistics::holm(out.change), statistics::holm(out.equivalence)};
 }
 
 // Over the files, as verdicts are: whether any of them is said to vanish or to remain wrongly.
@@ -171,11 +172,11 @@ void judge(const Samples& samples, std::vector<VerifiedFile>& files) {
 
 }  // namespace
 
-Interval ratio_of_spreads(const Moments& file, const Moments& plain, double alpha) {
+Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha) {
   const double ratio = file.variance() / plain.variance();
   const double df_file = static_cast<double>(file.n - 1), df_plain = static_cast<double>(plain.n - 1);
-  return {std::sqrt(ratio), std::sqrt(ratio / f_quantile_upper(alpha / 2, df_file, df_plain)),
-          std::sqrt(ratio * f_quantile_upper(alpha / 2, df_plain, df_file))};
+  return {std::sqrt(ratio), std::sqrt(ratio / statistics::f_quantile_upper(alpha / 2, df_file, df_plain)),
+          std::sqrt(ratio * statistics::f_quantile_upper(alpha / 2, df_plain, df_file))};
 }
 
 Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const std::string& file_factor) {
@@ -209,4 +210,4 @@ Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const st
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

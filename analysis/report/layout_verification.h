@@ -11,7 +11,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Of two builds' times, the file's to the plain one's, from means of `count` things on each side.
 struct BuildRatio {
@@ -55,9 +55,9 @@ struct LayoutVerificationReport {
 // Equation: Fisher's interval of a ratio of variances, s1^2 / s2^2 / F(n1 - 1, n2 - 1); R's var.test gives the same.
 Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const std::string& file_factor);
 // The interval of sd_file / sd_plain. pre: both have two values or more, and plain ones differ
-Interval ratio_of_spreads(const Moments& file, const Moments& plain, double alpha);
+Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha);
 
 std::string render_verification_text(const LayoutVerificationReport& report, int width);
-std::string render_verification_json(const LayoutVerificationReport& report);  // docs/layout.md has the format
+std::string render_verification_json(const LayoutVerificationReport& report);  // docs/explanation/layout-maps.md has the format
 
-}  // namespace stab::analysis
+}  // namespace stab::report

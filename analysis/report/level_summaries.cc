@@ -12,7 +12,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // Each is some 400 bytes of the page, and a table of more is read by nobody. Pairs grow by the square, so they go first.
@@ -59,7 +59,7 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
               LevelSummary& out) {
   const auto to_people = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
   double sum = 0;
-  std::vector<WeightedCell> weighted;
+  std::vector<statistics::WeightedCell> weighted;
   for (const CellUnits* cell : cells) {
     sum += cell->moments.mean;
     weighted.push_back({cell->moments, 1.0 / static_cast<double>(cells.size())});
@@ -74,9 +74,9 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
     out.no_interval = "its cells ran the same links, so their errors are not independent";
     return;
   }
-  std::optional<ConfidenceInterval> interval;
+  std::optional<statistics::ConfidenceInterval> interval;
   if (cells.size() == 1) {
-    interval = mean_interval(cells[0]->moments, 1 - samples.alpha);
+    interval = statistics::mean_interval(cells[0]->moments, 1 - samples.alpha);
   } else if (in_blocks) {
     if (std::any_of(cells.begin(), cells.end(), [](const CellUnits* cell) { return cell->spans_blocks; })) {
       out.no_interval = "its links came back in several blocks, so its cells' errors are not independent";
@@ -88,11 +88,12 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
       return;
     }
     if (error->first > 0) {
-      const TTest test = t_test_of(mean, error->first, error->second, 0, Alternative::kTwoSided, 1 - samples.alpha);
-      interval = ConfidenceInterval{*test.conf_low, *test.conf_high};
+      const statistics::TTest test =
+          statistics::t_test_of(mean, error->first, error->second, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha);
+      interval = statistics::ConfidenceInterval{*test.conf_low, *test.conf_high};
     }
-  } else if (const auto test = welch_contrast(weighted, 0, Alternative::kTwoSided, 1 - samples.alpha)) {
-    interval = ConfidenceInterval{*test->conf_low, *test->conf_high};
+  } else if (const auto test = statistics::welch_contrast(weighted, 0, statistics::Alternative::kTwoSided, 1 - samples.alpha)) {
+    interval = statistics::ConfidenceInterval{*test->conf_low, *test->conf_high};
   }
   if (!interval) {
     out.no_interval = "its values do not vary";
@@ -133,11 +134,11 @@ std::optional<LevelSummary> summary_of(const Samples& samples, size_t response, 
   if (values.empty()) return {};
   out.n = values.size();
   out.cells = cells.size();
-  if (const Moments raw = moments(values); raw.n >= 2) out.sd = raw.sd();
+  if (const statistics::Moments raw = statistics::moments(values); raw.n >= 2) out.sd = raw.sd();
   std::sort(values.begin(), values.end());
-  out.median = quantile_sorted(values, 0.5);
-  out.lower_quartile = quantile_sorted(values, 0.25);
-  out.upper_quartile = quantile_sorted(values, 0.75);
+  out.median = statistics::quantile_sorted(values, 0.5);
+  out.lower_quartile = statistics::quantile_sorted(values, 0.25);
+  out.upper_quartile = statistics::quantile_sorted(values, 0.75);
   out.least = values.front();
   out.most = values.back();
   put_mean(cells, samples, samples.unit == Unit::kLayout || units.rows_in_blocks, samples.responses[response].scale, out);
@@ -177,4 +178,4 @@ LevelSummaries level_summaries_of(const Samples& samples, const std::vector<std:
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

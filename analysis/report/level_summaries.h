@@ -10,7 +10,7 @@
 
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct CellUnits;
 struct WorkloadUnits;
@@ -44,4 +44,4 @@ LevelSummaries level_summaries_of(const Samples& samples, const std::vector<std:
 // Mean and interval alone, of the mean of these cells. in_blocks: their blocks count, so that they may have errors in common.
 LevelSummary mean_of_cells(const std::vector<const CellUnits*>& cells, const Samples& samples, bool in_blocks, Scale scale);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

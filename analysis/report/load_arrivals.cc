@@ -8,7 +8,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 std::string_view name(ArrivalsVerdict verdict) {
   constexpr std::array<std::string_view, 4> kWords{"open", "closed", "unsure", "unknown"};
@@ -26,14 +26,14 @@ ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha) 
   for (const auto& [load, values] : by_load) {
     const auto n = static_cast<double>(values.size());
     freedom += n - 1;
-    if (n > 1) squares += (n - 1) * moments(values).sd() * moments(values).sd();
+    if (n > 1) squares += (n - 1) * statistics::moments(values).sd() * statistics::moments(values).sd();
   }
   if (by_load.size() < 2 || freedom < 2) return out;
-  const double variance = squares / freedom, t = t_quantile_upper(alpha / 2, freedom);
+  const double variance = squares / freedom, t = statistics::t_quantile_upper(alpha / 2, freedom);
   const std::vector<double>& first = by_load.begin()->second;
   for (const auto& [load, values] : by_load) {
     if (&values == &first) continue;
-    const double difference = mean(values) - mean(first);
+    const double difference = statistics::mean(values) - statistics::mean(first);
     if (out.share && std::exp(difference) >= out.share->estimate) continue;
     const double half =
         t * std::sqrt(variance * (1 / static_cast<double>(values.size()) + 1 / static_cast<double>(first.size())));
@@ -46,4 +46,4 @@ ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha) 
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

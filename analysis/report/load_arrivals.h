@@ -12,7 +12,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/saturation.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Fewer than this share of the arrivals at the smallest load are fewer; and a load says nothing with fewer than so many.
 inline constexpr double kFewestOfArrivals = 0.95;
@@ -35,4 +35,4 @@ struct ArrivalsCheck {
 // Welch's t on logarithms, with the spread within loads taken together.
 ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -20,7 +20,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 struct Part {
@@ -35,7 +35,7 @@ Samples of_machine(const Samples& samples, uint32_t machine) {
   std::erase_if(part.trials, [&](const Trial& trial) { return trial.machine != machine; });
   return part;
 }
-void add_heterogeneity(MachineContrast& out, const std::vector<Part>& parts, const Moments& estimates) {
+void add_heterogeneity(MachineContrast& out, const std::vector<Part>& parts, const statistics::Moments& estimates) {
   const auto machines = static_cast<double>(parts.size());
   double weights = 0, mean = 0, squares = 0, uneven = 0, within = 0;
   for (const Part& part : parts) {
@@ -52,7 +52,7 @@ void add_heterogeneity(MachineContrast& out, const std::vector<Part>& parts, con
   out.f_df1 = machines - 1;
   out.f_df2 = (machines * machines - 1) / (3 * uneven);
   out.f = squares / (machines - 1) / (1 + 2 * (machines - 2) / (machines * machines - 1) * uneven);
-  out.f_p = f_upper(out.f, out.f_df1, out.f_df2);
+  out.f_p = statistics::f_upper(out.f, out.f_df1, out.f_df2);
   out.between = estimates.variance() - within;
 }
 
@@ -66,15 +66,16 @@ void put_together(MachineContrast& out, const std::vector<Part>& parts, double a
     variance += part.variance;
     of_variance += part.variance * part.variance / part.df;
   }
-  const Moments moments_of = moments(estimates);
-  const TTest these = t_test_of(moments_of.mean, std::sqrt(variance) / machines, variance * variance / of_variance, 0,
-                                Alternative::kTwoSided, 1 - alpha);
+  const statistics::Moments moments_of = statistics::moments(estimates);
+  const statistics::TTest these =
+      statistics::t_test_of(moments_of.mean, std::sqrt(variance) / machines, variance * variance / of_variance, 0,
+                            statistics::Alternative::kTwoSided, 1 - alpha);
   out.these = to_people(out.scale, these);
   out.these_standard_error = these.standard_error;
   out.these_df = these.df;
   out.these_p = these.p_value;
-  const TTest like =
-      t_test_of(moments_of.mean, moments_of.sd() / std::sqrt(machines), machines - 1, 0, Alternative::kTwoSided, 1 - alpha);
+  const statistics::TTest like = statistics::t_test_of(moments_of.mean, moments_of.sd() / std::sqrt(machines), machines - 1, 0,
+                                                       statistics::Alternative::kTwoSided, 1 - alpha);
   out.like_these = to_people(out.scale, like);
   out.like_standard_error = like.standard_error;
   out.like_df = like.df;
@@ -134,4 +135,4 @@ std::vector<MachineContrast> machine_contrasts_of(const Samples& samples) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -7,10 +7,10 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Each contrast of one workload, and of these programs, taken on each machine by itself and then put together. Empty where
 // samples name fewer than two machines. pre: samples passed analyse()'s checks
 std::vector<MachineContrast> machine_contrasts_of(const Samples& samples);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -7,7 +7,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/statistics/mixed_model.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // A fit takes time with their cube: at this number some seconds.
@@ -32,8 +32,8 @@ std::vector<uint64_t> programs_of(const Samples& samples) {
 
 // One level for each key that a row has; absent where each row has its own, or all the same: that is no sample.
 template <typename Key>
-std::optional<RandomTerm> term_of(std::string name, const std::vector<const Trial*>& rows, const Key& key) {
-  RandomTerm term{std::move(name), {}, 0};
+std::optional<statistics::RandomTerm> term_of(std::string name, const std::vector<const Trial*>& rows, const Key& key) {
+  statistics::RandomTerm term{std::move(name), {}, 0};
   std::map<std::vector<uint64_t>, uint32_t> numbers;
   for (const Trial* row : rows)
     term.codes.push_back(numbers.try_emplace(key(*row), static_cast<uint32_t>(numbers.size())).first->second);
@@ -64,14 +64,14 @@ Status check(const Samples& samples, const std::vector<WorkloadUnits>& units, si
   return {};
 }
 
-std::vector<RandomTerm> random_terms(const Samples& samples, const std::vector<const Trial*>& rows, bool* is_sample) {
+std::vector<statistics::RandomTerm> random_terms(const Samples& samples, const std::vector<const Trial*>& rows, bool* is_sample) {
   const std::vector<uint64_t> programs = programs_of(samples);
   const bool several_programs = program_count(samples) > 1, several_machines = samples.machines.size() > 1;
-  std::vector<RandomTerm> random;
+  std::vector<statistics::RandomTerm> random;
   const auto add = [&](std::string name, const auto& key) {
     auto term = term_of(std::move(name), rows, key);
     // The same levels under another name: the first stands for both.
-    for (const RandomTerm& known : random)
+    for (const statistics::RandomTerm& known : random)
       if (term && known.codes == term->codes) return false;
     if (term) random.push_back(std::move(*term));
     return term.has_value();
@@ -108,13 +108,13 @@ Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vec
   if (rows.size() > kMostRows)
     return bad_input("it has " + std::to_string(rows.size()) + " trials, and a report fits at most " + std::to_string(kMostRows));
   bool is_sample = false;
-  const std::vector<RandomTerm> random = random_terms(samples, rows, &is_sample);
+  const std::vector<statistics::RandomTerm> random = random_terms(samples, rows, &is_sample);
   if (!is_sample)
     return bad_input("nothing is a sample here: one " + samples.program_word +
                      ", one machine, and no layout that comes back; the "
                      "mean's contrast says all");
   size_t levels = 0;
-  for (const RandomTerm& term : random) levels += term.levels;
+  for (const statistics::RandomTerm& term : random) levels += term.levels;
   if (levels > kMostLevels)
     return bad_input("its random terms have " + std::to_string(levels) + " levels, and a report fits at most " +
                      std::to_string(kMostLevels) + "; take fewer replicates, or fit the exported rows");
@@ -136,9 +136,10 @@ Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vec
     const double value = *row->values[response];
     values.push_back(samples.responses[response].scale == Scale::kLog ? std::log(value) : value);
   }
-  STAB_TRY(const MixedFit fit, fit_mixed(columns, names, random, values, DegreesOfFreedom::kKenwardRoger));
+  STAB_TRY(const statistics::MixedFit fit,
+           statistics::fit_mixed(columns, names, random, values, statistics::DegreesOfFreedom::kKenwardRoger));
   for (size_t i = 0; i < out.contrasts.size(); ++i) {
-    const FixedEffect& effect = fit.fixed[i + 1];
+    const statistics::FixedEffect& effect = fit.fixed[i + 1];
     out.contrasts[i].estimate = effect.estimate;
     out.contrasts[i].standard_error = effect.standard_error;
     out.contrasts[i].df = effect.df;
@@ -150,4 +151,4 @@ Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vec
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -9,8 +9,8 @@
 //            program:block, or block of one program
 //
 // program:treatment is the term that the question is about: without it the rows of a program pass for independent answers
-// (docs/method.md says how often that errs). Degrees of freedom are Kenward and Roger's. One residual variance holds for all
-// rows, so layout factors, whose levels differ in spread by design, are refused.
+// (docs/explanation/how-often-wrong.md says how often that errs). Degrees of freedom are Kenward and Roger's. One residual
+// variance holds for all rows, so layout factors, whose levels differ in spread by design, are refused.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct MixedContrasts {
   struct One {
@@ -38,4 +38,4 @@ struct MixedContrasts {
 // Refuses, with the reason, what the design can't carry. pre: units are those of the response
 Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vector<WorkloadUnits>& units, size_t response);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -7,7 +7,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/unimodality.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // In a sample of this size any departure would show, as with the other diagnostics.
@@ -18,8 +18,9 @@ std::vector<Mode> modes_of(const Response& response, const CellUnits& cell, doub
   std::sort(sorted.begin(), sorted.end());
   const auto to_people = [&](double x) { return response.scale == Scale::kLog ? std::exp(x) : x; };
   std::vector<Mode> modes;
-  for (const auto group : groups_of_values(sorted, level))
-    modes.push_back({to_people(quantile_sorted(group, 0.5)), to_people(group.front()), to_people(group.back()), group.size()});
+  for (const auto group : statistics::groups_of_values(sorted, level))
+    modes.push_back(
+        {to_people(statistics::quantile_sorted(group, 0.5)), to_people(group.front()), to_people(group.back()), group.size()});
   return modes;
 }
 
@@ -39,7 +40,7 @@ void find_modes(const Samples& samples, const std::vector<std::vector<WorkloadUn
         Cell& cell = cells[at++];
         if (samples.responses[r].is_benchmark()) continue;
         if (values.values.size() < kLeastForModes || values.values.size() > kMostForModes) continue;
-        const auto test = dip_test(values.values);
+        const auto test = statistics::dip_test(values.values);
         if (!test) continue;  // constant: no shape
         cell.dip = test->dip;
         cell.dip_p = test->p_value;
@@ -47,7 +48,7 @@ void find_modes(const Samples& samples, const std::vector<std::vector<WorkloadUn
         p_values.push_back(test->p_value);
       }
     }
-    const std::vector<double> adjusted = holm(p_values);
+    const std::vector<double> adjusted = statistics::holm(p_values);
     for (size_t i = 0; i < tested.size(); ++i) {
       Cell& cell = *tested[i].cell;
       cell.dip_p_holm = adjusted[i];
@@ -80,4 +81,4 @@ std::string modes_text(const Response& response, const Cell& cell) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -8,7 +8,7 @@
 #include "analysis/report/replication_units.h"
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // Fills in dip, dip_p, dip_p_holm and modes of each cell of at least kLeastForModes independent values (unimodality.h). Holm's
 // family is that of one response. Benchmarks of a program's own output are left out: there are hundreds, and nobody declared
@@ -22,4 +22,4 @@ std::string cell_text(const Report& report, const Cell& cell);
 // "2 groups, around 1.041 s (19 of 30) and 1.115 s (11)". pre: cell.modes.size() > 1
 std::string modes_text(const Response& response, const Cell& cell);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

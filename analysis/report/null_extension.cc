@@ -1,6 +1,6 @@
 // How many control trials: the null control's error shrinks with null and baseline windows, of which such a trial has as many
 // each. Windows of one trial are alike, so what the error says of a window is what it says of one among those that it was seen
-// in; the calibration has trials that differ (docs/method.md).
+// in; the calibration has trials that differ (docs/explanation/how-often-wrong.md).
 #include <algorithm>
 #include <cmath>
 
@@ -8,10 +8,10 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-std::string percent(double share) { return significant(100 * share, 2) + " %"; }
+std::string percent(double share) { return text::significant(100 * share, 2) + " %"; }
 
 // No null window would bring a verdict here.
 bool is_lost(const CausalCellSummary& cell) {
@@ -28,7 +28,7 @@ struct Known {
     const double more = more_trials * windows_a_trial / 2;
     if (!(nulls + more > 0) || !(baselines + more > 0)) return INFINITY;
     const double error = std::sqrt(variance * (1 / (nulls + more) + 1 / (baselines + more)));
-    return t_quantile_upper(alpha / 2, trials + more_trials - 1) * error;
+    return statistics::t_quantile_upper(alpha / 2, trials + more_trials - 1) * error;
   }
 };
 
@@ -84,4 +84,4 @@ NullExtension null_extension(const CausalReport& report, uint64_t most, double m
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

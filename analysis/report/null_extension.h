@@ -11,7 +11,7 @@
 
 #include "analysis/report/causal.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // The half width of the control's interval that is aimed at, as a share of the margin: where nothing is off it then lies inside
 // in 19 of 20 experiments.
@@ -24,4 +24,4 @@ struct NullExtension {
 // `most`: trials of a cell, at most. None where even these would not do.
 NullExtension null_extension(const CausalReport& report, uint64_t most, double margin_share = kNullMarginShare);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

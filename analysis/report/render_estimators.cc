@@ -5,10 +5,10 @@
 
 #include "analysis/report/json_parts.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
 std::string subject_of(const Report& report, const EstimatorContrast& contrast) {
   return contrast.population == Population::kLikeThese ? report.program_word + "s like these" : contrast.workload;
@@ -45,7 +45,7 @@ std::string mixed_text(const Pen& pen, const Report& report) {
 
 std::string contrasts_text(const Pen& pen, const Report& report) {
   if (report.estimators.empty()) return {};
-  std::vector<TextTable::ColumnStyle> columns;
+  std::vector<text::TextTable::ColumnStyle> columns;
   bool several_responses = false;
   for (const EstimatorContrast& contrast : report.estimators)
     several_responses |= contrast.response != report.estimators[0].response;
@@ -57,7 +57,7 @@ std::string contrasts_text(const Pen& pen, const Report& report) {
   columns.push_back({"p", Align::kRight});
   columns.push_back({"p (Holm)", Align::kRight});
   columns.push_back({"verdict", Align::kLeft});
-  TextTable table(columns);
+  text::TextTable table(columns);
   std::map<std::string, std::vector<std::string>> refused;
   for (const EstimatorContrast& contrast : report.estimators) {
     const Response& response = response_of(report, contrast.response);
@@ -70,24 +70,24 @@ std::string contrasts_text(const Pen& pen, const Report& report) {
     if (several_responses) row.push_back(contrast.response);
     row.insert(row.end(), {contrast.estimator, of, contrast.factor + ": " + contrast.level + " / " + contrast.baseline,
                            std::to_string(contrast.n), difference_text(response, contrast.interval.estimate),
-                           interval_text(response, contrast.interval), p_text(contrast.p_value), p_text(contrast.p_holm),
-                           verdict_of(response, contrast)});
+                           interval_text(response, contrast.interval), text::p_text(contrast.p_value),
+                           text::p_text(contrast.p_holm), verdict_of(response, contrast)});
     table.add(std::move(row));
   }
-  std::string out = pen.heading("Declared estimators beside the mean");
+  std::string out = pen.heading("Declared estimators besides the mean");
   if (!table.empty()) out += pen.table(table);
   return out + mixed_text(pen, report) + refusals(pen, refused);
 }
 
 std::string shifts_text(const Pen& pen, const Report& report) {
   if (report.shift_functions.empty()) return {};
-  TextTable table({{"response", Align::kLeft},
-                   {"of", Align::kLeft, true},
-                   {"level / baseline", Align::kLeft, true},
-                   {"quantile", Align::kRight},
-                   {"difference", Align::kRight},
-                   {"alone", Align::kLeft, true},
-                   {"band, all at once", Align::kLeft, true}});
+  text::TextTable table({{"response", Align::kLeft},
+                         {"of", Align::kLeft, true},
+                         {"level / baseline", Align::kLeft, true},
+                         {"quantile", Align::kRight},
+                         {"difference", Align::kRight},
+                         {"alone", Align::kLeft, true},
+                         {"band, all at once", Align::kLeft, true}});
   std::map<std::string, std::vector<std::string>> refused;
   for (const ShiftFunction& shift : report.shift_functions) {
     const Response& response = response_of(report, shift.response);
@@ -103,7 +103,7 @@ std::string shifts_text(const Pen& pen, const Report& report) {
 }
 
 template <typename Question>
-void question_json(JsonWriter& json, const Question& question) {
+void question_json(text::JsonWriter& json, const Question& question) {
   json.value("response", question.response).value("workload", question.workload).value("factor", question.factor);
   json.value("level", question.level).value("baseline", question.baseline).value("scale", scale_name(question.scale));
 }
@@ -114,7 +114,7 @@ std::string estimators_text(const Pen& pen, const Report& report) {
   return contrasts_text(pen, report) + shifts_text(pen, report);
 }
 
-void estimators_json(JsonWriter& json, const Report& report) {
+void estimators_json(text::JsonWriter& json, const Report& report) {
   if (!report.estimators.empty()) {
     json.begin_array("estimator_contrasts");
     for (const EstimatorContrast& contrast : report.estimators) {
@@ -160,4 +160,4 @@ void estimators_json(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

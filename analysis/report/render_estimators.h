@@ -7,9 +7,9 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 std::string estimators_text(const Pen& pen, const Report& report);
-void estimators_json(JsonWriter& json, const Report& report);
+void estimators_json(text::JsonWriter& json, const Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -1,24 +1,24 @@
-// The report as JSON, version 1: docs/report-json.md describes each field. Field names are those of the structs.
+// The report as JSON, version 1: docs/reference/report-json.md describes each field. Field names are those of the structs.
 #include "analysis/report/json_parts.h"
 #include "analysis/report/render_estimators.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/run_changes.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr int kFormatVersion = 1;
 
 // Absent where there are none.
-void texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+void texts(text::JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   json.begin_array(key);
   for (const std::string& text : texts) json.element(text);
   json.end();
 }
 
-void design(JsonWriter& json, const Report& report) {
+void design(text::JsonWriter& json, const Report& report) {
   json.begin_array("workloads");
   for (const std::string& workload : report.workloads) json.element(workload);
   json.end();
@@ -57,7 +57,7 @@ void design(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void contrasts(JsonWriter& json, const Report& report) {
+void contrasts(text::JsonWriter& json, const Report& report) {
   json.begin_array("contrasts");
   for (const Contrast& contrast : report.contrasts) {
     json.begin_object();
@@ -86,7 +86,7 @@ void contrasts(JsonWriter& json, const Report& report) {
 }
 
 // Left out where blocks ran as ever.
-void slicing(JsonWriter& json, const Report& report) {
+void slicing(text::JsonWriter& json, const Report& report) {
   if (!report.slicing) return;
   const Slicing& of = *report.slicing;
   json.begin_object("slicing").value("sliced_blocks", of.sliced_blocks).value("alone_blocks", of.alone_blocks);
@@ -118,7 +118,7 @@ void slicing(JsonWriter& json, const Report& report) {
 }
 
 // Left out where there was one machine.
-void machines(JsonWriter& json, const Report& report) {
+void machines(text::JsonWriter& json, const Report& report) {
   if (report.machine_contrasts.empty()) return;
   json.begin_array("machine_contrasts");
   for (const MachineContrast& contrast : report.machine_contrasts) {
@@ -151,7 +151,7 @@ void machines(JsonWriter& json, const Report& report) {
 }
 
 // Left out where the experiment replays no trial.
-void replay(JsonWriter& json, const Report& report) {
+void replay(text::JsonWriter& json, const Report& report) {
   if (!report.replay) return;
   const ReplayAnswer& answer = *report.replay;
   json.begin_object("replay").value("trial", answer.trial).value("experiment", answer.experiment);
@@ -162,7 +162,7 @@ void replay(JsonWriter& json, const Report& report) {
 }
 
 // Left out where there are none.
-void halves(JsonWriter& json, const Report& report) {
+void halves(text::JsonWriter& json, const Report& report) {
   if (report.halves.empty()) return;
   json.begin_array("halves");
   for (const HalfContrast& half : report.halves) {
@@ -175,7 +175,7 @@ void halves(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void anovas(JsonWriter& json, const Report& report) {
+void anovas(text::JsonWriter& json, const Report& report) {
   json.begin_array("anova");
   for (const AnovaTable& table : report.anovas) {
     json.begin_object();
@@ -187,7 +187,7 @@ void anovas(JsonWriter& json, const Report& report) {
     texts(json, "left_out", table.left_out);
     json.begin_array("rows");
     for (size_t i = 0; i < table.rows.size(); ++i) {
-      const AnovaRow& row = table.rows[i];
+      const statistics::AnovaRow& row = table.rows[i];
       json.begin_object();
       json.value("term", row.term).value("df", row.df).value("sum_squares", row.sum_squares);
       json.value("mean_square", row.mean_square).value("f", row.f).value("p_value", row.p_value);
@@ -208,7 +208,7 @@ void anovas(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void components(JsonWriter& json, const Report& report) {
+void components(text::JsonWriter& json, const Report& report) {
   json.begin_array("components");
   for (const SpreadComponents& part : report.components) {
     json.begin_object();
@@ -220,7 +220,7 @@ void components(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void cells(JsonWriter& json, const Report& report) {
+void cells(text::JsonWriter& json, const Report& report) {
   json.begin_array("cells");
   for (const Cell& cell : report.cells) {
     json.begin_object();
@@ -244,7 +244,7 @@ void cells(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void run_changes(JsonWriter& json, const Report& report) {
+void run_changes(text::JsonWriter& json, const Report& report) {
   json.begin_array("run_changes");
   for (const RunChanges& run : report.run_changes) {
     json.begin_object().value("response", run.response);
@@ -271,7 +271,7 @@ void run_changes(JsonWriter& json, const Report& report) {
 }
 
 // Nothing of plain rows, which nobody's machine has run.
-void environment(JsonWriter& json, const Report& report) {
+void environment(text::JsonWriter& json, const Report& report) {
   const EnvironmentTable& table = report.environment;
   if (table.compared == 0) return;
   json.begin_object("environment").value("facts", uint64_t{table.compared}).value("trials", table.trials);
@@ -306,7 +306,7 @@ void environment(JsonWriter& json, const Report& report) {
 }
 
 // Left out where all responses are benchmarks.
-void level_summaries(JsonWriter& json, const Report& report) {
+void level_summaries(text::JsonWriter& json, const Report& report) {
   const LevelSummaries& summaries = report.level_summaries;
   if (summaries.all.empty() && summaries.left_out == 0) return;
   json.value("level_summaries_left_out", summaries.left_out).begin_array("level_summaries");
@@ -326,7 +326,7 @@ void level_summaries(JsonWriter& json, const Report& report) {
   json.end();
 }
 
-void checks(JsonWriter& json, const Report& report) {
+void checks(text::JsonWriter& json, const Report& report) {
   json.begin_array("diagnostics");
   for (const Diagnostic& diagnostic : report.diagnostics) {
     json.begin_object();
@@ -369,7 +369,7 @@ void checks(JsonWriter& json, const Report& report) {
 }  // namespace
 
 std::string to_json(const Report& report) {
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-report").value("version", kFormatVersion);
   json.value("experiment", report.experiment).value("alpha", report.alpha).value("stopping", report.stopping);
@@ -389,4 +389,4 @@ std::string to_json(const Report& report) {
   return json.take();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -6,10 +6,10 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/latex.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
 std::string caption(const Report& report, const std::string& text) {
   return (report.experiment.empty() ? "" : report.experiment + ": ") + text;
@@ -27,7 +27,7 @@ std::string contrasts(const Report& report) {
   std::string out;
   for (const Response& response : report.responses) {
     if (!response.declared) continue;
-    TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
+    text::TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
                      {"difference", Align::kRight}, {"low", Align::kRight}, {"high", Align::kRight}, {"n", Align::kRight},
                      {"p (Holm)", Align::kRight}, {"verdict", Align::kLeft}});
     for (const Contrast& contrast : report.contrasts) {
@@ -42,7 +42,7 @@ std::string contrasts(const Report& report) {
       }
       table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
                  difference_text(response, contrast.interval.low), difference_text(response, contrast.interval.high),
-                 std::to_string(contrast.n), p_text(contrast.p_holm),
+                 std::to_string(contrast.n), text::p_text(contrast.p_holm),
                  verdict_word(response, contrast) + (contrast.by_alone ? " (blocks alone)" : "") +
                      (contrast.one_layout_a_side ? " †" : "")});
     }
@@ -58,10 +58,10 @@ std::string cells(const Report& report) {
   std::string out;
   for (const Response& response : report.responses) {
     if (!response.declared) continue;
-    std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
+    std::vector<text::TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
     for (const Factor& factor : report.factors) columns.push_back({factor.name, Align::kLeft});
     for (const char* title : {"n", "mean", "low", "high", "median", "sd"}) columns.push_back({title, Align::kRight});
-    TextTable table(columns);
+    text::TextTable table(columns);
     for (const Cell& cell : report.cells) {
       if (cell.response != response.name) continue;
       std::vector<std::string> row{cell.workload};
@@ -83,23 +83,24 @@ std::string cells(const Report& report) {
   return out;
 }
 
-std::string number_or_dash(const std::optional<double>& x, int digits) { return x ? significant(*x, digits) : "–"; }
-std::string p_or_dash(const std::optional<double>& p) { return p ? p_text(*p) : "–"; }
-std::string df_text(double df) { return df == std::floor(df) ? std::to_string(static_cast<long>(df)) : significant(df, 4); }
+std::string number_or_dash(const std::optional<double>& x, int digits) { return x ? text::significant(*x, digits) : "–"; }
+std::string p_or_dash(const std::optional<double>& p) { return p ? text::p_text(*p) : "–"; }
+std::string df_text(double df) { return df == std::floor(df) ? std::to_string(static_cast<long>(df)) : text::significant(df, 4); }
 
 // Those of single workloads whose second p, beside that of equal spread, is of this method; empty: they have none.
 std::string variance_within(const Report& report, const std::string& method) {
-  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}, {"term", Align::kLeft}, {"df", Align::kRight},
-                                              {"sum of squares", Align::kRight}, {"F", Align::kRight}, {"p", Align::kRight},
-                                              {"partial eta squared", Align::kRight}};
+  std::vector<text::TextTable::ColumnStyle> columns{
+      {report.workload_word, Align::kLeft},  {"term", Align::kLeft}, {"df", Align::kRight},
+      {"sum of squares", Align::kRight},     {"F", Align::kRight},   {"p", Align::kRight},
+      {"partial eta squared", Align::kRight}};
   if (!method.empty()) columns.insert(columns.begin() + 6, {"p (" + method + ")", Align::kRight});
-  TextTable table(columns);
+  text::TextTable table(columns);
   for (const AnovaTable& one : report.anovas) {
     if (one.response != report.responses[0].name || !one.refused.empty() || one.within_subjects || one.robust_method != method)
       continue;
     for (size_t i = 0; i < one.rows.size(); ++i) {
-      const AnovaRow& row = one.rows[i];
-      std::vector<std::string> cells{one.workload, row.term, df_text(row.df), significant(row.sum_squares, 4),
+      const statistics::AnovaRow& row = one.rows[i];
+      std::vector<std::string> cells{one.workload, row.term, df_text(row.df), text::significant(row.sum_squares, 4),
                                      number_or_dash(row.f, 4), p_or_dash(row.p_value)};
       if (!method.empty()) cells.push_back(p_or_dash(one.p_robust[i]));
       cells.push_back(number_or_dash(row.partial_eta_squared, 3));
@@ -110,15 +111,15 @@ std::string variance_within(const Report& report, const std::string& method) {
 }
 
 std::string variance_over_programs(const Report& report) {
-  TextTable table({{"term", Align::kLeft}, {"df", Align::kRight}, {"error df", Align::kRight},
+  text::TextTable table({{"term", Align::kLeft}, {"df", Align::kRight}, {"error df", Align::kRight},
                    {"sum of squares", Align::kRight}, {"F", Align::kRight}, {"p", Align::kRight}, {"p (GG)", Align::kRight},
                    {"partial eta squared", Align::kRight}});
   for (const AnovaTable& one : report.anovas) {
     if (one.response != report.responses[0].name || !one.refused.empty() || !one.within_subjects) continue;
     for (size_t i = 0; i < one.rows.size(); ++i) {
-      const AnovaRow& row = one.rows[i];
-      table.add({row.term, df_text(row.df), df_text(one.errors[i].df), significant(row.sum_squares, 4),
-                 number_or_dash(row.f, 4), p_or_dash(row.p_value), p_text(one.errors[i].p_greenhouse_geisser),
+      const statistics::AnovaRow& row = one.rows[i];
+      table.add({row.term, df_text(row.df), df_text(one.errors[i].df), text::significant(row.sum_squares, 4),
+                 number_or_dash(row.f, 4), p_or_dash(row.p_value), text::p_text(one.errors[i].p_greenhouse_geisser),
                  number_or_dash(row.partial_eta_squared, 3)});
     }
   }
@@ -141,7 +142,8 @@ std::string variance(const Report& report) {
 std::string caveats(const Report& report) {
   if (report.caveats.empty()) return "% no check raised a caveat\n";
   std::string out = "\\begin{itemize}\n";
-  for (const Caveat& caveat : report.caveats) out += "\\item " + as_latex(caveat.message) + "; " + as_latex(caveat.hint) + "\n";
+  for (const Caveat& caveat : report.caveats)
+    out += "\\item " + text::as_latex(caveat.message) + "; " + text::as_latex(caveat.hint) + "\n";
   return out + "\\end{itemize}\n";
 }
 
@@ -153,4 +155,4 @@ std::string render_latex(const Report& report) {
          contrasts(report) + cells(report) + variance(report) + caveats(report);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

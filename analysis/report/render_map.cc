@@ -8,12 +8,12 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 
 std::string hex(uint64_t value) {
   char text[24];
@@ -21,15 +21,16 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-std::string share_text(const PlacementFit::Share& share) {
+std::string share_text(const statistics::PlacementFit::Share& share) {
   std::string out = percent(share.estimate, 2);
   if (share.interval)
-    out += " [" + significant(100 * share.interval->first, 2) + ", " + significant(100 * share.interval->second, 2) + "]";
+    out += " [" + text::significant(100 * share.interval->first, 2) + ", " + text::significant(100 * share.interval->second, 2) +
+           "]";
   return out;
 }
 
 std::string difference_of(const Interval& interval) {
-  const auto value = [](double ratio) { return significant(100 * (ratio - 1), 3); };
+  const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
   return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
          value(interval.high) + "]";
 }
@@ -39,16 +40,16 @@ std::string functions_text(const Place& place) { return place.function + (place.
 std::string header(const LayoutMap& map, int width) {
   std::string text = "layout map of '" + map.experiment + "', " + map.workload + ": CPU time" +
                      (map.work.empty() ? "" : " by " + map.work) + " in " + plural(map.moments, map.unit);
-  if (map.unit != "trial") text += " of " + significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
+  if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
   text += "; noise of one " + percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
           plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
           percent(std::expm1(map.screen.finds));
-  std::string out = wrap(text, width, "", "  ");
+  std::string out = text::wrap(text, width, "", "  ");
   if (map.left_out.empty()) return out;
   text = "left out:";
   for (size_t i = 0; i < map.left_out.size(); ++i)
     text += (i ? ", " : " ") + std::to_string(map.left_out[i].second) + " " + map.left_out[i].first;
-  return out + wrap(text, width, "", "  ");
+  return out + text::wrap(text, width, "", "  ");
 }
 
 std::string confirmed_word(const Confirmed& place) {
@@ -69,33 +70,33 @@ std::string confirmed_word(const Confirmed& place) {
 constexpr size_t kLongestWholeName = 32;
 
 template <typename Places>
-TextTable::ColumnStyle function_column(const Places& places) {
+text::TextTable::ColumnStyle function_column(const Places& places) {
   const auto is_short = [](const auto& one) { return functions_text(one.place).size() <= kLongestWholeName; };
   return {"function", Align::kLeft, std::all_of(places.begin(), places.end(), is_short)};
 }
 
 std::string confirmation_text(const LayoutMap& map, int width) {
   const Confirmation& confirmation = *map.confirmation;
-  std::string out = "\n" + wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
-                                    (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
-                                    " that the screen has not seen; intervals of " + percent(1 - confirmation.alpha, 3) +
-                                    ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
-                                    percent(confirmation.margin),
-                                width, "", "  ");
-  TextTable table({function_column(confirmation.places),
-                   {"place", Align::kLeft, true},
-                   {"slow", Align::kRight},
-                   {"fast", Align::kRight},
-                   {"slow against fast", Align::kRight, true},
-                   {"p", Align::kRight},
-                   {"sd", Align::kRight},
-                   {"share", Align::kRight, true},
-                   {"verdict", Align::kLeft, true}});
+  std::string out =
+      "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
+                            (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
+                            " that the screen has not seen; intervals of " + percent(1 - confirmation.alpha, 3) + ", Holm over " +
+                            plural(confirmation.places.size(), "place") + ", margin " + percent(confirmation.margin),
+                        width, "", "  ");
+  text::TextTable table({function_column(confirmation.places),
+                         {"place", Align::kLeft, true},
+                         {"slow", Align::kRight},
+                         {"fast", Align::kRight},
+                         {"slow against fast", Align::kRight, true},
+                         {"p", Align::kRight},
+                         {"sd", Align::kRight},
+                         {"share", Align::kRight, true},
+                         {"verdict", Align::kLeft, true}});
   for (const Confirmed& place : confirmation.places) {
     const bool measured = place.refused.empty();
     table.add({functions_text(place.place), std::string(name(place.place.kind)) + (place.forced ? "" : " *"),
                level_text(place.place, place.slowest), level_text(place.place, place.fastest),
-               measured ? difference_of(place.difference) : "-", measured ? p_text(place.p_holm) : "-",
+               measured ? difference_of(place.difference) : "-", measured ? text::p_text(place.p_holm) : "-",
                measured ? percent(place.sd, 2) : "-", measured ? share_text(place.share) : "-", confirmed_word(place)});
   }
   out += table.text(width);
@@ -103,7 +104,7 @@ std::string confirmation_text(const LayoutMap& map, int width) {
                                       [](const Confirmed& place) { return !place.forced; });
   if (some_drawn) out += "  * its levels came as layouts were drawn; the others were forced, each as often\n";
   if (std::any_of(confirmation.places.begin(), confirmation.places.end(), [](const auto& p) { return p.refused.empty(); }))
-    out += wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " +
+    out += text::wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " +
                     map.unit + ", an sd of " + percent(confirmation.all_sd, 2) +
                     " between random layouts; the rest is noise and what the map has not found",
                 width, "  ", "  ");
@@ -112,40 +113,41 @@ std::string confirmation_text(const LayoutMap& map, int width) {
 
 std::string candidates_text(const LayoutMap& map, int width) {
   if (map.screen.candidates.empty())
-    return "\n" + wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
-                       width, "", "  ");
+    return "\n" +
+           text::wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
+                      width, "", "  ");
   std::string out =
-      "\n" + wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
-  TextTable table({function_column(map.screen.candidates),
-                   {"place", Align::kLeft, true},
-                   {"slow", Align::kRight},
-                   {"fast", Align::kRight},
-                   {"slow against fast", Align::kRight},
-                   {"sd", Align::kRight},
-                   {"p", Align::kRight},
-                   {"q", Align::kRight},
-                   {"of samples", Align::kRight}});
+      "\n" + text::wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
+  text::TextTable table({function_column(map.screen.candidates),
+                         {"place", Align::kLeft, true},
+                         {"slow", Align::kRight},
+                         {"fast", Align::kRight},
+                         {"slow against fast", Align::kRight},
+                         {"sd", Align::kRight},
+                         {"p", Align::kRight},
+                         {"q", Align::kRight},
+                         {"of samples", Align::kRight}});
   for (const Candidate& candidate : map.screen.candidates) {
     std::string samples = "-";
     for (const PlacementData::Function& function : map.functions)
       if (function.linked == candidate.place.linked && function.samples) samples = percent(*function.samples, 2);
     table.add({functions_text(candidate.place), std::string(name(candidate.place.kind)),
                level_text(candidate.place, candidate.slowest), level_text(candidate.place, candidate.fastest),
-               ratio_text(std::exp(candidate.difference)), percent(std::sqrt(candidate.effects.variance), 2),
-               p_text(candidate.test.p_value), p_text(candidate.q_value), samples});
+               text::ratio_text(std::exp(candidate.difference)), percent(std::sqrt(candidate.effects.variance), 2),
+               text::p_text(candidate.test.p_value), text::p_text(candidate.q_value), samples});
   }
   return out + table.text(width);
 }
 
 // --- JSON -----------------------------------------------------------------------------------------------------------
 
-void write_place(JsonWriter& json, const Place& place) {
+void write_place(text::JsonWriter& json, const Place& place) {
   json.value("function", place.function).value("linked", hex(place.linked));
   if (!place.other.empty()) json.value("other", place.other).value("other_linked", hex(place.other_linked));
   json.value("place", name(place.kind));
 }
 
-void write_levels(JsonWriter& json, const Place& place, const LevelEffects& effects, int slowest, int fastest) {
+void write_levels(text::JsonWriter& json, const Place& place, const statistics::LevelEffects& effects, int slowest, int fastest) {
   json.value("slowest", level_text(place, slowest)).value("fastest", level_text(place, fastest));
   json.begin_array("levels");
   for (size_t level = 0; level < effects.effect.size(); ++level)
@@ -158,13 +160,13 @@ void write_levels(JsonWriter& json, const Place& place, const LevelEffects& effe
   json.end();
 }
 
-void write_share(JsonWriter& json, const char* key, const PlacementFit::Share& share) {
+void write_share(text::JsonWriter& json, const char* key, const statistics::PlacementFit::Share& share) {
   json.begin_object(key).value("estimate", share.estimate);
   if (share.interval) json.value("low", share.interval->first).value("high", share.interval->second);
   json.end();
 }
 
-void write_confirmed(JsonWriter& json, const Confirmed& place) {
+void write_confirmed(text::JsonWriter& json, const Confirmed& place) {
   json.begin_object();
   write_place(json, place.place);
   json.value("forced", place.forced);
@@ -191,16 +193,17 @@ std::string render_map_text(const LayoutMap& map, int width) {
   if (map.confirmation) out += confirmation_text(map, width);
   out += candidates_text(map, width);
   for (const MapCaveat& caveat : map.caveats)
-    out += "\n" + wrap(caveat.code + ": " + caveat.message, width, "! ", "  ") + wrap(caveat.hint, width, "  -> ", "     ");
+    out += "\n" + text::wrap(caveat.code + ": " + caveat.message, width, "! ", "  ") +
+           text::wrap(caveat.hint, width, "  -> ", "     ");
   return out;
 }
 
 std::string render_no_map_text(const std::string& workload, const std::string& why, int width) {
-  return wrap("no map of " + workload + ": " + why, width, "", "  ");
+  return text::wrap("no map of " + workload + ": " + why, width, "", "  ");
 }
 
 std::string render_map_json(const LayoutMap& map) {
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-layout-map").value("version", 1);
   json.value("experiment", map.experiment).value("workload", map.workload).value("unit", map.unit).value("work", map.work);
   json.value("unit_ms", map.unit_ms).value("units", map.moments).value("trials", map.trials);
@@ -261,4 +264,4 @@ std::string render_map_json(const LayoutMap& map) {
   return json.end().take();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -14,10 +14,10 @@
 #include "analysis/report/run_changes.h"
 #include "analysis/text/markup.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
 std::string verdict_text(const Pen& pen, const Report& report, const Contrast& contrast) {
   if (!contrast.refused.empty()) return "refused";
@@ -64,8 +64,10 @@ std::string header(const Pen& pen, const Report& report) {
                              : primary.scale == Scale::kLog || primary.margin_is_share ? plain(100 * primary.margin) + " %"
                                                                                        : value_text(primary, primary.margin, 3);
   const std::string name = report.experiment.empty() ? "report" : report.experiment;
-  const auto line = [&](const std::string& text) { return pen.markdown ? pen.item(text) : wrap(text, pen.width, "", "  "); };
-  std::string out = (pen.markdown ? "# " + as_markdown(name) : pen.paint("1", name)) + ": " +
+  const auto line = [&](const std::string& text) {
+    return pen.markdown ? pen.item(text) : text::wrap(text, pen.width, "", "  ");
+  };
+  std::string out = (pen.markdown ? "# " + text::as_markdown(name) : pen.paint("1", name)) + ": " +
                     plural(report.workloads.size(), report.workload_word) + ", " +
                     (report.cell_count < crossing ? std::to_string(report.cell_count) + " of " : "") + plural(crossing, "cell") +
                     ", " + plural(report.analysed, report.trial_word) + " analysed";
@@ -82,17 +84,17 @@ std::string header(const Pen& pen, const Report& report) {
   return out;
 }
 
-TextTable contrast_table(const Report& report) {
-  return TextTable({{"factor", Align::kLeft},
-                    {"level / base", Align::kLeft},
-                    {report.workload_word, Align::kLeft},
-                    {"difference", Align::kRight},
-                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
-                    {"p (Holm)", Align::kRight},
-                    {"verdict", Align::kLeft, true}});
+text::TextTable contrast_table(const Report& report) {
+  return text::TextTable({{"factor", Align::kLeft},
+                          {"level / base", Align::kLeft},
+                          {report.workload_word, Align::kLeft},
+                          {"difference", Align::kRight},
+                          {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
+                          {"p (Holm)", Align::kRight},
+                          {"verdict", Align::kLeft, true}});
 }
 
-void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, TextTable& table) {
+void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast, text::TextTable& table) {
   const Response& response = response_of(report, contrast.response);
   std::string where = contrast.workload;
   if (contrast.population == Population::kThese) where = "these " + report.workload_word + "s";
@@ -104,7 +106,7 @@ void add_contrast(const Pen& pen, const Report& report, const Contrast& contrast
   }
   table.add({contrast.factor, which, where, difference_text(response, contrast.interval.estimate),
              interval_text(response, contrast.interval),
-             p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
+             text::p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
 }
 
 // Below a table, where one of its lines has the sign.
@@ -118,7 +120,7 @@ constexpr size_t kFirstScreenWorkloads = 4;
 std::string verdicts(const Pen& pen, const Report& report) {
   const std::string& primary = report.responses[0].name;
   const bool few = report.workloads.size() <= kFirstScreenWorkloads;
-  TextTable table = contrast_table(report);
+  text::TextTable table = contrast_table(report);
   bool dagger = false, settles = false, links = false;
   std::set<std::string> refusals;
   for (const Factor& factor : report.factors) {
@@ -137,7 +139,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
   if (table.empty()) return {};
   std::string out = pen.heading("What differs") + pen.table(table);
   if (!few) {
-    TextTable tally({{"factor", Align::kLeft}, {"level / baseline", Align::kLeft}, {"changed", Align::kRight},
+    text::TextTable tally({{"factor", Align::kLeft}, {"level / baseline", Align::kLeft}, {"changed", Align::kRight},
                      {"equivalent", Align::kRight}, {"unsure", Align::kRight}, {"other", Align::kRight}});
     for (const Factor& factor : report.factors) {
       for (const std::string& level : factor.levels) {
@@ -164,7 +166,7 @@ std::string verdicts(const Pen& pen, const Report& report) {
                                                    report.workload_word + "s of one averaged"));
   if (settles)
     out += pen.note("(n ...): the " + replicates_word(report) + " of each cell" +
-                    (links ? ", or links where code is as linked," : "") + " that would tell, were the estimate right");
+                    (links ? ", or links where code is as linked," : "") + " needed to decide, if the estimate is right");
   out += dagger_note(pen, dagger);
   for (const std::string& refusal : refusals) out += pen.note("refused: " + refusal);
   return out;
@@ -186,7 +188,7 @@ std::string slicing(const Pen& pen, const Report& report) {
   std::string out = pen.heading("Slicing: " + plural(of.sliced_blocks, "block") + " sliced, " + std::to_string(of.alone_blocks) +
                                 " alone, and the difference between the two kinds");
   if (!of.refused.empty()) return out + pen.note(of.refused);
-  TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
+  text::TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
                    {"sliced", Align::kRight}, {"alone", Align::kRight}, {"difference", Align::kRight},
                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true}, {"p (Holm)", Align::kRight},
                    {"answered by", Align::kLeft}});
@@ -202,8 +204,8 @@ std::string slicing(const Pen& pen, const Report& report) {
       refusals.insert(bias.refused);
     } else {
       row.insert(row.end(), {difference_text(primary, bias.sliced.estimate), difference_text(primary, bias.alone.estimate),
-                             difference_text(primary, bias.bias.estimate), interval_text(primary, bias.bias), p_text(bias.p_holm),
-                             bias.moves ? "blocks alone" : "sliced blocks"});
+                             difference_text(primary, bias.bias.estimate), interval_text(primary, bias.bias),
+                             text::p_text(bias.p_holm), bias.moves ? "blocks alone" : "sliced blocks"});
     }
     table.add(row);
   }
@@ -218,7 +220,7 @@ std::string workload_contrasts(const Pen& pen, const Report& report, bool declar
     if (response.declared != declared || response.is_benchmark()) continue;
     const bool shown = &response == &report.responses[0] && report.workloads.size() <= kFirstScreenWorkloads;
     if (shown) continue;
-    TextTable table = contrast_table(report);
+    text::TextTable table = contrast_table(report);
     bool dagger = false;
     for (const Contrast& contrast : report.contrasts) {
       const bool overall_shown = &response == &report.responses[0] && contrast.workload.empty();
@@ -265,19 +267,19 @@ std::string family_table(const Pen& pen, const Report& report, const Family& fam
   by_size(changed);
   by_size(unsure);
   const Response& first = response_of(report, family[0]->response);
-  TextTable table({{"benchmark", Align::kLeft, true},
-                   {"level / baseline", Align::kLeft},
-                   {"difference", Align::kRight},
-                   {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
-                   {first.error_rate == ErrorRate::kFamilyWise ? "p (Holm)" : "p (BY)", Align::kRight},
-                   {"verdict", Align::kLeft, true}});
+  text::TextTable table({{"benchmark", Align::kLeft, true},
+                         {"level / baseline", Align::kLeft},
+                         {"difference", Align::kRight},
+                         {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true},
+                         {first.error_rate == ErrorRate::kFamilyWise ? "p (Holm)" : "p (BY)", Align::kRight},
+                         {"verdict", Align::kLeft, true}});
   for (const auto& [list, most] : {std::pair{&changed, kShownChanged}, std::pair{&unsure, kShownUnsure}}) {
     for (size_t i = 0; i < std::min(list->size(), most); ++i) {
       const Contrast& contrast = *(*list)[i];
       const Response& response = response_of(report, contrast.response);
       table.add({contrast.response, contrast.factor + ": " + contrast.level + " / " + contrast.baseline,
                  difference_text(response, contrast.interval.estimate), interval_text(response, contrast.interval),
-                 p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
+                 text::p_text(contrast.p_holm), verdict_text(pen, report, contrast)});
     }
   }
   std::string out = pen.heading(family_title(report, first, family.size()));
@@ -317,7 +319,7 @@ std::string anovas(const Pen& pen, const Report& report) {
       out += pen.note("refused: " + anova.refused);
       continue;
     }
-    std::vector<TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
+    std::vector<text::TextTable::ColumnStyle> columns{{"term", Align::kLeft}, {"df", Align::kRight},
                                                 {"sum of squares", Align::kRight}, {"F", Align::kRight},
                                                 {"p", Align::kRight}, {"part. eta²", Align::kRight},
                                                 {"part. omega²", Align::kRight}};
@@ -329,22 +331,22 @@ std::string anovas(const Pen& pen, const Report& report) {
     }
     constexpr size_t kShownLeftOut = 6;
     constexpr size_t kShownAliases = 2;  // a column's width; the others are in --json
-    TextTable table(columns);
+    text::TextTable table(columns);
     for (size_t i = 0; i < anova.rows.size(); ++i) {
-      const AnovaRow& row = anova.rows[i];
+      const statistics::AnovaRow& row = anova.rows[i];
       const bool aliased = i < anova.aliases.size() && !anova.aliases[i].empty();
       std::vector<std::string> cells{aliased ? alias_string(row.term, anova.aliases[i], kShownAliases) : row.term,
-                                     significant(row.df, 4)};
+                                     text::significant(row.df, 4)};
       const bool whole = row.df == std::floor(row.df);
       if (whole) cells[1] = std::to_string(static_cast<long>(row.df));
       if (anova.within_subjects) cells.push_back(std::to_string(static_cast<long>(anova.errors[i].df)));
-      cells.push_back(significant(row.sum_squares));
-      cells.push_back(row.f ? significant(*row.f) : "");
-      cells.push_back(row.p_value ? p_text(*row.p_value) : "");
-      if (robust) cells.push_back(anova.p_robust[i] ? p_text(*anova.p_robust[i]) : "");
-      cells.push_back(row.partial_eta_squared ? significant(*row.partial_eta_squared, 3) : "");
-      cells.push_back(row.partial_omega_squared ? significant(*row.partial_omega_squared, 3) : "");
-      if (anova.within_subjects) cells.push_back(p_text(anova.errors[i].p_greenhouse_geisser));
+      cells.push_back(text::significant(row.sum_squares));
+      cells.push_back(row.f ? text::significant(*row.f) : "");
+      cells.push_back(row.p_value ? text::p_text(*row.p_value) : "");
+      if (robust) cells.push_back(anova.p_robust[i] ? text::p_text(*anova.p_robust[i]) : "");
+      cells.push_back(row.partial_eta_squared ? text::significant(*row.partial_eta_squared, 3) : "");
+      cells.push_back(row.partial_omega_squared ? text::significant(*row.partial_omega_squared, 3) : "");
+      if (anova.within_subjects) cells.push_back(text::p_text(anova.errors[i].p_greenhouse_geisser));
       table.add(std::move(cells));
     }
     out += pen.table(table);
@@ -361,14 +363,14 @@ std::string anovas(const Pen& pen, const Report& report) {
 std::string halves(const Pen& pen, const Report& report) {
   if (report.halves.empty()) return {};
   const Response& primary = report.responses[0];
-  std::vector<TextTable::ColumnStyle> columns{{"half", Align::kLeft}};
+  std::vector<text::TextTable::ColumnStyle> columns{{"half", Align::kLeft}};
   const bool several = report.workloads.size() > 1;
   if (several) columns.push_back({report.workload_word, Align::kLeft, true});
-  for (const TextTable::ColumnStyle& column : std::vector<TextTable::ColumnStyle>{
+  for (const text::TextTable::ColumnStyle& column : std::vector<text::TextTable::ColumnStyle>{
            {"level / baseline", Align::kLeft, true}, {"n", Align::kRight}, {"difference", Align::kRight},
            {plain(100 * (1 - report.interval_level)) + " % interval", Align::kLeft, true}, {"cells", Align::kLeft}})
     columns.push_back(column);
-  TextTable table(columns);
+  text::TextTable table(columns);
   for (const HalfContrast& half : report.halves) {
     const bool refused = !half.refused.empty();
     std::vector<std::string> row{half.randomized ? "randomized" : "plain"};
@@ -380,13 +382,13 @@ std::string halves(const Pen& pen, const Report& report) {
   }
   return pen.heading("Plain and randomized cells: " + primary.name) + pen.table(table) +
          pen.note(
-             "each row for itself, without a verdict: what is the treatment's shows in both halves, what is one layout's luck "
+             "each row alone, without a verdict: an effect of the treatment shows in both halves, the luck of one layout "
              "in the plain one alone");
 }
 
 std::string cells(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
-  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
+  std::vector<text::TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
   // A factor of one level is said once, in the heading.
   std::vector<size_t> varying;
   std::string constant;
@@ -403,7 +405,7 @@ std::string cells(const Pen& pen, const Report& report) {
   columns.push_back({plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true});
   columns.push_back({"W", Align::kRight});
   columns.push_back({"p", Align::kRight});
-  TextTable table(columns);
+  text::TextTable table(columns);
   bool one_layout = false;
   for (const Cell& cell : report.cells) {
     if (cell.response != primary.name) continue;
@@ -413,12 +415,12 @@ std::string cells(const Pen& pen, const Report& report) {
     row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
     row.push_back(value_text(primary, cell.mean));
     row.push_back(value_text(primary, cell.median));
-    row.push_back(cell.sd && cell.mean != 0 ? significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
+    row.push_back(cell.sd && cell.mean != 0 ? text::significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
     row.push_back(cell.mean_interval
                       ? between(value_text(primary, cell.mean_interval->low), value_text(primary, cell.mean_interval->high))
                       : "");
-    row.push_back(cell.shapiro_w ? significant(*cell.shapiro_w, 3) : "");
-    row.push_back(cell.shapiro_p ? p_text(*cell.shapiro_p) : "");
+    row.push_back(cell.shapiro_w ? text::significant(*cell.shapiro_w, 3) : "");
+    row.push_back(cell.shapiro_p ? text::p_text(*cell.shapiro_p) : "");
     table.add(std::move(row));
   }
   return pen.heading("Cells: " + primary.name + constant + "; W and p: Shapiro-Wilk") + pen.table(table) +
@@ -429,16 +431,16 @@ std::string cells(const Pen& pen, const Report& report) {
 std::string spread_text(const Response& response, double variance) {
   if (variance <= 0) return "none";
   const double sd = std::sqrt(variance);
-  return response.scale == Scale::kLog ? significant(100 * sd, 3) + " %" : value_text(response, sd, 3);
+  return response.scale == Scale::kLog ? text::significant(100 * sd, 3) + " %" : value_text(response, sd, 3);
 }
 
 std::string components(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
-  std::vector<TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}, {"layouts", Align::kRight},
-                                              {"runs each", Align::kRight},         {"sd of layouts", Align::kRight},
-                                              {"sd of runs", Align::kRight},        {"layout + run", Align::kRight}};
+  std::vector<text::TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}, {"layouts", Align::kRight},
+                                                    {"runs each", Align::kRight},         {"sd of layouts", Align::kRight},
+                                                    {"sd of runs", Align::kRight},        {"layout + run", Align::kRight}};
   if (report.slicing) columns.push_back({"sd of blocks", Align::kRight});
-  TextTable table(columns);
+  text::TextTable table(columns);
   for (const SpreadComponents& part : report.components) {
     if (part.response != primary.name) continue;
     std::vector<std::string> row{part.workload,
@@ -460,7 +462,7 @@ std::string components(const Pen& pen, const Report& report) {
 std::string machines(const Pen& pen, const Report& report) {
   if (report.machine_contrasts.empty()) return {};
   const Response& primary = report.responses[0];
-  TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
+  text::TextTable table({{"factor", Align::kLeft}, {"level / base", Align::kLeft}, {report.workload_word, Align::kLeft},
                    {"machines", Align::kLeft}, {"difference", Align::kRight},
                    {plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft, true}, {"df", Align::kRight},
                    {"p", Align::kRight}});
@@ -478,25 +480,27 @@ std::string machines(const Pen& pen, const Report& report) {
       continue;
     }
     table.add({contrast.factor, which, where, "these machines", difference_text(primary, contrast.these.estimate),
-               interval_text(primary, contrast.these), significant(contrast.these_df, 3), p_text(contrast.these_p)});
+               interval_text(primary, contrast.these), text::significant(contrast.these_df, 3), text::p_text(contrast.these_p)});
     table.add({contrast.factor, which, where, "machines like these", difference_text(primary, contrast.like_these.estimate),
-               interval_text(primary, contrast.like_these), significant(contrast.like_df, 3), p_text(contrast.like_p)});
-    notes += pen.note(contrast.factor + " " + which + ", " + where + ": do machines differ? F(" + significant(contrast.f_df1, 3) +
-                      ", " + significant(contrast.f_df2, 3) + ") = " + significant(contrast.f, 3) + ", p " +
-                      p_text(contrast.f_p) + "; between machines: sd " + spread_text(primary, contrast.between));
+               interval_text(primary, contrast.like_these), text::significant(contrast.like_df, 3),
+               text::p_text(contrast.like_p)});
+    notes += pen.note(contrast.factor + " " + which + ", " + where + ": do machines differ? F(" +
+                      text::significant(contrast.f_df1, 3) + ", " + text::significant(contrast.f_df2, 3) +
+                      ") = " + text::significant(contrast.f, 3) + ", p " + text::p_text(contrast.f_p) +
+                      "; between machines: sd " + spread_text(primary, contrast.between));
   }
   if (table.empty()) return {};
   return pen.heading("Machines: each by itself, these machines, and machines like these") + pen.table(table) + notes;
 }
 
 std::string diagnostics(const Pen& pen, const Report& report) {
-  TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
+  text::TextTable table({{"check", Align::kLeft}, {report.workload_word, Align::kLeft}, {"n", Align::kRight},
                    {"statistic", Align::kRight}, {"p", Align::kRight}, {"", Align::kLeft}});
   for (const Diagnostic& diagnostic : report.diagnostics) {
     if (diagnostic.response != report.responses[0].name) continue;
     table.add({diagnostic.name, diagnostic.workload, std::to_string(diagnostic.n),
-               diagnostic.refused.empty() ? diagnostic.statistic_name + " = " + significant(diagnostic.statistic) : "-",
-               diagnostic.p_value ? p_text(*diagnostic.p_value) : "-", diagnostic.refused});
+               diagnostic.refused.empty() ? diagnostic.statistic_name + " = " + text::significant(diagnostic.statistic) : "-",
+               diagnostic.p_value ? text::p_text(*diagnostic.p_value) : "-", diagnostic.refused});
   }
   if (table.empty()) return {};
   return pen.heading("Assumptions, on residuals (they never choose the method)") + pen.table(table);
@@ -504,11 +508,11 @@ std::string diagnostics(const Pen& pen, const Report& report) {
 
 // Cells with several modes, and where the run changes; nothing where there are none.
 std::string shapes(const Pen& pen, const Report& report) {
-  TextTable table({{"response", Align::kLeft}, {"cell", Align::kLeft}, {"dip", Align::kRight}, {"p (Holm)", Align::kRight},
+  text::TextTable table({{"response", Align::kLeft}, {"cell", Align::kLeft}, {"dip", Align::kRight}, {"p (Holm)", Align::kRight},
                    {"groups", Align::kLeft, true}});
   for (const Cell& cell : report.cells)
     if (!cell.modes.empty())
-      table.add({cell.response, cell_text(report, cell), significant(*cell.dip, 3), p_text(*cell.dip_p_holm),
+      table.add({cell.response, cell_text(report, cell), text::significant(*cell.dip, 3), text::p_text(*cell.dip_p_holm),
                  modes_text(response_of(report, cell.response), cell)});
   std::string out;
   if (!table.empty()) out += pen.heading("Cells with more than one mode") + pen.table(table);
@@ -538,10 +542,10 @@ std::string environment(const Pen& pen, const Report& report) {
   const bool several = std::any_of(of.differences.begin(), of.differences.end(), [](const EnvironmentDifference& one) {
     return !one.values[0].machines.empty();
   });
-  std::vector<TextTable::ColumnStyle> columns{{"fact", Align::kLeft}, {"value", Align::kLeft}, {"trials", Align::kRight},
+  std::vector<text::TextTable::ColumnStyle> columns{{"fact", Align::kLeft}, {"value", Align::kLeft}, {"trials", Align::kRight},
                                               {"blocks", Align::kLeft, true}};
   if (several) columns.push_back({"machines", Align::kLeft});
-  TextTable table(columns);
+  text::TextTable table(columns);
   constexpr size_t kShownValues = 8;  // of one fact; the others are in --json
   for (const EnvironmentDifference& one : of.differences) {
     const std::vector<std::string> shown = shown_values(one);
@@ -566,19 +570,19 @@ std::string environment(const Pen& pen, const Report& report) {
 
 std::string doses(const Pen& pen, const Report& report) {
   if (report.doses.empty()) return {};
-  TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
+  text::TextTable table({{report.workload_word, Align::kLeft}, {"factor", Align::kLeft}, {"level", Align::kLeft},
                    {"trials", Align::kRight}, {"layouts (median)", Align::kRight}, {"least", Align::kRight},
                    {"most", Align::kRight}, {"moved, padded or served", Align::kRight}});
   const auto count = [](const std::optional<double>& layouts) { return layouts ? plain(*layouts) : "-"; };
   for (const DoseSummary& dose : report.doses)
     table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), count(dose.median),
-               count(dose.minimum), count(dose.maximum), significant(100 * dose.share, 3) + " %"});
+               count(dose.minimum), count(dose.maximum), text::significant(100 * dose.share, 3) + " %"});
   return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
 }
 
 std::string validity(const Pen& pen, const Report& report) {
   if (report.validity.empty()) return {};
-  TextTable table({{"what happened", Align::kLeft}, {"trials", Align::kRight}});
+  text::TextTable table({{"what happened", Align::kLeft}, {"trials", Align::kRight}});
   for (const ValidityCount& count : report.validity) table.add({count.what, std::to_string(count.trials)});
   return pen.heading("Validity") + pen.table(table);
 }
@@ -605,4 +609,4 @@ std::string render_terminal(const Report& report, int width, bool colour) {
 
 std::string render_markdown(const Report& report) { return render(Pen{200, false, true}, report); }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

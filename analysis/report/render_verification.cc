@@ -6,24 +6,24 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
-using Align = TextTable::Align;
+using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return significant(100 * share, digits) + " %"; }
+std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 
 std::string ratio_of(const BuildRatio& of) {
   if (!of.refused.empty()) return "-";
-  const auto value = [](double ratio) { return significant(100 * (ratio - 1), 3); };
+  const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
   const std::string estimate = (of.ratio.estimate >= 1 ? "+" : "") + value(of.ratio.estimate) + " %";
   return of.is_exact ? estimate : estimate + " [" + value(of.ratio.low) + ", " + value(of.ratio.high) + "]";
 }
 
 std::string spread_ratio_of(const LinkSpread& spread) {
   if (!spread.refused.empty()) return "-";
-  return significant(spread.ratio.estimate, 2) + " [" + significant(spread.ratio.low, 2) + ", " +
-         significant(spread.ratio.high, 2) + "]";
+  return text::significant(spread.ratio.estimate, 2) + " [" + text::significant(spread.ratio.low, 2) + ", " +
+         text::significant(spread.ratio.high, 2) + "]";
 }
 
 std::string_view vanishes_word(Vanishes vanishes) {
@@ -72,7 +72,7 @@ std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& r
          (file.vanishes == Vanishes::kYes ? ": it is the places that make it" : ": too few trials to say whether it vanishes");
 }
 
-void write_ratio(JsonWriter& json, const char* key, const BuildRatio& of) {
+void write_ratio(text::JsonWriter& json, const char* key, const BuildRatio& of) {
   json.begin_object(key);
   if (!of.refused.empty()) {
     json.value("refused", of.refused).end();
@@ -83,7 +83,7 @@ void write_ratio(JsonWriter& json, const char* key, const BuildRatio& of) {
   json.value("plain", of.plain_count).value("file", of.file_count).end();
 }
 
-void write_spread(JsonWriter& json, const LinkSpread& spread) {
+void write_spread(text::JsonWriter& json, const LinkSpread& spread) {
   json.begin_object("spread").value("plain_sd", spread.plain_sd).value("file_sd", spread.file_sd);
   json.value("plain_noise", spread.plain_noise).value("file_noise", spread.file_noise);
   if (spread.refused.empty())
@@ -99,19 +99,20 @@ void write_spread(JsonWriter& json, const LinkSpread& spread) {
 }  // namespace
 
 std::string render_verification_text(const LayoutVerificationReport& report, int width) {
-  std::string out = wrap("layout files of " + report.workload + ", verified by '" + report.experiment + "': " + report.response +
-                             " of a build with the file to that of the plain one; intervals of " + percent(1 - report.alpha, 3) +
-                             ", margin " + percent(report.margin) + (report.simulated ? "; simulated cost, no time" : ""),
-                         width, "", "  ");
-  for (const VerifiedFile& file : report.files) out += "\n" + wrap(sentence(file, report), width, "", "  ");
-  TextTable table({{"file", Align::kLeft, true},
-                   {"random links", Align::kRight, true},
-                   {"sd of links, plain", Align::kRight},
-                   {"with it", Align::kRight},
-                   {"ratio", Align::kRight, true},
-                   {"as linked", Align::kRight},
-                   {"code " + report.moving_code, Align::kRight},
-                   {"gain there", Align::kLeft, true}});
+  std::string out =
+      text::wrap("layout files of " + report.workload + ", verified by '" + report.experiment + "': " + report.response +
+                     " of a build with the file to that of the plain one; intervals of " + percent(1 - report.alpha, 3) +
+                     ", margin " + percent(report.margin) + (report.simulated ? "; simulated cost, no time" : ""),
+                 width, "", "  ");
+  for (const VerifiedFile& file : report.files) out += "\n" + text::wrap(sentence(file, report), width, "", "  ");
+  text::TextTable table({{"file", Align::kLeft, true},
+                         {"random links", Align::kRight, true},
+                         {"sd of links, plain", Align::kRight},
+                         {"with it", Align::kRight},
+                         {"ratio", Align::kRight, true},
+                         {"as linked", Align::kRight},
+                         {"code " + report.moving_code, Align::kRight},
+                         {"gain there", Align::kLeft, true}});
   for (const VerifiedFile& file : report.files)
     table.add({file.name, ratio_of(file.links), percent(file.spread.plain_sd, 2), percent(file.spread.file_sd, 2),
                spread_ratio_of(file.spread), ratio_of(file.as_linked), ratio_of(file.moving),
@@ -120,7 +121,7 @@ std::string render_verification_text(const LayoutVerificationReport& report, int
 }
 
 std::string render_verification_json(const LayoutVerificationReport& report) {
-  JsonWriter json;
+  text::JsonWriter json;
   json.begin_object().value("format", "stab-layout-verification").value("version", 1);
   json.value("experiment", report.experiment).value("workload", report.workload).value("response", report.response);
   json.value("alpha", report.alpha).value("margin", report.margin).value("simulated", report.simulated);
@@ -140,4 +141,4 @@ std::string render_verification_json(const LayoutVerificationReport& report) {
   return json.end().take();
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -12,7 +12,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr std::string_view kCauses[] = {"layout", "both", "moment", "neither", "unsure", "withheld"};
@@ -55,7 +55,7 @@ Cause cause_of(const Contrast& contrast, const std::optional<double>& excess) {
 std::string of_layout(const Report& report, const Response& response, const Contrast& contrast, const ReplayAnswer& answer) {
   const auto level = [](double alpha) { return plain(100 * (1 - alpha)) + " % interval "; };
   const std::string fresh = contrast.by_link ? "the recorded links of its cell" : "fresh layouts of its cell";
-  const std::string counts = "; " + plural(answer.runs, "run") + " of it beside " + std::to_string(answer.fresh) +
+  const std::string counts = "; " + plural(answer.runs, "run") + " of it and " + std::to_string(answer.fresh) +
                              (contrast.by_link ? " in those links" : " in fresh layouts");
   switch (contrast.verdict) {
     case Verdict::kChanged:
@@ -159,4 +159,4 @@ std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vec
   return answer;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

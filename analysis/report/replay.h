@@ -9,7 +9,7 @@
 
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct Report;
 struct WorkloadUnits;
@@ -42,4 +42,4 @@ std::string replay_title(const ReplayAnswer& answer);  // the question
 // Nothing where the experiment is no replay. pre: the report's contrasts are there
 std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vector<WorkloadUnits>& units, const Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

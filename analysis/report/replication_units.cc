@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-namespace stab::analysis {
+namespace stab::report {
 
 namespace {
 
@@ -45,8 +45,8 @@ bool has_code_factor(const Samples& samples) {
                      [](const Factor& factor) { return factor.layout && factor.name == "code"; });
 }
 
-FactorCodes cell_codes(const Samples& samples, const std::vector<CellUnits>& cells) {
-  FactorCodes codes;
+statistics::FactorCodes cell_codes(const Samples& samples, const std::vector<CellUnits>& cells) {
+  statistics::FactorCodes codes;
   codes.codes.resize(samples.factors.size());
   for (const Factor& factor : samples.factors) {
     codes.names.push_back(factor.name);
@@ -111,7 +111,7 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
         const double value = *trial->values[response];
         scaled.push_back(log_scale ? std::log(value) : value);
       }
-      const Moments unit = moments(scaled);
+      const statistics::Moments unit = statistics::moments(scaled);
       cell.values.push_back(unit.mean);
       cell.blocks.push_back(members[0]->block);
       cell.orders.push_back(members[0]->order);
@@ -120,11 +120,11 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
       cell.within_unit_df += unit.n - 1;
     }
     result.spans_blocks |= cell.spans_blocks;
-    cell.moments = moments(cell.values);
+    cell.moments = statistics::moments(cell.values);
     result.cells.push_back(std::move(cell));
     first = end;
   }
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

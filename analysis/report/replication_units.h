@@ -11,7 +11,7 @@
 #include "analysis/statistics/linear_model.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // One cell of one workload in one response, excluded trials and absent values left out.
 // invariant: values, blocks and orders have the same length, so have trial_*; moments == moments(values)
@@ -21,7 +21,7 @@ struct CellUnits {
   std::vector<double> values;    // each unit, on the response's scale (log or linear)
   std::vector<uint32_t> blocks;  // of each unit: the block of its first trial
   std::vector<uint32_t> orders;
-  Moments moments;
+  statistics::Moments moments;
   // Each trial on the response's scale, with the block it ran in and its link. Empty where rows are not trials.
   std::vector<double> trial_values;
   std::vector<uint32_t> trial_blocks;
@@ -54,7 +54,7 @@ struct WorkloadUnits {
 };
 
 // The levels of each cell, factor by factor, in the order of cells.
-FactorCodes cell_codes(const Samples& samples, const std::vector<CellUnits>& cells);
+statistics::FactorCodes cell_codes(const Samples& samples, const std::vector<CellUnits>& cells);
 
 WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t response);
 
@@ -66,4 +66,4 @@ std::vector<double> means_by_program(const Samples& samples, const std::vector<d
 // Whether the plan has a factor for where code lies; else it is as linked.
 bool has_code_factor(const Samples& samples);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

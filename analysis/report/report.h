@@ -17,7 +17,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 enum class Verdict {
   kChanged,     // the (1 - alpha) interval excludes no difference and isn't inside the margin
@@ -162,7 +162,7 @@ struct AnovaTable {
   bool within_subjects = false;     // the error is each term x workload: one table of several strata
   int type = 2;
   Scale scale = Scale::kLog;
-  std::vector<AnovaRow> rows;       // within_subjects: no residuals row, see errors
+  std::vector<statistics::AnovaRow> rows;  // within_subjects: no residuals row, see errors
   // Beside each row: p of a test that doesn't assume equal spread, absent for block and residuals. Complete blocks:
   // each term against its own variation between blocks, or links where code is as linked (Greenhouse-Geisser); else
   // the HC3 Wald test.
@@ -407,7 +407,7 @@ std::string render_markdown(const Report& report);
 // The main tables for a paper, by booktabs: to be included.
 std::string render_latex(const Report& report);
 
-// The same, machine-readable: version 1 of docs/report-json.md. Doubles with 17 significant digits.
+// The same, machine-readable: version 1 of docs/reference/report-json.md. Doubles with 17 significant digits.
 std::string to_json(const Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -6,7 +6,7 @@
 
 #include "analysis/text/markup.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 std::string Pen::paint(std::string_view code, std::string_view text) const {
   if (!colour) return std::string(text);
@@ -14,25 +14,25 @@ std::string Pen::paint(std::string_view code, std::string_view text) const {
 }
 
 std::string Pen::heading(std::string_view text) const {
-  if (markdown) return "\n## " + as_markdown(text) + "\n\n";
+  if (markdown) return "\n## " + text::as_markdown(text) + "\n\n";
   return "\n" + paint("1", text) + "\n";
 }
 
-std::string Pen::table(const TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
+std::string Pen::table(const text::TextTable& table) const { return markdown ? table.markdown() : table.text(width); }
 
 std::string Pen::note(std::string_view text) const {
-  if (markdown) return "\n" + as_markdown(text) + "\n";
-  return wrap(text, width, "  ", "    ");
+  if (markdown) return "\n" + text::as_markdown(text) + "\n";
+  return text::wrap(text, width, "  ", "    ");
 }
 
 std::string Pen::before_table(std::string_view text) const {
-  if (markdown) return as_markdown(text) + "\n\n";
-  return wrap(text, width, "  ", "  ");
+  if (markdown) return text::as_markdown(text) + "\n\n";
+  return text::wrap(text, width, "  ", "  ");
 }
 
 std::string Pen::item(std::string_view text) const {
-  if (markdown) return "- " + as_markdown(text) + "\n";
-  return wrap("- " + std::string(text), width, "  ", "    ");
+  if (markdown) return "- " + text::as_markdown(text) + "\n";
+  return text::wrap("- " + std::string(text), width, "  ", "    ");
 }
 
 std::string plain(double value) {
@@ -99,16 +99,16 @@ std::string value_text(const Response& response, double value, int digits) {
   if (response.unit == "ns" || response.unit == "s") {
     const double seconds = response.unit == "ns" ? value * 1e-9 : value;
     const double size = std::fabs(seconds);
-    if (size >= 1) return significant(seconds, digits) + " s";
-    if (size >= 1e-3) return significant(seconds * 1e3, digits) + " ms";
-    if (size >= 1e-6) return significant(seconds * 1e6, digits) + " us";
-    return significant(seconds * 1e9, digits) + " ns";
+    if (size >= 1) return text::significant(seconds, digits) + " s";
+    if (size >= 1e-3) return text::significant(seconds * 1e3, digits) + " ms";
+    if (size >= 1e-6) return text::significant(seconds * 1e6, digits) + " us";
+    return text::significant(seconds * 1e9, digits) + " ns";
   }
-  return significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
+  return text::significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
 }
 
 std::string difference_text(const Response& response, double value) {
-  if (response.scale == Scale::kLog) return ratio_text(value);
+  if (response.scale == Scale::kLog) return text::ratio_text(value);
   return (value >= 0 ? "+" : "") + value_text(response, value, 3);
 }
 
@@ -160,4 +160,4 @@ std::string verdict_word(const Response& response, const Contrast& contrast) {
                                                : std::string(name(contrast.verdict));
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

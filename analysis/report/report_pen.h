@@ -9,7 +9,7 @@
 #include "analysis/report/report.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct Pen {
   int width = 100;
@@ -18,7 +18,7 @@ struct Pen {
 
   std::string paint(std::string_view code, std::string_view text) const;
   std::string heading(std::string_view text) const;
-  std::string table(const TextTable& table) const;
+  std::string table(const text::TextTable& table) const;
   std::string note(std::string_view text) const;
   std::string before_table(std::string_view text) const;
   std::string item(std::string_view text) const;
@@ -81,4 +81,4 @@ Answers answers_of(const Report& report);
 // The first thing to read: a sentence for each question of the primary response, changes first.
 std::string answer(const Pen& pen, const Report& report);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -9,7 +9,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/e_divisive.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kMostChunks = 120, kLeastChunks = 20, kLeastOfSegment = 5;
@@ -66,7 +66,7 @@ std::vector<std::vector<Step>> steps_of(const Samples& samples, size_t response,
     if (sums.size() < kLeastOfCell) continue;
     std::vector<double> values;
     for (const auto& [where, sum] : sums) values.push_back(sum.values / sum.count);
-    const Moments cell = moments(values);
+    const statistics::Moments cell = statistics::moments(values);
     if (!(cell.m2 > 0)) continue;
     for (const auto& [where, sum] : sums) {
       const double deviation = sum.values / sum.count - cell.mean;
@@ -93,11 +93,11 @@ RunChanges::Segment segment_of(Scale scale, std::span<const Step> steps) {
   segment.last = steps.back().position();
   segment.first_block = steps.front().block;
   segment.trials = steps.size();
-  const Moments all = moments(standard);
+  const statistics::Moments all = statistics::moments(standard);
   segment.level_sds = all.mean;
   segment.spread_sds = all.n >= 2 ? all.sd() : 0;
   // Cells of one response on a linear scale may differ in size by orders of magnitude: there is no common unit.
-  if (scale == Scale::kLog) segment.level = std::exp(mean(deviations));
+  if (scale == Scale::kLog) segment.level = std::exp(statistics::mean(deviations));
   return segment;
 }
 
@@ -165,12 +165,13 @@ RunSearch search_run(const Samples& samples) {
       for (size_t i = starts[c]; i < end; ++i) sum += steps[i].standard;
       values.push_back(sum / static_cast<double>(end - starts[c]));
     }
-    const auto changes = e_divisive(values, kLeastOfSegment, run.level, run.permutations, kSeed);
+    const auto changes = statistics::e_divisive(values, kLeastOfSegment, run.level, run.permutations, kSeed);
     if (!changes) continue;  // nothing differs from anything
-    std::vector<ChangePoint> found = changes->found;
-    std::sort(found.begin(), found.end(), [](const ChangePoint& a, const ChangePoint& b) { return a.first < b.first; });
+    std::vector<statistics::ChangePoint> found = changes->found;
+    std::sort(found.begin(), found.end(),
+              [](const statistics::ChangePoint& a, const statistics::ChangePoint& b) { return a.first < b.first; });
     size_t from = 0;
-    for (const ChangePoint& point : found) {
+    for (const statistics::ChangePoint& point : found) {
       const size_t at = starts[point.first];
       run.segments.push_back(segment_of(response.scale, steps.subspan(from, at - from)));
       run.changes.push_back({steps[at].position(), steps[at].block, point.statistic, point.p_value});
@@ -194,13 +195,13 @@ std::string run_change_text(const Response& response, const RunChanges& run, siz
     what = difference_text(response, *after.level / *before.level) + " (" + change_word(response, *after.level / *before.level) +
            ")";
   } else if (std::fabs(shift) > 2 * error) {
-    what = std::string(shift > 0 ? "+" : "-") + significant(std::fabs(shift), 2) + " sd of a cell";
+    what = std::string(shift > 0 ? "+" : "-") + text::significant(std::fabs(shift), 2) + " sd of a cell";
   } else {
-    what = "as high as before, but spread " + significant(after.spread_sds, 2) + " sd instead of " +
-           significant(before.spread_sds, 2);
+    what = "as high as before, but spread " + text::significant(after.spread_sds, 2) + " sd instead of " +
+           text::significant(before.spread_sds, 2);
   }
   return what + " from position " + std::to_string(run.changes[i].position) + " of the run on (block " +
-         std::to_string(run.changes[i].block) + ", p = " + significant(run.changes[i].p_value, 2) + ")";
+         std::to_string(run.changes[i].block) + ", p = " + text::significant(run.changes[i].p_value, 2) + ")";
 }
 
 std::string runs_not_searched_text(uint64_t not_searched) {
@@ -209,4 +210,4 @@ std::string runs_not_searched_text(uint64_t not_searched) {
          " not searched, since all together would take too long";
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -6,14 +6,15 @@
 // come in any order if nothing changed, and E-divisive (e_divisive.h) asks whether they look so, in mean, spread or shape. Trials
 // of one layout in a block, runs of a seed or passes of counters, could not: they are alike, so their mean counts once.
 // Long runs are looked at in chunks of consecutive trials. What a trial remembers of the one before it breaks this assumption:
-// changes are then found that nobody made; the lag-1 diagnostic says when that is so. How often: docs/method.md.
+// changes are then found that nobody made; the lag-1 diagnostic says when that is so. How often:
+// docs/explanation/how-often-wrong.md.
 #pragma once
 
 #include <vector>
 
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct RunSearch {
   std::vector<RunChanges> runs;
@@ -31,4 +32,4 @@ std::string run_change_text(const Response& response, const RunChanges& run, siz
 // "12 more runs of machines or responses were not searched, since all together would take too long"
 std::string runs_not_searched_text(uint64_t not_searched);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/alpha_spending.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // One column of the design. Levels are in the plan's order; `baseline` is the index of the level that the
 // others are compared with.
@@ -124,7 +124,7 @@ enum class Unit {
 };
 
 // When the plan said that the experiment ends. Verdicts hold only where the experiment kept to it. How each rule is
-// judged: stopping.h.
+// judged: stopping_decision.h.
 enum class StoppingRule {
   kFixed,      // after the planned replicates
   kLooks,      // at the first declared look at which nothing is open
@@ -134,7 +134,7 @@ enum class StoppingRule {
 // invariant: kLooks: looks ascending, at least one; kPrecision: first >= 2, half_width > 0; kSequence: 2 <= first <= max
 struct Stopping {
   StoppingRule rule = StoppingRule::kFixed;
-  Spending spending = Spending::kObrienFleming;
+  statistics::Spending spending = statistics::Spending::kObrienFleming;
   std::vector<uint32_t> looks;  // kLooks: replicates at each, the last is the end at the latest
   uint32_t first = 0;           // kPrecision: replicates of the first stage; kSequence: no verdict before
   double half_width = 0;        // kPrecision: of the widest interval, relative
@@ -223,4 +223,4 @@ inline bool answers(const Samples& samples, const Trial& trial) {
   return trial.excluded.empty() && !(samples.is_sliced && trial.ran_alone);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -14,7 +14,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr double kMostSlopeAfter = 0.5;
@@ -83,7 +83,8 @@ using ByLoad = std::map<double, std::vector<double>>;  // logarithms of throughp
 
 std::vector<Level> levels_of(const ByLoad& trials) {
   std::vector<Level> out;
-  for (const auto& [load, values] : trials) out.push_back({std::log(load), static_cast<double>(values.size()), mean(values)});
+  for (const auto& [load, values] : trials)
+    out.push_back({std::log(load), static_cast<double>(values.size()), statistics::mean(values)});
   return out;
 }
 
@@ -94,7 +95,7 @@ struct KneeRange {
   double low = 0, high = 0;
 };
 KneeRange range_of(const std::vector<Level>& levels, const Fit& best, double spread, double freedom, double alpha) {
-  const double t = t_quantile_upper(alpha / 2, freedom);
+  const double t = statistics::t_quantile_upper(alpha / 2, freedom);
   const double most = best.squares + t * t * spread * spread;
   const auto is_inside = [&](double k) { return fit_at(levels, k).squares <= most; };
   const auto border = [&](double inside, double outside) {
@@ -131,9 +132,9 @@ KneeRange range_of(const std::vector<Level>& levels, const Fit& best, double spr
 // Geometric mean with a t interval; absent below 2 values or without a spread.
 std::optional<Interval> mean_of_logs(const std::vector<double>& logs, double alpha) {
   if (logs.size() < 2) return std::nullopt;
-  const Moments all = moments(logs);
-  const double half =
-      t_quantile_upper(alpha / 2, static_cast<double>(logs.size() - 1)) * all.sd() / std::sqrt(static_cast<double>(logs.size()));
+  const statistics::Moments all = statistics::moments(logs);
+  const double half = statistics::t_quantile_upper(alpha / 2, static_cast<double>(logs.size() - 1)) * all.sd() /
+                      std::sqrt(static_cast<double>(logs.size()));
   return Interval{std::exp(all.mean), std::exp(all.mean - half), std::exp(all.mean + half)};
 }
 
@@ -154,12 +155,12 @@ void describe(std::span<const LoadedTrial> trials, double alpha, Saturation& out
       point.arrivals += trial->arrivals;
       if (trial->offered > 0) offered.push_back(std::log(trial->offered));
     }
-    point.throughput_mean = std::exp(mean(throughput));
+    point.throughput_mean = std::exp(statistics::mean(throughput));
     point.throughput = mean_of_logs(throughput, alpha);
-    if (!latency.empty()) point.latency_mean_s = std::exp(mean(latency));
+    if (!latency.empty()) point.latency_mean_s = std::exp(statistics::mean(latency));
     point.latency_s = mean_of_logs(latency, alpha);
     if (with_busy) point.busy = busy / static_cast<double>(with_busy);
-    if (offered.size() == members.size()) point.offered = std::exp(mean(offered));
+    if (offered.size() == members.size()) point.offered = std::exp(statistics::mean(offered));
     point.grows = point.offered && point.throughput_mean < kServedShare * *point.offered;
     out.loads.push_back(std::move(point));
   }
@@ -196,7 +197,7 @@ Saturation saturation_of(std::span<const LoadedTrial> trials, double alpha) {
   const Fit fit = best_fit(levels);
   double freedom = 0, squares = 0;
   for (const auto& [load, values] : by_load) {
-    const double sd = moments(values).sd();
+    const double sd = statistics::moments(values).sd();
     freedom += static_cast<double>(values.size() - 1);
     squares += static_cast<double>(values.size() - 1) * sd * sd;
   }
@@ -279,7 +280,7 @@ std::string why_no_trials(const CausalData& data, std::span<const uint32_t> cell
                               (left[load] == 1 ? " has" : " have") + " a window that counts";
     if (foreign == 0) return "of " + where + ": make them longer, or windows shorter";
     return "of " + where + ": in " + std::to_string(foreign) + " of " + plural(windows, "window") +
-           " other programs took more than " + significant(100 * data.most_foreign, 2) +
+           " other programs took more than " + text::significant(100 * data.most_foreign, 2) +
            " % of their CPUs; give the trials CPUs of their own";
   }
   return {};
@@ -299,7 +300,7 @@ void judge_arrivals(std::span<const LoadedTrial> trials, const CausalData& data,
       return refuse(out, "only " + std::to_string(point.arrivals) + " tasks arrived in the windows of load " + plain(point.load) +
                              ", at least " + std::to_string(kFewestArrivals) + " are needed: longer trials, or more of them");
   if (check.verdict == ArrivalsVerdict::kClosed && !data.closed_loop)
-    refuse(out, "at load " + plain(check.load) + " only " + significant(100 * check.share->estimate, 3) +
+    refuse(out, "at load " + plain(check.load) + " only " + text::significant(100 * check.share->estimate, 3) +
                     " % of the arrivals at the smallest load came: they wait for the program, for answers (a closed loop), room "
                     "in a queue or a CPU, so the load was not what it says; drive the program by arrivals that wait for "
                     "nothing, or declare closed = true");
@@ -338,4 +339,4 @@ std::vector<Saturation> saturations_of(const CausalData& data) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

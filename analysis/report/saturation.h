@@ -11,7 +11,7 @@
 #include "analysis/report/causal_data.h"
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // One trial at one load.
 struct LoadedTrial {
@@ -82,4 +82,4 @@ std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const u
 // Of each progress and latency point and each combination of the other factors' levels. Empty: all loads are 1.
 std::vector<Saturation> saturations_of(const CausalData& data);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

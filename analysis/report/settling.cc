@@ -7,20 +7,22 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // How often the estimate shows the difference and the verdict is not "unsure" all the same: an interval inside the margin is
 // no change, and where Holm asks more of equivalence than of the interval it isn't "equivalent" either.
-double told_change_power(const Estimated& truth, double margin, const SettlingLevels& levels) {
-  const double change = t_quantile_upper(levels.change / 2, truth.df), interval = t_quantile_upper(levels.interval / 2, truth.df);
-  const double equivalence = t_quantile_upper(levels.equivalence, truth.df);
+double told_change_power(const statistics::Estimated& truth, double margin, const SettlingLevels& levels) {
+  const double change = statistics::t_quantile_upper(levels.change / 2, truth.df),
+               interval = statistics::t_quantile_upper(levels.interval / 2, truth.df);
+  const double equivalence = statistics::t_quantile_upper(levels.equivalence, truth.df);
   const double shift = std::fabs(truth.difference) / truth.standard_error, room = margin / truth.standard_error;
   const double kinks[] = {room / (change + equivalence), room / (change + interval)};
-  return over_spread(truth.df, kinks, [&](double s) {
+  return statistics::over_spread(truth.df, kinks, [&](double s) {
     const double from = change * s;
     const double gap_low = std::max(from, room - equivalence * s), gap_high = std::max(gap_low, room - interval * s);
-    return normal_upper(from - shift) - (normal_upper(gap_low - shift) - normal_upper(gap_high - shift));
+    return statistics::normal_upper(from - shift) -
+           (statistics::normal_upper(gap_low - shift) - statistics::normal_upper(gap_high - shift));
   });
 }
 
@@ -28,7 +30,7 @@ double told_change_power(const Estimated& truth, double margin, const SettlingLe
 
 double KnownError::standard_error_at(double draws) const { return standard_error * std::sqrt(static_cast<double>(n) / draws); }
 
-Estimated KnownError::at(double difference, uint64_t draws) const {
+statistics::Estimated KnownError::at(double difference, uint64_t draws) const {
   const auto count = static_cast<double>(draws);
   return {difference, standard_error_at(count), df_at(count)};
 }
@@ -46,12 +48,14 @@ std::optional<uint64_t> settling_replicates(double estimate, const KnownError& e
   const uint64_t least = error.n + 1;
   const uint64_t equivalent =
       size < margin
-          ? fewest(least, kMostSettling,
-                   [&](uint64_t n) { return equivalence_power(at(n), margin, levels_at(n).equivalence) >= kSettlingPower; })
+          ? statistics::fewest(least, kMostSettling,
+                               [&](uint64_t n) {
+                                 return statistics::equivalence_power(at(n), margin, levels_at(n).equivalence) >= kSettlingPower;
+                               })
           : 0;
-  const auto shows = [&](uint64_t n) { return change_power(at(n), levels_at(n).change) >= kSettlingPower; };
+  const auto shows = [&](uint64_t n) { return statistics::change_power(at(n), levels_at(n).change) >= kSettlingPower; };
   const uint64_t limit = equivalent > 0 ? equivalent : kMostSettling;
-  uint64_t changed = size > 0 ? fewest(least, limit, shows) : 0;
+  uint64_t changed = size > 0 ? statistics::fewest(least, limit, shows) : 0;
   // Few steps, and only where Holm leaves a gap between the two verdicts.
   constexpr double kStep = 1.02;
   while (changed > 0 && changed < limit && told_change_power(at(changed), margin, levels_at(changed)) < kSettlingPower)
@@ -71,8 +75,8 @@ std::optional<uint64_t> settling_worse(double estimate, const KnownError& error,
   // Each is a test on one side: of the difference against 0, as half of one on two sides, and of the margin against it.
   const auto smallest = [&](double distance, const auto& two_sided) -> uint64_t {
     if (!(distance > 0)) return 0;
-    return fewest(error.n + 1, kMostSettling, [&](uint64_t n) {
-      return change_power(error.at(distance, n), two_sided(levels_at(n))) >= kSettlingPower;
+    return statistics::fewest(error.n + 1, kMostSettling, [&](uint64_t n) {
+      return statistics::change_power(error.at(distance, n), two_sided(levels_at(n))) >= kSettlingPower;
     });
   };
   const uint64_t worse = smallest(estimate, [](const SettlingLevels& levels) { return levels.change; });
@@ -89,9 +93,9 @@ bool is_worth_running(const Contrast& contrast) {
 }
 
 std::string settling_text(const Report& report, const Contrast& contrast, std::string_view of_each) {
-  if (contrast.by_alone) return "more blocks alone would tell (now " + std::to_string(contrast.n) + ")";
-  if (contrast.population == Population::kLikeThese) return "more " + report.program_word + "s would tell";
-  if (!contrast.settles_n) return "no number of " + replicates_word(report) + " up to 1,000,000,000 would tell";
+  if (contrast.by_alone) return "more blocks alone are needed to decide (now " + std::to_string(contrast.n) + ")";
+  if (contrast.population == Population::kLikeThese) return "more " + report.program_word + "s are needed to decide";
+  if (!contrast.settles_n) return "no number of " + replicates_word(report) + " up to 1,000,000,000 would decide";
   const std::string unit = contrast.by_link    ? "links a side"
                            : !of_each.empty() ? std::string(of_each)
                                               : replicates_word(report) + " of each cell";
@@ -99,8 +103,8 @@ std::string settling_text(const Report& report, const Contrast& contrast, std::s
   const std::string now = " (now " + std::to_string(contrast.n) + ")";
   const std::string cost =
       contrast.settles_seconds ? ", " + machine_time_text(*contrast.settles_seconds) + " more of machine time" : "";
-  if (is_worth_running(contrast)) return many + " would tell" + now + cost;
-  return "it would take " + many + now + cost + "; a wider margin, or less noise in each, tells sooner";
+  if (is_worth_running(contrast)) return many + " are needed to decide" + now + cost;
+  return "deciding would take " + many + now + cost + "; a wider margin or less noise decides sooner";
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

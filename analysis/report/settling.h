@@ -14,7 +14,7 @@
 #include "analysis/report/report.h"
 #include "analysis/statistics/power.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 inline constexpr double kSettlingPower = 0.8;
 
@@ -29,7 +29,7 @@ struct KnownError {
   double standard_error_at(double draws) const;
   // A table of k cells takes k from their draws and leaves (n - 1) k, so that degrees of freedom go with n - 1.
   double df_at(double draws) const;
-  Estimated at(double difference, uint64_t draws) const;
+  statistics::Estimated at(double difference, uint64_t draws) const;
 };
 
 // At which a verdict is given.
@@ -54,8 +54,9 @@ std::optional<uint64_t> settling_worse(double estimate, const KnownError& error,
 // of more than that rests on digits that it doesn't have.
 bool is_worth_running(const Contrast& contrast);
 
-// "43 replicates of each cell would tell (now 10), 12 min more of machine time". For an unsure contrast. `of_each`: what else to
+// "43 replicates of each cell are needed to decide (now 10), 12 min more of machine time".
+// For an unsure contrast. `of_each`: what else to
 // call what a cell has more of, "runs of each".
 std::string settling_text(const Report& report, const Contrast& contrast, std::string_view of_each = {});
 
-}  // namespace stab::analysis
+}  // namespace stab::report

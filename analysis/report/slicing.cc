@@ -13,7 +13,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 using Key = std::tuple<Population, std::string, std::string, std::string, std::string>;
@@ -39,7 +39,7 @@ double on_scale(Scale scale, double shown) { return scale == Scale::kLog ? std::
 double estimate_of(const Contrast& contrast) { return on_scale(contrast.scale, contrast.interval.estimate); }
 
 // pre: standard error and degrees of freedom are those of the test
-void put_test(const TTest& test, SlicingBias& bias) {
+void put_test(const statistics::TTest& test, SlicingBias& bias) {
   bias.bias = to_people(bias.scale, test);
   bias.standard_error = test.standard_error;
   bias.df = test.df;
@@ -71,8 +71,8 @@ void compare_kinds(const Contrast& sliced, const Contrast& alone, double alpha, 
     bias.refused = "the blocks of neither kind vary";
     return;
   }
-  put_test(t_test_of(estimate_of(sliced) - estimate_of(alone), error, std::min(sliced.df, alone.df), 0, Alternative::kTwoSided,
-                     1 - alpha),
+  put_test(statistics::t_test_of(estimate_of(sliced) - estimate_of(alone), error, std::min(sliced.df, alone.df), 0,
+                                 statistics::Alternative::kTwoSided, 1 - alpha),
            bias);
 }
 
@@ -90,7 +90,8 @@ void compare_programs(const Samples& samples, const std::vector<const SlicingBia
     bias.refused = "not each " + samples.workload_word + " has a difference of its own";
     return;
   }
-  const auto test = one_sample_t(means_by_program(samples, values), 0, Alternative::kTwoSided, 1 - samples.alpha);
+  const auto test =
+      statistics::one_sample_t(means_by_program(samples, values), 0, statistics::Alternative::kTwoSided, 1 - samples.alpha);
   if (test) put_test(*test, bias);
   else bias.refused = test.error().message;
 }
@@ -107,7 +108,7 @@ void judge(const Samples& samples, std::vector<SlicingBias>& biases) {
   for (const auto& [which, family] : families) {
     std::vector<double> p_values;
     for (const SlicingBias* bias : family) p_values.push_back(bias->p_value);
-    const std::vector<double> adjusted = holm(p_values);
+    const std::vector<double> adjusted = statistics::holm(p_values);
     for (size_t i = 0; i < family.size(); ++i) {
       family[i]->p_holm = adjusted[i];
       family[i]->moves =
@@ -239,4 +240,4 @@ void leave_to_alone(const Slicing& slicing, Report& report) {
     refuse(one.workload.empty() ? Population::kThese : Population::kOneWorkload, one);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -16,7 +16,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/samples.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // How many times smaller p must be for an answer that the blocks alone give by themselves.
 inline constexpr double kOnlyAlone = 10;
@@ -34,4 +34,4 @@ void leave_to_alone(const Slicing& slicing, Report& report);
 // The trials of the blocks alone, as an experiment of the ordinary kind.
 Samples blocks_alone(const Samples& samples);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -1,4 +1,4 @@
-// See stopping.h for the method.
+// The method is in stopping_decision.h.
 #include "analysis/report/stopping_decision.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "analysis/statistics/confidence_sequence.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr double kLargestAlpha = 0.49;  // boundaries are for alpha below one half
@@ -70,15 +70,15 @@ bool is_settled(const Stopping& stopping, const Report& report, const Contrast& 
 
 }  // namespace
 
-Result<LookLevels> LookLevels::at_look(Spending spending, const std::vector<double>& fractions, size_t index,
+Result<LookLevels> LookLevels::at_look(statistics::Spending spending, const std::vector<double>& fractions, size_t index,
                                        double alpha) {
-  if (spending != Spending::kObrienFleming && spending != Spending::kPocock)
+  if (spending != statistics::Spending::kObrienFleming && spending != statistics::Spending::kPocock)
     return bad_input("looks are judged by a spending function: obrien-fleming or pocock");
   if (!(alpha > 0 && 2 * alpha < kLargestAlpha)) return bad_input("with declared looks alpha must be below 0.245");
   const std::vector<double> upto(fractions.begin(), fractions.begin() + static_cast<long>(index) + 1);
   LookLevels levels(alpha);
   for (double a : knots(alpha)) {
-    STAB_TRY(const std::vector<Look> looks, alpha_spending(spending, upto, a, false));
+    STAB_TRY(const std::vector<statistics::Look> looks, statistics::alpha_spending(spending, upto, a, false));
     const double nominal = looks.back().nominal_p;
     if (a == alpha) levels.interval_ = nominal;
     if (a == 2 * alpha) levels.equivalence_ = nominal;
@@ -90,14 +90,14 @@ Result<LookLevels> LookLevels::at_look(Spending spending, const std::vector<doub
 LookLevels LookLevels::in_sequence(uint32_t replicates, double narrowest_at, double alpha) {
   LookLevels levels(alpha);
   levels.replicates_ = replicates;
-  levels.mixture_ = mixture_narrowest_at(narrowest_at, alpha);
+  levels.mixture_ = statistics::mixture_narrowest_at(narrowest_at, alpha);
   const auto nominal = [&](double level) {
-    const double critical = sequence_critical_t(levels.replicates_, levels.mixture_, level);
+    const double critical = statistics::sequence_critical_t(levels.replicates_, levels.mixture_, level);
     // A level that figures can draw with, where there is none: nothing is judged by it.
     constexpr double kUnbounded = 1e-12;
-    return std::isinf(critical) ? kUnbounded : t_two_sided(critical, levels.replicates_ - 1);
+    return std::isinf(critical) ? kUnbounded : statistics::t_two_sided(critical, levels.replicates_ - 1);
   };
-  levels.bounded_ = std::isfinite(sequence_critical_t(levels.replicates_, levels.mixture_, alpha));
+  levels.bounded_ = std::isfinite(statistics::sequence_critical_t(levels.replicates_, levels.mixture_, alpha));
   levels.interval_ = nominal(alpha);
   levels.equivalence_ = nominal(2 * alpha);
   return levels;
@@ -106,8 +106,8 @@ LookLevels LookLevels::in_sequence(uint32_t replicates, double narrowest_at, dou
 double LookLevels::p(double nominal) const {
   if (mixture_ > 0) {
     constexpr double kSmallest = 1e-300;  // what is below it is as far out as any t
-    const double t = nominal < kSmallest ? HUGE_VAL : t_quantile_upper(std::min(nominal, 1.0) / 2, replicates_ - 1);
-    return std::exp(std::min(0.0, -mixture_log_ratio(t, replicates_, mixture_)));
+    const double t = nominal < kSmallest ? HUGE_VAL : statistics::t_quantile_upper(std::min(nominal, 1.0) / 2, replicates_ - 1);
+    return std::exp(std::min(0.0, -statistics::mixture_log_ratio(t, replicates_, mixture_)));
   }
   if (curve_.empty()) return nominal;
   const double x = std::log(std::max(nominal, 1e-300));
@@ -181,7 +181,9 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
       std::string all;
       for (uint32_t at : stopping.looks) all += (all.empty() ? "" : ", ") + std::to_string(at);
       const std::string rule =
-          stopping.spending == Spending::kPocock || stopping.spending == Spending::kClassicPocock ? "Pocock" : "O'Brien-Fleming";
+          stopping.spending == statistics::Spending::kPocock || stopping.spending == statistics::Spending::kClassicPocock
+              ? "Pocock"
+              : "O'Brien-Fleming";
       if (incomplete) return "looks after " + all + " replicates (" + rule + "), " + so_far + " so far";
       return "look " + std::to_string(look_index(stopping, replicates) + 1) + " of " + std::to_string(stopping.looks.size()) +
              " (after " + all + "), " + so_far + "; " + rule +
@@ -194,7 +196,7 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
     case StoppingRule::kPrecision:
       if (incomplete) return "precision: " + std::to_string(stopping.first) + " replicates set the number, " + so_far + " so far";
       return "precision: the spread of " + std::to_string(stopping.first) + " replicates set the number, " + so_far +
-             "; intervals are Stein's (how often they cover: docs/method.md)";
+             "; intervals are Stein's (how often they cover: docs/explanation/how-often-wrong.md)";
   }
   return {};
 }
@@ -218,7 +220,8 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates) {
   } else {
     outcome.index = look_index(stopping, replicates);
     outcome.looks = stopping.looks.size();
-    STAB_TRY(const std::vector<Look> bounds, alpha_spending(stopping.spending, fractions_of(stopping), samples.alpha, false));
+    STAB_TRY(const std::vector<statistics::Look> bounds,
+             statistics::alpha_spending(stopping.spending, fractions_of(stopping), samples.alpha, false));
     outcome.level = bounds[outcome.index].nominal_p;
     outcome.critical_value = bounds[outcome.index].z;
   }
@@ -269,4 +272,4 @@ Result<double> widest_half_width(const Samples& samples, uint32_t replicates) {
   return widest;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -25,7 +25,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // What p-values and intervals mean at one look.
 class LookLevels {
@@ -34,7 +34,8 @@ class LookLevels {
   explicit LookLevels(double alpha) : alpha_(alpha), interval_(alpha), equivalence_(2 * alpha) {}
   // Look `index` of looks at these fractions of the information, by a spending function: the classic boundaries are
   // refused, they hold for all their looks together only. alpha below 0.245.
-  static Result<LookLevels> at_look(Spending spending, const std::vector<double>& fractions, size_t index, double alpha);
+  static Result<LookLevels> at_look(statistics::Spending spending, const std::vector<double>& fractions, size_t index,
+                                    double alpha);
   // A confidence sequence after `replicates`, whose intervals are narrowest at `narrowest_at`. pre: replicates >= 2
   static LookLevels in_sequence(uint32_t replicates, double narrowest_at, double alpha);
 
@@ -104,4 +105,4 @@ Result<LookOutcome> look(const Samples& samples, uint32_t replicates);
 // `replicates` blocks: on the log scale exp(h) - 1, else h as a share of what the baseline's cells average.
 Result<double> widest_half_width(const Samples& samples, uint32_t replicates);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

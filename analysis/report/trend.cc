@@ -18,7 +18,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 // One level against another, on the response's scale.
@@ -82,8 +82,9 @@ std::vector<size_t> comparable(const Found& found, size_t levels) {
   return out;
 }
 
-ArmContrasts contrasts_between(const Found& found, const std::vector<size_t>& levels, const std::vector<size_t>& arms) {
-  ArmContrasts out;
+statistics::ArmContrasts contrasts_between(const Found& found, const std::vector<size_t>& levels,
+                                           const std::vector<size_t>& arms) {
+  statistics::ArmContrasts out;
   const size_t k = levels.size() - 1;
   out.covariance.resize(k * k);
   const auto between = [&](size_t i, size_t j) { return found.of.at({levels[i], levels[j]}); };
@@ -135,7 +136,7 @@ Result<std::string> factor_asked(const Samples& newest, const std::string& wante
 
 // One line before its numbers are known.
 struct Material {
-  std::vector<ArmContrasts> contrasts;
+  std::vector<statistics::ArmContrasts> contrasts;
   std::vector<bool> has;  // by level
   double margin = 0;      // of the newest part that has one
 };
@@ -145,7 +146,7 @@ struct Step {
   double low = 0, high = 0, margin = 0;
 };
 
-void add_steps(const ArmNetwork& network, const Levels& levels, size_t anchor, const Trend& trend, TrendLine& line,
+void add_steps(const statistics::ArmNetwork& network, const Levels& levels, size_t anchor, const Trend& trend, TrendLine& line,
                std::vector<Step>& steps) {
   std::optional<size_t> before;
   for (TrendPoint& point : line.points) {
@@ -154,7 +155,7 @@ void add_steps(const ArmNetwork& network, const Levels& levels, size_t anchor, c
       if (!network.connected(anchor, level)) {
         point.refused = "no chain of experiments leads from '" + trend.anchor + "' to it";
       } else {
-        const TTest test = network.difference(anchor, level, 1 - trend.alpha);
+        const statistics::TTest test = network.difference(anchor, level, 1 - trend.alpha);
         point.against_anchor = to_people(trend.response.scale, test);
         point.standard_error = test.standard_error;
         point.df = test.df;
@@ -162,15 +163,16 @@ void add_steps(const ArmNetwork& network, const Levels& levels, size_t anchor, c
     }
     const std::optional<size_t> from = std::exchange(before, level);
     if (!from || !network.connected(*from, level)) continue;
-    const TTest test = network.difference(*from, level, 1 - trend.alpha);
+    const statistics::TTest test = network.difference(*from, level, 1 - trend.alpha);
     point.before = levels.names[*from];
     point.step = to_people(trend.response.scale, test);
     point.p_value = test.p_value;
-    const auto p_against = [&](double mu, Alternative alternative) {
-      return t_test_of(test.estimate, test.standard_error, test.df, mu, alternative, 1 - trend.alpha).p_value;
+    const auto p_against = [&](double mu, statistics::Alternative alternative) {
+      return statistics::t_test_of(test.estimate, test.standard_error, test.df, mu, alternative, 1 - trend.alpha).p_value;
     };
     if (line.margin > 0)
-      point.p_equivalence = std::max(p_against(-line.margin, Alternative::kGreater), p_against(line.margin, Alternative::kLess));
+      point.p_equivalence = std::max(p_against(-line.margin, statistics::Alternative::kGreater),
+                                     p_against(line.margin, statistics::Alternative::kLess));
     steps.push_back({&point, *test.conf_low, *test.conf_high, line.margin});
   }
 }
@@ -181,8 +183,8 @@ void judge(std::vector<Step>& steps, double alpha) {
     changes.push_back(step.point->p_value);
     equivalences.push_back(step.point->p_equivalence);
   }
-  changes = holm(changes);
-  equivalences = holm(equivalences);
+  changes = statistics::holm(changes);
+  equivalences = statistics::holm(equivalences);
   for (size_t i = 0; i < steps.size(); ++i) {
     TrendPoint& point = *steps[i].point;
     point.p_holm = changes[i];
@@ -248,12 +250,12 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   }
   trend.anchor = levels.names[anchor];
   order.insert(order.begin(), "");
-  std::vector<std::pair<std::string, ArmNetwork>> networks;
+  std::vector<std::pair<std::string, statistics::ArmNetwork>> networks;
   for (const std::string& workload : order) {
     const auto material = lines.find(workload);
     if (material == lines.end()) continue;
     material->second.has.resize(levels.names.size());
-    STAB_TRY(ArmNetwork network, ArmNetwork::fit(levels.names.size(), material->second.contrasts));
+    STAB_TRY(statistics::ArmNetwork network, statistics::ArmNetwork::fit(levels.names.size(), material->second.contrasts));
     TrendLine line;
     line.workload = workload;
     line.margin = material->second.margin;
@@ -262,15 +264,15 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
     line.q_df2 = network.q_df2();
     line.q_p = 1;
     if (line.q_df > 0)
-      line.q_p = f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
+      line.q_p = statistics::f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
     for (size_t level = 0; level < levels.names.size(); ++level) {
       if (!material->second.has[level]) continue;
       TrendPoint point;
       point.level = levels.names[level];
       point.since = levels.since[level];
-      point.parts = static_cast<size_t>(
-          std::count_if(material->second.contrasts.begin(), material->second.contrasts.end(),
-                        [&](const ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
+      point.parts = static_cast<size_t>(std::count_if(
+          material->second.contrasts.begin(), material->second.contrasts.end(),
+          [&](const statistics::ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
       line.points.push_back(std::move(point));
     }
     trend.lines.push_back(std::move(line));
@@ -288,4 +290,4 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   return trend;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -12,7 +12,7 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 struct SeriesPart {
   std::string name;  // for people: "12, 2026-11-20"
@@ -87,4 +87,4 @@ struct Trend {
 // kBadInput: no part, no treatment or several, an anchor that no part has, or nothing that could be compared.
 Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest& request);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -7,7 +7,7 @@
 #include "analysis/statistics/random_values.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::report {
 namespace {
 
 constexpr size_t kLeast = 2;  // levels in a segment
@@ -51,7 +51,7 @@ double mean_of(const Series& series, size_t begin, size_t end) {
 
 void find_in(const FittedLine& fitted, const Series& series, double alpha, uint64_t rounds, Scale scale) {
   TrendChanges& out = fitted.line->changes;
-  const std::vector<ArmErrors> errors = fitted.network->errors_of(series.arms);
+  const std::vector<statistics::ArmErrors> errors = fitted.network->errors_of(series.arms);
   // How well the variances are known that matter here: as well as those of the step that is known least, since Q is largest
   // where a few levels stand out. The degrees of freedom of all experiments together made 7 % of false alarms in sixteen nights
   // where 5 % were promised; these make 2 %.
@@ -62,15 +62,15 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
   std::vector<double> normals;
   const auto draw = [&](std::span<double> values) {
     std::fill(values.begin(), values.end(), 0.0);
-    const double times = std::sqrt(df / chi_squared_value(rng, df));
-    for (const ArmErrors& part : errors) {
+    const double times = std::sqrt(df / statistics::chi_squared_value(rng, df));
+    for (const statistics::ArmErrors& part : errors) {
       normals.resize(part.terms);
-      for (double& one : normals) one = normal_value(rng);
+      for (double& one : normals) one = statistics::normal_value(rng);
       for (size_t i = 0; i < values.size(); ++i)
         for (size_t j = 0; j < part.terms; ++j) values[i] += times * part.loadings[i * part.terms + j] * normals[j];
     }
   };
-  const Result<ChangePoints> found = e_divisive_against(series.values, kLeast, alpha, rounds, draw);
+  const Result<statistics::ChangePoints> found = statistics::e_divisive_against(series.values, kLeast, alpha, rounds, draw);
   if (!found) {
     out.refused = found.error().message;
     return;
@@ -79,7 +79,7 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
   out.alpha = alpha;
   if (!found->rejected.empty()) out.p_of_next = found->rejected[0].p_value;
   std::vector<size_t> ends{0, series.values.size()};
-  for (const ChangePoint& point : found->found) ends.push_back(point.first);
+  for (const statistics::ChangePoint& point : found->found) ends.push_back(point.first);
   std::sort(ends.begin(), ends.end());
   const auto to_scale = [scale](double value) { return scale == Scale::kLog ? std::exp(value) : value; };
   for (size_t i = 0; i + 1 < ends.size(); ++i)
@@ -93,7 +93,7 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
     const double shift = mean_of(series, ends[i], ends[i + 1]) - mean_of(series, ends[i - 1], ends[i]);
     change.shift = to_scale(shift);
     const auto at = std::find_if(found->found.begin(), found->found.end(),
-                                 [&](const ChangePoint& point) { return point.first == ends[i]; });
+                                 [&](const statistics::ChangePoint& point) { return point.first == ends[i]; });
     change.statistic = at->statistic;
     change.p_value = at->p_value;
     out.found.push_back(change);
@@ -125,4 +125,4 @@ void find_changes(std::vector<FittedLine> lines, size_t anchor, double alpha, Sc
   }
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -16,16 +16,16 @@
 #include "analysis/report/trend.h"
 #include "analysis/statistics/arm_network.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 // A line and what it was fitted from. arms: of its points
 struct FittedLine {
   TrendLine* line = nullptr;
-  const ArmNetwork* network = nullptr;
+  const statistics::ArmNetwork* network = nullptr;
   std::vector<size_t> arms;
 };
 
 // Puts `changes` into the lines. anchor: its arm
 void find_changes(std::vector<FittedLine> lines, size_t anchor, double alpha, Scale scale);
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -5,7 +5,7 @@
 
 #include "analysis/report/report.h"
 
-namespace stab::analysis {
+namespace stab::report {
 
 enum class Worse { kNo, kYes, kUnsure };
 
@@ -27,4 +27,4 @@ inline bool is_time_of_suite(const Report& report, const Contrast& contrast) {
          });
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::report

@@ -10,7 +10,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/root.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // The density of S at a look, over the values at which the trial goes on. Simpson's rule on an odd number of
@@ -118,4 +118,4 @@ Result<std::vector<Look>> alpha_spending(Spending spending, std::span<const doub
   return looks;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

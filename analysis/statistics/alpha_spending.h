@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 enum class Spending {
   kObrienFleming,        // Lan & DeMets (1983), each side a: 2 - 2 Phi(z_(a/2) / sqrt(t)): little early
@@ -26,4 +26,4 @@ struct Look {
 Result<std::vector<Look>> alpha_spending(Spending spending, std::span<const double> fractions, double alpha,
                                          bool one_sided);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

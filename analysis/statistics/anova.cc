@@ -13,7 +13,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 struct Fit {
@@ -374,4 +374,4 @@ Result<OneWay> welch_anova(std::span<const Moments> groups) {
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

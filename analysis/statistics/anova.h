@@ -11,7 +11,7 @@
 #include "analysis/statistics/linear_model.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // One line of the table. Residuals have no f, p_value and effect sizes.
 struct AnovaRow {
@@ -65,4 +65,4 @@ struct OneWay {
 // Welch (1951), "On the comparison of several mean values": unequal variances, R's oneway.test().
 Result<OneWay> welch_anova(std::span<const Moments> groups);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

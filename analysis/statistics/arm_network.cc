@@ -14,7 +14,7 @@
 
 #include "analysis/statistics/satterthwaite.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -146,4 +146,4 @@ std::vector<ArmErrors> ArmNetwork::errors_of(const std::vector<size_t>& arms) co
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -11,7 +11,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // What one experiment found. invariant: arms are distinct and at least two; differences[i] is arms[i + 1] minus arms[0];
 // covariance is square, of the differences, row by row, symmetric; df > 0 are those of the covariance; draws > 0: how much it
@@ -64,4 +64,4 @@ class ArmNetwork {
   size_t q_df_ = 0;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

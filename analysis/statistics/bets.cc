@@ -6,7 +6,7 @@
 
 #include "analysis/statistics/root.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Half of a normal density at quarters of its standard deviation up to the third; beyond it next to nothing is left.
@@ -112,4 +112,4 @@ BetEnds widened_by_bets(std::span<const double> values, double g, double alpha, 
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

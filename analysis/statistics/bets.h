@@ -19,7 +19,7 @@
 #include <array>
 #include <span>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // The wealth of who bets that the mean is above m, and of who bets that it is below.
 class Bets {
@@ -58,4 +58,4 @@ struct BetEnds {
 // intervals, either of which would do. pre: inner lies around the values' mean, and is no point
 BetEnds widened_by_bets(std::span<const double> values, double g, double alpha, const BetEnds& inner);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -1,5 +1,5 @@
 // Intervals are Student's on the blocks' differences: the cells of a block share its noise, so only differences are looked at.
-// Differences of sliced blocks have heavy and even tails, for which t is careful (docs/explain.md has the rates).
+// Differences of sliced blocks have heavy and even tails, for which t is careful (docs/how-to/explain.md has the rates).
 #include "analysis/statistics/cause.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr uint32_t kLeastBlocks = 3;
@@ -130,4 +130,4 @@ Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const Cause
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -20,7 +20,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // Logarithms of CPU times of the four trials of one block.
 struct CauseBlock {
@@ -72,4 +72,4 @@ Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, siz
 // kBadInput: fewer than three blocks, or a time that is no number. pre: 0 < nominal < 1
 Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/studentized.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 struct Pooled {
@@ -91,4 +91,4 @@ Result<PairwiseComparisons> dunnett(const std::vector<Moments>& groups, size_t c
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct Comparison {
   size_t first = 0;       // index of the group that is subtracted from
@@ -34,4 +34,4 @@ Result<PairwiseComparisons> tukey_hsd(const std::vector<Moments>& groups, double
 Result<PairwiseComparisons> dunnett(const std::vector<Moments>& groups, size_t control, Alternative alternative,
                                     double conf);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

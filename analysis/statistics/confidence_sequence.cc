@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 double mixture_log_ratio(double t, double n, double g) {
   const double r = 1 + n * g, x = t * t / (n - 1);
@@ -43,4 +43,4 @@ double mixture_narrowest_at(double n, double alpha) {
   return std::exp((low + high) / 2);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

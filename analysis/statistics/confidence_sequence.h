@@ -18,7 +18,7 @@
 // whether it holds.
 #pragma once
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // log E. pre: n >= 2, g > 0; t may be infinite
 double mixture_log_ratio(double t, double n, double g);
@@ -29,4 +29,4 @@ double sequence_critical_t(double n, double g, double alpha);
 // The g whose intervals after n values are narrowest. pre: n >= 2, 0 < alpha < 1
 double mixture_narrowest_at(double n, double alpha);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

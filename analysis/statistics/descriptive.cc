@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 double Moments::sd() const { return std::sqrt(variance()); }
 double Moments::standard_error() const { return std::sqrt(variance() / static_cast<double>(n)); }
@@ -188,4 +188,4 @@ bool constant(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [&](double value) { return value == values[0]; });
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

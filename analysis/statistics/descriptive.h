@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // Count, mean and sum of squared deviations: enough for every normal-theory method here, and mergeable.
 // invariant: m2 >= 0; n == 0 implies mean == 0 and m2 == 0
@@ -67,4 +67,4 @@ Status check_squares(std::span<const double> values);
 // Where only moments are known and their squares are 0.
 Error no_spread();
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 inline constexpr size_t kDipSizeCount = 18, kDipTailCount = 18;
 inline constexpr double kDipSizes[kDipSizeCount] = {4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000};
@@ -51,4 +51,4 @@ inline constexpr double kDipQuantiles[kDipSizeCount][kDipTailCount] = {
      0.6263, 0.6594, 0.6993, 0.7315, 0.7617, 0.7969, 0.8176},
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -18,7 +18,7 @@
 #include <exception>
 #include <limits>
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 namespace bm = boost::math;
@@ -155,4 +155,4 @@ double noncentral_f_upper(double f, double df1, double df2, double lambda) {
 
 double log_gamma(double x) { return of_boost([&] { return bm::lgamma(x, Quiet()); }); }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

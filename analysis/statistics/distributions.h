@@ -2,7 +2,7 @@
 // as complements, so that small p-values keep their digits (down to about 1e-300).
 #pragma once
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 double normal_cdf(double z);
 double normal_upper(double z);
@@ -38,4 +38,4 @@ double noncentral_f_upper(double f, double df1, double df2, double lambda);
 
 double log_gamma(double x);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -10,7 +10,7 @@
 #include "base/number_text.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr double kMostSteps = 2e10;  // n^2 times permutations, of 2.4 ns: a minute for each split that is asked about
@@ -147,4 +147,4 @@ Result<ChangePoints> e_divisive_against(std::span<const double> values, size_t l
   return search_for(values, 1, least, alpha, rounds, [&draw](std::span<const size_t>, std::span<double> other) { draw(other); });
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -22,7 +22,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct ChangePoint {
   size_t first = 0;     // index of the first value after it
@@ -46,4 +46,4 @@ using SeriesWithoutChange = std::function<void(std::span<double>)>;
 Result<ChangePoints> e_divisive_against(std::span<const double> values, size_t least, double alpha, uint64_t rounds,
                                         const SeriesWithoutChange& draw);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -7,7 +7,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // The noncentrality at which P(T > t) = upper; increasing in the noncentrality.
@@ -41,4 +41,4 @@ Result<StandardizedDifference> cohen_d(const Moments& first, const Moments& seco
   return d;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

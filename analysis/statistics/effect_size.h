@@ -4,7 +4,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct StandardizedDifference {
   double estimate = 0;   // Cohen's d with the pooled sd
@@ -16,4 +16,4 @@ struct StandardizedDifference {
 
 Result<StandardizedDifference> cohen_d(const Moments& first, const Moments& second, double conf);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr int kHighestAlias = 3;  // factors of an alias that is worth naming; effects of more are rarely there
@@ -186,4 +186,4 @@ Result<MainEffect> main_effect(const FactorCodes& cells, size_t factor, uint32_t
   return effect;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include "analysis/statistics/linear_model.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // A term that the cells can tell from those before it.
 struct EstimableTerm {
@@ -42,4 +42,4 @@ struct MainEffect {
 // Refuses a level without a cell and factors that go together in all cells, with their names.
 Result<MainEffect> main_effect(const FactorCodes& cells, size_t factor, uint32_t level, uint32_t baseline);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

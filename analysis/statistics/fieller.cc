@@ -12,7 +12,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Means with the variances and the covariance of their estimates.
@@ -79,4 +79,4 @@ Result<RatioOfMeans> fieller_paired(std::span<const double> first, std::span<con
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -6,7 +6,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct RatioOfMeans {
   double estimate = 1;     // first over second
@@ -26,4 +26,4 @@ Result<RatioOfMeans> fieller(const Moments& first, const Moments& second, double
 // The same for pairs, whose values go together. pre: in pair order
 Result<RatioOfMeans> fieller_paired(std::span<const double> first, std::span<const double> second, double rho, double conf);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 std::string term_name(const FactorCodes& factors, TermMask term) {
   std::string name;
@@ -100,4 +100,4 @@ bool Orthogonalizer::add(Column column) {
   return true;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

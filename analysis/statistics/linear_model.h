@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 using Column = std::vector<double>;
 
@@ -59,4 +59,4 @@ double dot(std::span<const double> a, std::span<const double> b);
 // y -= factor * x
 void subtract(Column& y, double factor, std::span<const double> x);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -11,7 +11,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -385,4 +385,4 @@ Result<MixedFit> fit_mixed(const std::vector<std::vector<double>>& columns, cons
   return fit;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -22,7 +22,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // One random intercept: which of its levels each row has.
 // invariant: codes[row] < levels
@@ -53,4 +53,4 @@ struct MixedFit {
 Result<MixedFit> fit_mixed(const std::vector<std::vector<double>>& columns, const std::vector<std::string>& names,
                            const std::vector<RandomTerm>& random, std::span<const double> values, DegreesOfFreedom method);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

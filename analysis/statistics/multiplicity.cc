@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 std::vector<size_t> ascending(std::span<const double> p) {
@@ -69,4 +69,4 @@ std::vector<double> bonferroni(std::span<const double> p_values) {
   return adjusted;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

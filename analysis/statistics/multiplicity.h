@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // In the order given, each at most 1, as R's p.adjust(). pre: 0 <= p <= 1
 std::vector<double> holm(std::span<const double> p_values);                // Holm (1979): family-wise error
@@ -14,4 +14,4 @@ std::vector<double> hochberg(
 std::vector<double> benjamini_yekutieli(std::span<const double> p_values);  // 2001: false discovery rate, any dependence
 std::vector<double> bonferroni(std::span<const double> p_values);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

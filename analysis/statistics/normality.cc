@@ -11,7 +11,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 template <size_t N>
@@ -137,4 +137,4 @@ Result<NormalityTest> anderson_darling(std::span<const double> values) {
   return NormalityTest{a2, aa, p};
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

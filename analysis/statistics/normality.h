@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct NormalityTest {
   double statistic = 0;  // W, or A squared
@@ -20,4 +20,4 @@ Result<NormalityTest> shapiro_wilk(std::span<const double> values);
 // table 4.9), as R's nortest. n >= 8, not constant.
 Result<NormalityTest> anderson_darling(std::span<const double> values);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -13,7 +13,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Pairs are as many as the square of this at most.
@@ -148,4 +148,4 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

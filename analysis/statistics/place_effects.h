@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct PlacedRun {
   uint32_t block = 0;
@@ -62,4 +62,4 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
 // Runs that as many functions want at least.
 inline constexpr uint32_t kRunsPerFunction = 4;
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

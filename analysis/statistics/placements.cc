@@ -13,7 +13,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr double kHuber = 1.345;       // 95 % efficient where the noise is normal
@@ -536,4 +536,4 @@ std::vector<PlacementFit::Share> PlacementFit::shares(double confidence, uint64_
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

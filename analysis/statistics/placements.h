@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // Of a moment at which the place had none of the levels that are looked at.
 inline constexpr uint8_t kNoLevel = 255;
@@ -140,4 +140,4 @@ class PlacementFit {
 };
 inline constexpr size_t kStretchRows = 25, kLeastResampled = 8;
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -10,7 +10,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // x in [low, high] with rising(x) = target.
@@ -176,4 +176,4 @@ Result<uint64_t> layouts_for_margin(const Components& components, uint64_t runs,
   return static_cast<uint64_t>(std::ceil(n));
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 enum class TDesign { kTwoSample, kOneSample, kPaired };
 
@@ -67,4 +67,4 @@ struct Components {
 Result<uint64_t> layouts_for_margin(const Components& components, uint64_t runs, double margin, double alpha,
                                     double power);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 struct Binomial {
@@ -76,4 +76,4 @@ Result<ProportionTest> exact_binomial(uint64_t successes, uint64_t trials, doubl
   return test;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -6,7 +6,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct ProportionTest {
   double estimate = 0;
@@ -19,4 +19,4 @@ struct ProportionTest {
 Result<ProportionTest> exact_binomial(uint64_t successes, uint64_t trials, double p, Alternative alternative,
                                       double conf);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

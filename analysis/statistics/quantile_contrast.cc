@@ -14,7 +14,7 @@
 #include "base/number_text.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Harrell & Davis (1982), equation 1: the weight of each order statistic.
@@ -198,4 +198,4 @@ double simultaneous_critical_t(const std::vector<std::vector<double>>& correlati
   return largest[static_cast<size_t>(at)];
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

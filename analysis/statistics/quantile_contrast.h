@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // pre: not empty, 0 < p < 1
 double harrell_davis(std::span<const double> values, double p);
@@ -46,4 +46,4 @@ Result<QuantileContrasts> quantile_contrasts(std::span<const WeightedSample> sam
 // pre: correlations square and not empty, df > 0
 double simultaneous_critical_t(const std::vector<std::vector<double>>& correlations, double df, double alpha);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 double normal_value(Rng& rng) {
   while (true) {
@@ -24,4 +24,4 @@ double chi_squared_value(Rng& rng, double df) {
   }
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

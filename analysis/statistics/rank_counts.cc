@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Kth smallest of a family of sorted rows. A row i holds values row(i, j) for j in [first(i), last(i)), ascending
@@ -100,4 +100,4 @@ double kth_walsh_average(std::span<const double> x, uint64_t k) {
                 collect);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // The k-th smallest (from 1) of all differences x_i - y_j. pre: both sorted, 1 <= k <= |x| |y|
 double kth_difference(std::span<const double> x, std::span<const double> y, uint64_t k);
@@ -12,4 +12,4 @@ double kth_difference(std::span<const double> x, std::span<const double> y, uint
 // The k-th smallest (from 1) of (x_i + x_j) / 2 over i <= j. pre: sorted, 1 <= k <= n (n + 1) / 2
 double kth_walsh_average(std::span<const double> x, uint64_t k);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -14,7 +14,7 @@
 #include "analysis/statistics/rank_counts.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // P(T = s), T the sum of doubled ranks of a random half (signs) or of a random subset of size `take`.
@@ -434,4 +434,4 @@ Result<double> signed_rank_p(std::span<const double> values) {
   return test.p_value;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

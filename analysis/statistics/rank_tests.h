@@ -9,7 +9,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // How the p-value is got. Automatic is R's rule: exact below 50 values where there are no ties and no zeros,
 // else the normal approximation.
@@ -73,4 +73,4 @@ Result<double> signed_rank_p(std::span<const double> values);
 // R's rule, for reports: as many values are ranked exactly.
 inline constexpr size_t kExactBelow = 50;
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

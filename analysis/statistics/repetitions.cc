@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr uint64_t kMostOutermost = 1'000'000;
@@ -160,4 +160,4 @@ Result<Repetitions> plan_repetitions(std::span<const Level> levels, const Repeti
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct Level {
   double variance = 0;  // that this level adds; >= 0
@@ -47,4 +47,4 @@ double cost_of(std::span<const Level> levels, std::span<const uint64_t> counts);
 // levels: outermost first. Refuses variances that are all 0, and precision that no 10^6 outermost repetitions reach.
 Result<Repetitions> plan_repetitions(std::span<const Level> levels, const RepetitionsAsked& asked);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

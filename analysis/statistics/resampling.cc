@@ -12,7 +12,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // pre: values may be reordered
@@ -304,4 +304,4 @@ Result<BootstrapInterval> bca_clusters(size_t clusters, const ClusterStatistic& 
   return bca_interval(*whole, std::move(replicates), std::move(influence), conf);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -10,7 +10,7 @@
 #include "analysis/statistics/t_tests.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 enum class BootstrapStatistic { kMean, kMedian, kSd };
 
@@ -53,4 +53,4 @@ Result<PermutationTest> block_permutation(std::span<const double> values, std::s
                                           std::span<const uint32_t> block, Alternative alternative,
                                           uint64_t resamples, uint64_t seed);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

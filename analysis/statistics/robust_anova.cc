@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 using Eigen::MatrixXd;
@@ -118,4 +118,4 @@ Result<std::vector<AnovaRow>> hc3_anova(const CellTable& table, std::span<const 
   return rows;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

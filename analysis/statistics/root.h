@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct RootStop {
   double width = 1e-12;   // of the bracket, relative to the end that is farther from zero
@@ -39,4 +39,4 @@ double falling_root(const Function& f, double low, double high, const RootStop& 
   return 0.5 * (low + high);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

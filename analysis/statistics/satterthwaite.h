@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 class VarianceSum {
  public:
@@ -29,4 +29,4 @@ class VarianceSum {
   double sum_ = 0, largest_ = 0;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -9,7 +9,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 Result<SequenceTest> lag1_autocorrelation(std::span<const double> values) {
   STAB_CHECK_OK(check_sample(values, 10, "lag-1 autocorrelation"));
@@ -261,4 +261,4 @@ Result<std::vector<size_t>> change_points(std::span<const double> values, double
   return changes;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

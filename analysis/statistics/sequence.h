@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct SequenceTest {
   double statistic = 0;
@@ -42,4 +42,4 @@ Result<std::vector<size_t>> change_points(std::span<const double> values, double
 // neighbours are equal, from their mean square). 0 only below 3 values and for equal ones.
 double default_penalty(std::span<const double> values);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

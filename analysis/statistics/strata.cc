@@ -13,7 +13,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // y and the term columns, seen from one stratum.
@@ -315,4 +315,4 @@ Result<std::vector<WithinRow>> within_anova(const std::vector<std::vector<double
   return rows;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -11,7 +11,7 @@
 #include "analysis/statistics/effects.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // The residuals row is last and absent when the stratum has no residual df; then f and p_value are absent too.
 struct Stratum {
@@ -49,4 +49,4 @@ Result<std::vector<WithinRow>> within_anova(const std::vector<std::vector<double
 Result<std::vector<WithinRow>> within_anova(const std::vector<std::vector<double>>& values, const FactorCodes& cells,
                                             const std::vector<EstimableTerm>& terms);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -14,7 +14,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/root.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // E[tail(q s)] over s = chi_df / sqrt(df), with s = exp(u):
@@ -144,4 +144,4 @@ double dunnett_quantile(double upper, std::span<const double> lambda, double df,
   return solve(upper, two_sided ? 0 : -4, [=](double q) { return dunnett_upper(q, lambda, df, two_sided); });
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // P(Q > q) of the range of `means` standard normals over an independent chi / sqrt(df). pre: means >= 2, df > 0
 // (may be infinite), q >= 0
@@ -17,4 +17,4 @@ double studentized_range_quantile(double upper, double means, double df);
 double dunnett_upper(double q, std::span<const double> lambda, double df, bool two_sided);
 double dunnett_quantile(double upper, std::span<const double> lambda, double df, bool two_sided);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

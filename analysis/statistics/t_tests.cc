@@ -11,7 +11,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/satterthwaite.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 Status check_counts(const Moments& first, const Moments& second, std::string_view method) {
@@ -144,4 +144,4 @@ Result<Tost> tost_one_sample(std::span<const double> values, double low, double 
   return tost_of(one_sample_t(values, 0, Alternative::kTwoSided, 1 - alpha, rounded_at), low, high, alpha);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 enum class Alternative { kTwoSided, kLess, kGreater };
 
@@ -62,4 +62,4 @@ Result<Tost> tost(const Moments& first, const Moments& second, double low, doubl
 // rounded_at: as one_sample_t's.
 Result<Tost> tost_one_sample(std::span<const double> values, double low, double high, double alpha, double rounded_at = 0);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -11,7 +11,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/dip_quantiles.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr size_t kLeast = 4;
@@ -206,4 +206,4 @@ std::vector<std::span<const double>> groups_of_values(std::span<const double> so
   return groups_at(sorted, starts);
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

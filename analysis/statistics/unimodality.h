@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct DipTest {
   double dip = 0;      // between 1 / (2 n) and 1 / 4
@@ -33,4 +33,4 @@ Result<DipTest> dip_test(std::span<const double> values);
 // pre: sorted; as dip_test's else
 std::vector<std::span<const double>> groups_of_values(std::span<const double> sorted, double level);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

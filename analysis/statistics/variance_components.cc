@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/descriptive.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // Levels of each factor within those before it, numbered from 0.
@@ -244,4 +244,4 @@ Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& fa
   return components;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

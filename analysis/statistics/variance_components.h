@@ -8,7 +8,7 @@
 #include "analysis/statistics/linear_model.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 struct VarianceComponent {
   std::string name;      // the factor, or "residual"
@@ -25,4 +25,4 @@ struct VarianceComponent {
 Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& factors,
                                                            std::span<const double> values);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

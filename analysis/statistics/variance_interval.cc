@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 // R's mean(x, trim): this share of the values is left off at each end. pre: trim < 0.5
@@ -55,4 +55,4 @@ Result<VarianceInterval> variance_interval(std::span<const double> values, doubl
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

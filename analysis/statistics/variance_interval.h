@@ -7,7 +7,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // Of the variance; its roots are the standard deviation's.
 struct VarianceInterval {
@@ -20,4 +20,4 @@ struct VarianceInterval {
 // Refuses fewer than 2 values and constant ones.
 Result<VarianceInterval> variance_interval(std::span<const double> values, double conf);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -9,7 +9,7 @@
 
 #include "analysis/statistics/distributions.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 Result<OneWay> one_way(const std::vector<std::vector<double>>& groups) {
   if (groups.size() < 2) return bad_input("one-way needs at least 2 groups, got " + std::to_string(groups.size()));
@@ -155,4 +155,4 @@ Result<OneWay> levene_in_blocks(const std::vector<std::vector<double>>& blocks) 
   return result;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

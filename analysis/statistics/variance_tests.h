@@ -7,7 +7,7 @@
 #include "analysis/statistics/anova.h"
 #include "base/result.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // Analysis of variance of the distances from each group's centre. Levene (1960): the mean; Brown & Forsythe
 // (1974): the median, robust to shape. car::leveneTest gives the same.
@@ -22,4 +22,4 @@ Result<OneWay> levene_in_blocks(const std::vector<std::vector<double>>& blocks);
 // One-way analysis of variance with pooled variance.
 Result<OneWay> one_way(const std::vector<std::vector<double>>& groups);
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -8,7 +8,7 @@
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::analysis {
+namespace stab::text {
 namespace {
 
 void write(JsonWriter& json, const Finding& finding);
@@ -164,4 +164,4 @@ std::string Finding::text(int width) const {
   return out + tables;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::text {
 
 class Finding {
  public:
@@ -42,4 +42,4 @@ class Finding {
   std::vector<std::pair<std::string, Value>> fields_;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::text

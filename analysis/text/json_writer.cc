@@ -6,7 +6,7 @@
 
 #include "base/number_text.h"
 
-namespace stab::analysis {
+namespace stab::text {
 
 namespace {
 
@@ -122,4 +122,4 @@ JsonWriter& JsonWriter::numbers(std::string_view key, std::span<const double> va
 
 std::string JsonWriter::take() { return std::move(out_) + "\n"; }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace stab::analysis {
+namespace stab::text {
 
 class JsonWriter {
  public:
@@ -50,4 +50,4 @@ class JsonWriter {
   bool first_ = true;
 };
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -5,7 +5,7 @@
 
 #include "analysis/text/valid_text.h"
 
-namespace stab::analysis {
+namespace stab::text {
 namespace {
 
 // Brackets and stars are grouped, as one that begins a row would be an argument of the line end before it.
@@ -46,4 +46,4 @@ std::string as_latex(std::string_view as_given) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -5,7 +5,7 @@
 
 #include "analysis/text/valid_text.h"
 
-namespace stab::analysis {
+namespace stab::text {
 
 std::string as_markup(std::string_view text) {
   std::string out;
@@ -71,4 +71,4 @@ std::string as_markdown(std::string_view text) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace stab::analysis {
+namespace stab::text {
 
 // Nothing in it is markup, in an element or in a quoted attribute.
 std::string as_markup(std::string_view text);
@@ -18,4 +18,4 @@ std::string as_markup_line(std::string_view text);
 // calls nobody.
 std::string as_markdown(std::string_view text);
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -9,7 +9,7 @@
 #include "analysis/text/latex.h"
 #include "analysis/text/markup.h"
 
-namespace stab::analysis {
+namespace stab::text {
 
 TextTable::TextTable(std::vector<ColumnStyle> columns) : columns_(std::move(columns)) {}
 
@@ -174,4 +174,4 @@ std::string wrap(std::string_view text, int width, std::string_view first, std::
   return out + line + "\n";
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

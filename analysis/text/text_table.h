@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stab::analysis {
+namespace stab::text {
 
 class TextTable {
  public:
@@ -48,4 +48,4 @@ std::string ratio_text(double ratio);
 // Splits at spaces into lines of at most width columns; the first starts with `first`, the others with `indent`.
 std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent);
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace stab::analysis {
+namespace stab::text {
 namespace {
 
 // Length of the well-formed sequence at `at`, 0: there is none (Unicode 15, table 3-7).
@@ -34,4 +34,4 @@ std::string valid_text(std::string_view text) {
   return out;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::text

@@ -82,7 +82,7 @@ std::string file_of(const Layout& layout) { return layout ? layout->path : std::
 void warn_of_layout(const LinkJob& job, const LayoutChoice& layout) {
   if (!job.relocatable && job.output.substr(job.output.rfind('/') + 1) == layout.file.program)
     fprintf(stderr,
-            "szc: warning: '%s' is linked without libc, so nobody has looked whether its functions are where '%s' places them\n",
+            "szc: warning: '%s' is linked without libc, so szc can't check whether its functions are where '%s' places them\n",
             job.output.c_str(), layout.path.c_str());
 }
 

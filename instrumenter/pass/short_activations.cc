@@ -4,9 +4,9 @@
 // the two frames, which lie side by side, is the same in all layouts.
 //
 // How much less moves was measured as the entropy of the cache set that the stack pointer is in, function by function, with
-// new pads every 5 ms, where 1 is uniform (tests/bench/stack_movement, docs/stack.md): nothing changes in eprover, gnugo and
-// Tcl with functions of up to 200 instructions left out; perl has 0.79 with all pads, 0.77 without those of fewer than 48
-// instructions, 0.69 of 100 and 0.65 of 200.
+// new pads every 5 ms, where 1 is uniform (tests/bench/stack_movement, docs/contributors/stack.md): nothing changes in eprover,
+// gnugo and Tcl with functions of up to 200 instructions left out; perl has 0.79 with all pads, 0.77 without those of fewer than
+// 48 instructions, 0.69 of 100 and 0.65 of 200.
 #include "instrumenter/pass/short_activations.h"
 
 namespace stab {

@@ -2,10 +2,12 @@
 #include "plan/metrics/collected.h"
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "base/number_text.h"
 #include "base/printable.h"
+#include "base/wording.h"
 
 namespace stab::metrics {
 namespace {
@@ -57,11 +59,40 @@ std::vector<Metric> Collected::take() const {
   return out;
 }
 
+BenchmarkName with_parameters(std::string plain, std::vector<Parameter> parameters) {
+  std::string full = plain;
+  for (const Parameter& one : parameters) full += ":" + one.name + "=" + one.value;
+  return {std::move(full), std::move(plain), std::move(parameters)};
+}
+
+Status ProcessList::add(const BenchmarkName& name, double seconds, size_t process, bool is_count) {
+  STAB_CHECK_OK(names_.add(name.full, seconds));
+  for (const Parameter& one : name.parameters)
+    if (has_control(one.name) || has_control(one.value))
+      return bad_input("a parameter of '" + name.full + "' has control characters");
+  if (times_.size() == kMostProcesses) return bad_input("more than " + std::to_string(kMostProcesses) + " processes");
+  if (!(seconds > 0)) return bad_input("'" + name.full + "' took 0 s in one process, which has no logarithm");
+  times_.push_back({name.full, process, seconds, name.parameters.empty() ? "" : name.plain, name.parameters, is_count});
+  return {};
+}
+
+Status check_apart(const std::vector<std::string>& names, const std::string& cure) {
+  std::map<std::string_view, size_t> places;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto [at, fresh] = places.try_emplace(names[i], i + 1);
+    if (!fresh)
+      return bad_input("results " + std::to_string(at->second) + " and " + std::to_string(i + 1) + " are both " +
+                       in_quotes(names[i], kMostNameBytes) + ", so nothing tells them apart; " + cure);
+  }
+  return {};
+}
+
 std::optional<double> seconds_of_unit(std::string_view unit) {
   // The micro sign is the one of Latin-1 or the Greek letter. "hr" and "day" are JMH's.
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6}, {"ms", 1e-3},
-      {"s", 1},      {"min", 60},  {"hr", 3600}, {"day", 86400},    {"seconds", 1},    {"nanoseconds", 1e-9}};
+      {"s", 1},      {"min", 60},  {"hr", 3600}, {"day", 86400},
+      {"msec", 1e-3}, {"second", 1}, {"seconds", 1}, {"nanoseconds", 1e-9}};
   for (const auto& [name, seconds] : kUnits)
     if (name == unit) return seconds;
   return {};

@@ -9,13 +9,22 @@ namespace stab::metrics {
 const std::vector<Format>& formats() {
   static const std::vector<Format> table = {
       {"google-benchmark", "Google Benchmark's --benchmark_format=json", read_google_benchmark, read_google_benchmark_processes},
-      {"hyperfine", "hyperfine's --export-json", read_hyperfine, read_hyperfine_runs},
-      {"criterion", "cargo criterion's --message-format=json, or --output-format bencher", read_criterion},
+      {"hyperfine", "hyperfine's --export-json or --export-csv", read_hyperfine, read_hyperfine_runs},
+      {"criterion", "cargo criterion's --message-format=json, what 'cargo bench' prints, or target/criterion", read_criterion,
+       nullptr, "target/criterion", OwnPlace::kCriterion},
       {"jmh", "JMH's -rf json", read_jmh, read_jmh_forks},
-      {"pytest-benchmark", "pytest's --benchmark-json", read_pytest_benchmark},
-      {"lnt", "LNT's report file, format 2", read_lnt, read_lnt_runs},
-      {"go", "go test -bench", read_go},
+      {"pytest-benchmark", "pytest's --benchmark-json, or .benchmarks", read_pytest_benchmark, nullptr, ".benchmarks",
+       OwnPlace::kNewest, ".json"},
+      {"lnt", "LNT's report file, format 2, or a run of its server", read_lnt, read_lnt_runs},
+      {"go", "go test -bench, with or without -json", read_go},
       {"csv", "columns 'name' and 'value', and 'unit' where it isn't seconds", read_csv},
+      {"pyperf", "pyperf's -o out.json", read_pyperf, read_pyperf_runs},
+      {"asv", "airspeed velocity's results, version 2", read_asv, read_asv_processes, ".asv/results", OwnPlace::kNewest, ".json"},
+      {"benchmark-dotnet", "BenchmarkDotNet's -e fulljson", read_benchmark_dotnet, read_benchmark_dotnet_launches,
+       "BenchmarkDotNet.Artifacts/results", OwnPlace::kAll, ".json"},
+      {"catch2", "Catch2's -r xml, or what it prints", read_catch2},
+      {"ctest", "CTest's --output-junit, or LastTest.log", read_ctest, nullptr, "Testing/Temporary/LastTest.log"},
+      {"perf-stat", "perf stat -x,", read_perf_stat, read_perf_stat_events},
   };
   return table;
 }

@@ -1,151 +1,20 @@
-// The JSON of benchmark libraries. Depth is counted before anything is parsed; a member that is missing or of another type
-// is named with the benchmark that it belongs to.
+// The JSON of Google Benchmark, JMH and pytest-benchmark.
 //
-// Google Benchmark: docs/user_guide.md, "Output Formats". hyperfine: export/json.rs. cargo-criterion: book, "External tools";
-// criterion: bencher_compat, and Rust's test crate, whose lines that is. LNT: docs, "Importing Data". JMH:
-// results/format/JSONResultFormat.java. pytest-benchmark: docs/usage, "--benchmark-json".
-#include <nlohmann/json.hpp>
+// Google Benchmark: docs/user_guide.md, "Output Formats". JMH: results/format/JSONResultFormat.java. pytest-benchmark:
+// docs/usage, "--benchmark-json".
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include "base/number_text.h"
-#include "base/wording.h"
 #include "plan/metrics/collected.h"
+#include "plan/metrics/json_reader.h"
 #include "plan/metrics/readers.h"
 
 namespace stab::metrics {
 namespace {
 
 using nlohmann::json;
-
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
-      continue;
-    }
-    if (c == '"') in_string = true;
-    else if ((c == '[' || c == '{') && ++depth > kMostDepth) return true;
-    else if (c == ']' || c == '}') --depth;
-  }
-  return false;
-}
-
-std::string place_of(std::string_view text, size_t byte) {
-  const std::string_view before = text.substr(0, std::min(byte, text.size()));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - start + 1);
-}
-
-// Google Benchmark and Python write what is no number as "NaN" and "Infinity", which JSON doesn't have: a counter's coefficient
-// of variation is 0 / 0 where the counter stayed at 0. An empty string of the same length takes their places, so that nobody
-// takes them for numbers, and errors keep theirs.
-std::string without_infinities(std::string_view text) {
-  std::string out(text);
-  bool in_string = false;
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (in_string) {
-      if (out[i] == '\\') ++i;
-      else if (out[i] == '"') in_string = false;
-      continue;
-    }
-    in_string = out[i] == '"';
-    if (out[i] != 'N' && out[i] != 'I' && out[i] != '-') continue;
-    for (const std::string_view word : {"NaN", "-NaN", "Infinity", "-Infinity"}) {
-      if (out.compare(i, word.size(), word) != 0) continue;
-      out.replace(i, word.size(), "\"\"" + std::string(word.size() - 2, ' '));
-      i += word.size() - 1;
-      break;
-    }
-  }
-  return out;
-}
-
-Result<json> parse(std::string_view text) {
-  if (too_deep(text)) return bad_input("nested deeper than " + std::to_string(kMostDepth) + " levels");
-  std::string replaced;
-  if (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos)
-    text = replaced = without_infinities(text);
-  try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
-    const size_t byte = error.byte > 0 ? error.byte - 1 : 0;
-    return bad_input(byte >= text.size() ? "it ends at " + place_of(text, byte) + " in the middle of the JSON; was it cut off?"
-                                         : place_of(text, byte) + ": this is no JSON");
-  } catch (const json::exception&) {
-    return bad_input("a number in it is larger than a double holds");
-  }
-}
-
-// A member of an object; null: none.
-const json* member(const json& of, const char* name) {
-  if (!of.is_object()) return nullptr;
-  const auto at = of.find(name);
-  return at == of.end() ? nullptr : &*at;
-}
-
-Error lacks(const std::string& whose, const char* name, const char* expected) {
-  return {ErrorCode::kBadInput, whose + " has no '" + name + "', expected " + expected, {}};
-}
-
-Result<std::string> text_of(const json& of, const char* name, const std::string& whose) {
-  const json* found = member(of, name);
-  if (!found || !found->is_string()) return lacks(whose, name, "a string");
-  return found->get<std::string>();
-}
-
-Result<double> number_of(const json& of, const char* name, const std::string& whose) {
-  const json* found = member(of, name);
-  if (!found || !found->is_number()) return lacks(whose, name, "a number");
-  return found->get<double>();
-}
-
-// A list that must be there.
-Result<const json*> list_of(const json& of, const char* name, const std::string& whose) {
-  const json* found = member(of, name);
-  if (!found || !found->is_array()) return lacks(whose, name, "a list");
-  return found;
-}
-
-std::string words(size_t index) { return "benchmark " + std::to_string(index + 1); }
-
-Error unknown_unit(const std::string& name, const std::string& unit) {
-  constexpr size_t kShown = 40;
-  return {ErrorCode::kBadInput, "'" + name + "' is in '" + unit.substr(0, kShown) + "', expected a unit of time", {}};
-}
-
-// Of a tool that lists each benchmark once: two of one name are two benchmarks, and nobody may take them for one.
-Status check_apart(const std::vector<std::string>& names, const std::string& cure) {
-  std::map<std::string_view, size_t> places;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto [at, fresh] = places.try_emplace(names[i], i + 1);
-    if (!fresh)
-      return bad_input("results " + std::to_string(at->second) + " and " + std::to_string(i + 1) + " are both " +
-                       in_quotes(names[i], kMostNameBytes) + ", so nothing tells them apart; " + cure);
-  }
-  return {};
-}
-
-// The mean of the numbers in a list; 0 of them: none.
-Result<std::optional<double>> mean_of(const json& list, const std::string& whose) {
-  double sum = 0;
-  for (const json& item : list) {
-    if (!item.is_number()) return bad_input(whose + ": a measurement is no number");
-    sum += item.get<double>();
-  }
-  if (list.empty()) return std::optional<double>();
-  return std::optional<double>(sum / static_cast<double>(list.size()));
-}
 
 // "ns/op" and "ops/ms", and a score in it, to seconds for one operation.
 std::optional<double> seconds_of_score(double score, std::string_view unit) {
@@ -159,18 +28,10 @@ std::optional<double> seconds_of_score(double score, std::string_view unit) {
   return one && score > 0 ? std::optional<double>(*one / score) : std::nullopt;
 }
 
-// ":size=8" for each parameter.
-std::string parameters_of(const json& one, const char* name) {
-  std::string out;
-  if (const json* parameters = member(one, name); parameters && parameters->is_object())
-    for (const auto& [key, value] : parameters->items())
-      out += ":" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
-  return out;
-}
-
 // One result of JMH's list: its name with its parameters, and the metric that it is for.
 struct JmhResult {
-  std::string name, whose, unit;
+  BenchmarkName name;
+  std::string whose, unit;
   const json* metric = nullptr;
 
   Result<double> seconds_of(double score) const {
@@ -188,38 +49,23 @@ Result<std::vector<JmhResult>> jmh_results(const json& root) {
   for (size_t i = 0; i < root.size(); ++i) {
     const json& one = root[i];
     JmhResult result;
-    STAB_TRY(result.name, text_of(one, "benchmark", words(i)));
-    result.whose = "'" + result.name + "'";
+    STAB_TRY(std::string name, text_of(one, "benchmark", benchmark_at(i)));
+    result.whose = "'" + name + "'";
     STAB_TRY(const std::string mode, text_of(one, "mode", result.whose));
-    result.name += parameters_of(one, "params");
-    if (mode != "avgt") result.name += " (" + mode + ")";
+    const std::string of_mode = mode == "avgt" ? "" : " (" + mode + ")";
+    result.name = with_parameters(std::move(name), parameters_of(one, "params"));
+    result.name.full += of_mode;
+    result.name.plain += of_mode;
     result.metric = member(one, "primaryMetric");
     if (!result.metric) return lacks(result.whose, "primaryMetric", "an object");
     STAB_TRY(result.unit, text_of(*result.metric, "scoreUnit", result.whose));
     results.push_back(std::move(result));
   }
   std::vector<std::string> names;
-  for (const JmhResult& result : results) names.push_back(result.name);
+  for (const JmhResult& result : results) names.push_back(result.name.full);
   STAB_CHECK_OK(check_apart(names, "write a file for each run of JMH"));
   return results;
 }
-
-// Times of processes, each of one benchmark, under the rules of Collected.
-class ProcessList {
- public:
-  Status add(const std::string& name, double seconds) {
-    STAB_CHECK_OK(names_.add(name, seconds));
-    if (times_.size() == kMostProcesses) return bad_input("more than " + std::to_string(kMostProcesses) + " processes");
-    if (!(seconds > 0)) return bad_input("'" + name + "' took 0 s in one process, which has no logarithm");
-    times_.push_back({name, times_.size(), seconds});
-    return {};
-  }
-  std::vector<ProcessTime> take() { return std::move(times_); }
-
- private:
-  Collected names_;  // refuses what is no name, no time, or too many
-  std::vector<ProcessTime> times_;
-};
 
 }  // namespace
 
@@ -280,7 +126,7 @@ Result<std::vector<Metric>> google_benchmarks(const json& root) {
   std::set<std::string> has_repetitions;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
-    STAB_TRY(const std::string name, text_of(one, "name", words(i)));
+    STAB_TRY(const std::string name, text_of(one, "name", benchmark_at(i)));
     const json* run_name = member(one, "run_name");
     GoogleRow row{run_name && run_name->is_string() ? run_name->get<std::string>() : name, 0, failure_of(one), false};
     if (!row.failure) {
@@ -316,13 +162,13 @@ Result<std::vector<Metric>> google_benchmarks(const json& root) {
 }  // namespace
 
 Result<std::vector<Metric>> read_google_benchmark(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json root, parse_json(text));
   return google_benchmarks(root);
 }
 
 // A file is of one process, unless it says that each repetition was one (stabctl export).
 Result<std::vector<ProcessTime>> read_google_benchmark_processes(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json root, parse_json(text));
   const json* context = member(root, "context");
   const json* repetition = context ? member(*context, "stab_repetition") : nullptr;
   if (!repetition || *repetition != "process") {
@@ -333,150 +179,24 @@ Result<std::vector<ProcessTime>> read_google_benchmark_processes(std::string_vie
   ProcessList out;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
-    STAB_TRY(const std::string name, text_of(one, "name", words(i)));
+    STAB_TRY(const std::string name, text_of(one, "name", benchmark_at(i)));
     STAB_TRY(const double time, number_of(one, "real_time", "'" + name + "'"));
     STAB_TRY(const std::string unit, text_of(one, "time_unit", "'" + name + "'"));
     const auto seconds = seconds_of_unit(unit);
     if (!seconds) return unknown_unit(name, unit);
-    STAB_CHECK_OK(out.add(name, time * *seconds));
+    STAB_CHECK_OK(out.add(BenchmarkName{name, name, {}}, time * *seconds));
   }
-  return out.take();
-}
-
-namespace {
-
-// The results' names. hyperfine gives one --command-name to each command of a scan of parameters: those are told apart by them.
-Result<std::vector<std::string>> hyperfine_names(const json& list) {
-  std::vector<std::string> names;
-  std::map<std::string, size_t> results;
-  for (size_t i = 0; i < list.size(); ++i) {
-    STAB_TRY(std::string name, text_of(list[i], "command", words(i)));
-    ++results[name];
-    names.push_back(std::move(name));
-  }
-  for (size_t i = 0; i < list.size(); ++i)
-    if (results[names[i]] > 1) names[i] += parameters_of(list[i], "parameters");
-  STAB_CHECK_OK(check_apart(names, "name each command: hyperfine --command-name old ... --command-name new ..."));
-  return names;
-}
-
-}  // namespace
-
-Result<std::vector<Metric>> read_hyperfine(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
-  STAB_TRY(const json* list, list_of(root, "results", "the file"));
-  STAB_TRY(const std::vector<std::string> names, hyperfine_names(*list));
-  Collected out;
-  for (size_t i = 0; i < list->size(); ++i) {
-    const json& one = (*list)[i];
-    const std::string& name = names[i];
-    const std::string whose = "'" + name + "'";
-    if (const json* codes = member(one, "exit_codes"); codes && codes->is_array()) {
-      const auto failed = [](const json& code) { return code.is_null() || (code.is_number() && code != 0); };
-      if (std::any_of(codes->begin(), codes->end(), failed)) {
-        STAB_CHECK_OK(out.add_failed(name, "the command failed in at least one of its runs"));
-        continue;
-      }
-    }
-    if (const json* times = member(one, "times"); times && times->is_array() && !times->empty()) {
-      STAB_TRY(const std::optional<double> mean, mean_of(*times, whose));
-      STAB_CHECK_OK(out.add(name, *mean));
-      continue;
-    }
-    STAB_TRY(const double mean, number_of(one, "mean", whose));
-    STAB_CHECK_OK(out.add(name, mean));
-  }
-  return out.take();
-}
-
-Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
-  STAB_TRY(const json* list, list_of(root, "results", "the file"));
-  STAB_TRY(const std::vector<std::string> names, hyperfine_names(*list));
-  ProcessList out;
-  for (size_t i = 0; i < list->size(); ++i) {
-    const json& one = (*list)[i];
-    const std::string& name = names[i];
-    const std::string whose = "'" + name + "'";
-    STAB_TRY(const json* times, list_of(one, "times", whose));
-    const json* codes = member(one, "exit_codes");
-    for (size_t run = 0; run < times->size(); ++run) {
-      const std::string which = whose + ", run " + std::to_string(run + 1);
-      if (codes && codes->is_array() && run < codes->size() && (*codes)[run] != 0)
-        return bad_input(which + ": the command failed, so its time is that of something else");
-      if (!(*times)[run].is_number()) return bad_input(which + ": the time is no number");
-      STAB_CHECK_OK(out.add(name, (*times)[run].get<double>()));
-    }
-  }
-  return out.take();
-}
-
-namespace {
-
-// "test fib/20 ... bench:       1,234.5 ns/iter (+/- 56)", as 'cargo bench -- --output-format bencher' and Rust's own benchmarks
-// print. False: another line.
-Result<bool> add_bencher_line(std::string_view row, const std::string& whose, Collected& out, std::vector<std::string>& names) {
-  constexpr std::string_view kTest = "test ", kBench = " ... bench:", kPer = "/iter";
-  const size_t bench = row.find(kBench);
-  if (!row.starts_with(kTest) || bench == std::string_view::npos || bench < kTest.size()) return false;
-  std::string_view name = row.substr(kTest.size(), bench - kTest.size());
-  while (name.ends_with(' ')) name.remove_suffix(1);  // names are padded to one length
-  std::istringstream rest{std::string(row.substr(bench + kBench.size()))};
-  std::string digits, unit;
-  rest >> digits >> unit;
-  std::erase(digits, ',');
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || !unit.ends_with(kPer))
-    return bad_input(whose + ": expected a number and a unit such as ns/iter behind 'bench:'");
-  unit.resize(unit.size() - kPer.size());
-  const auto seconds = seconds_of_unit(unit);
-  if (!seconds) return unknown_unit(std::string(name), unit);
-  STAB_CHECK_OK(out.add(name, value * *seconds));
-  names.emplace_back(name);
-  return true;
-}
-
-}  // namespace
-
-Result<std::vector<Metric>> read_criterion(std::string_view text) {
-  Collected out;
-  std::vector<std::string> names;
-  for (size_t line = 1; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view row = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::string whose = "line " + std::to_string(line);
-    STAB_TRY(const bool is_bencher_line, add_bencher_line(row, whose, out, names));
-    // Other lines are what cargo and the benchmarks print between the messages.
-    if (is_bencher_line || !row.starts_with('{')) continue;
-    const Result<json> message = parse(row);
-    if (!message) return bad_input(whose + ": " + message.error().message);
-    const json* reason = member(*message, "reason");
-    if (!reason || !reason->is_string() || *reason != "benchmark-complete") continue;
-    STAB_TRY(const std::string name, text_of(*message, "id", whose));
-    const json* typical = member(*message, "typical");
-    if (!typical) typical = member(*message, "mean");
-    if (!typical) return lacks(whose, "typical", "an estimate");
-    STAB_TRY(const double estimate, number_of(*typical, "estimate", "'" + name + "'"));
-    STAB_TRY(const std::string unit, text_of(*typical, "unit", "'" + name + "'"));
-    const auto seconds = seconds_of_unit(unit);
-    if (!seconds) return unknown_unit(name, unit);
-    STAB_CHECK_OK(out.add(name, estimate * *seconds));
-    names.push_back(name);
-  }
-  STAB_CHECK_OK(check_apart(names, "run crates that share names one by one (cargo bench -p NAME), and each once"));
   return out.take();
 }
 
 Result<std::vector<Metric>> read_jmh(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json root, parse_json(text));
   STAB_TRY(const std::vector<JmhResult> results, jmh_results(root));
   Collected out;
   for (const JmhResult& one : results) {
     STAB_TRY(const double score, number_of(*one.metric, "score", one.whose));
     STAB_TRY(const double seconds, one.seconds_of(score));
-    STAB_CHECK_OK(out.add(one.name, seconds));
+    STAB_CHECK_OK(out.add(one.name.full, seconds));
   }
   return out.take();
 }
@@ -502,7 +222,7 @@ Result<std::optional<double>> mean_of_histograms(const json& iterations, const s
 
 // A fork is a process; its iterations are averaged as JMH averages them, on the scale of the score.
 Result<std::vector<ProcessTime>> read_jmh_forks(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json root, parse_json(text));
   STAB_TRY(const std::vector<JmhResult> results, jmh_results(root));
   ProcessList out;
   for (const JmhResult& one : results) {
@@ -522,14 +242,14 @@ Result<std::vector<ProcessTime>> read_jmh_forks(std::string_view text) {
 }
 
 Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text) {
-  STAB_TRY(const json root, parse(text));
+  STAB_TRY(const json root, parse_json(text));
   STAB_TRY(const json* list, list_of(root, "benchmarks", "the file"));
   Collected out;
   std::vector<std::string> names;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& one = (*list)[i];
     const bool full = member(one, "fullname") != nullptr;
-    STAB_TRY(const std::string name, text_of(one, full ? "fullname" : "name", words(i)));
+    STAB_TRY(const std::string name, text_of(one, full ? "fullname" : "name", benchmark_at(i)));
     const json* stats = member(one, "stats");
     if (!stats) return lacks("'" + name + "'", "stats", "an object");
     STAB_TRY(const double mean, number_of(*stats, "mean", "'" + name + "'"));
@@ -537,44 +257,6 @@ Result<std::vector<Metric>> read_pytest_benchmark(std::string_view text) {
     names.push_back(name);
   }
   STAB_CHECK_OK(check_apart(names, "write a file for each run of pytest"));
-  return out.take();
-}
-
-namespace {
-
-// What a test of LNT's report took, each time that it ran. Tests without it have other metrics alone: no times.
-template <typename Use>
-Status for_each_lnt_time(std::string_view text, const Use& use) {
-  STAB_TRY(const json root, parse(text));
-  const json* version = member(root, "format_version");
-  if (!version || !version->is_string() || *version != "2")
-    return bad_input("it has no 'format_version', expected \"2\"; format 1 is not read");
-  STAB_TRY(const json* list, list_of(root, "tests", "the file"));
-  for (size_t i = 0; i < list->size(); ++i) {
-    STAB_TRY(const std::string name, text_of((*list)[i], "name", words(i)));
-    const json* times = member((*list)[i], "execution_time");
-    if (!times) continue;
-    const json one = times->is_array() ? *times : json::array({*times});
-    for (const json& time : one) {
-      if (!time.is_number()) return bad_input("'" + name + "': an 'execution_time' is no number");
-      STAB_CHECK_OK(use(name, time.get<double>()));
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<std::vector<Metric>> read_lnt(std::string_view text) {
-  Collected out;
-  STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds) { return out.add(name, seconds); }));
-  return out.take();
-}
-
-// A sample is a run of the test's executable.
-Result<std::vector<ProcessTime>> read_lnt_runs(std::string_view text) {
-  ProcessList out;
-  STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds) { return out.add(name, seconds); }));
   return out.take();
 }
 

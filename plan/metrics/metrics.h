@@ -35,13 +35,30 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
+// What a benchmark was given, where its output says so in words of its own: a size, an option.
+struct Parameter {
+  std::string name, value;
+  bool operator==(const Parameter&) const = default;
+};
+
 // What one process measured of one benchmark, where an output holds several processes.
 // invariant: seconds finite, > 0
 struct ProcessTime {
   std::string benchmark;
   size_t process = 0;  // of the output, from 0; no process is of two outputs
-  double seconds = 0;  // the mean of what it repeated
+  double seconds = 0;  // the mean of what it repeated; of a count, the count
+  std::string plain{};  // the benchmark without its parameters; empty: it has none
+  std::vector<Parameter> parameters{};
+  bool is_count = false;
   bool operator==(const ProcessTime&) const = default;
+};
+
+// What a tool's own place is: own_place.cc reads it.
+enum class OwnPlace {
+  kFile,
+  kNewest,     // a folder; the newest file counts: each run adds one
+  kAll,        // a folder; all files count: a run writes several
+  kCriterion,  // criterion's tree of folders
 };
 
 // One reader of the table of formats.cc.
@@ -51,6 +68,10 @@ struct Format {
   Result<std::vector<Metric>> (*read)(std::string_view text);
   // For tools that start a process for each measurement or for a few of them. null: all of an output comes from one process.
   Result<std::vector<ProcessTime>> (*read_processes)(std::string_view text) = nullptr;
+  // Where the tool leaves its results by itself, below the directory that it ran in. Empty: nowhere
+  std::string_view own_place{};
+  OwnPlace own_kind = OwnPlace::kFile;
+  std::string_view own_suffix{};  // of the files that count, in a folder
 };
 const std::vector<Format>& formats();
 const Format* format_named(std::string_view name);  // null: none
@@ -59,5 +80,9 @@ const Format* format_named(std::string_view name);  // null: none
 Result<std::vector<Metric>> read(const Format& format, std::string_view text);
 // The same output, process by process. A benchmark that failed is an error here: there is nobody to measure it again.
 Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text);
+
+// The same of the place where a tool leaves its results: path is that place, as Format::own_kind says. An error names the file.
+Result<std::vector<Metric>> read_own_place(const Format& format, const std::string& path);
+Result<std::vector<ProcessTime>> read_own_processes(const Format& format, const std::string& path);
 
 }  // namespace stab::metrics

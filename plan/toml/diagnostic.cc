@@ -9,7 +9,7 @@
 
 #include "plan/toml/text_limits.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 constexpr size_t kShownColumns = 100;  // of a long line, around the caret
@@ -113,4 +113,4 @@ std::string render(const std::vector<Diagnostic>& diagnostics) {
   return out;
 }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace stab::plan {
+namespace stab::toml {
 
 enum class Severity { kError, kWarning };
 
@@ -27,4 +27,4 @@ std::string render(const std::vector<Diagnostic>& diagnostics);
 // A diagnostic with the line of `text` that the spot names.
 Diagnostic diagnostic_at(std::string_view text, SourceSpot spot, std::string message, std::string hint = {});
 
-}  // namespace stab::plan
+}  // namespace stab::toml

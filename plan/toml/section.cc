@@ -9,7 +9,7 @@
 #include "base/wording.h"
 #include "plan/toml/units.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 std::string joined(const std::vector<std::string_view>& words) {
@@ -324,4 +324,4 @@ void Section::finish() {
   }
 }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

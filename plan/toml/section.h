@@ -11,7 +11,7 @@
 #include "plan/toml/diagnostic.h"
 #include "plan/toml/toml_reader.h"
 
-namespace stab::plan {
+namespace stab::toml {
 
 class Faults {
  public:
@@ -96,4 +96,4 @@ void wrong_type(Faults& faults, std::string_view key, const TomlNode& value, Tom
 void unknown_word(Faults& faults, const SourceSpot& spot, std::string_view what, std::string_view word,
                   const std::vector<std::string_view>& words);
 
-}  // namespace stab::plan
+}  // namespace stab::toml

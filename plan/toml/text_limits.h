@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace stab::plan {
+namespace stab::toml {
 
 // Parsers and destructors go down a value's nesting by recursion. A plan needs 5 levels.
 inline constexpr int kMaxTomlNesting = 32;
@@ -12,4 +12,4 @@ inline constexpr int kMaxKeyParts = 16;
 // A message that quotes more of a plan tells nobody more.
 inline constexpr size_t kMaxMessageBytes = 1000;
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -5,7 +5,7 @@
 
 #include "plan/toml/text_limits.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 class Scan {
@@ -86,4 +86,4 @@ class Scan {
 
 std::optional<NestingFault> nests_too_deep(std::string_view text) { return Scan(text).run(); }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace stab::plan {
+namespace stab::toml {
 
 struct NestingFault {
   int line = 0;
@@ -16,4 +16,4 @@ struct NestingFault {
 // a TOML parser up to the first syntax error, at which that one ends.
 std::optional<NestingFault> nests_too_deep(std::string_view text);
 
-}  // namespace stab::plan
+}  // namespace stab::toml

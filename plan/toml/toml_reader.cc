@@ -8,11 +8,11 @@
 // - it takes U+00A1 to U+0499 outside of strings for unreachable when it asks whether they are blanks: here the
 //   answer is no.
 #undef NDEBUG
-namespace stab::plan {
+namespace stab::toml {
 struct TomlAssertion {};
 [[noreturn]] inline void fail_toml_assertion() { throw TomlAssertion(); }
-}  // namespace stab::plan
-#define TOML_ASSERT(expression) ((expression) ? void(0) : stab::plan::fail_toml_assertion())
+}  // namespace stab::toml
+#define TOML_ASSERT(expression) ((expression) ? void(0) : stab::toml::fail_toml_assertion())
 #define TOML_EXCEPTIONS 1
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -32,14 +32,14 @@ struct TomlAssertion {};
 #include "plan/toml/toml_nesting.h"
 #include "plan/toml/toml_reader.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
-SourceSpot spot_of(const toml::source_region& region) {
+SourceSpot spot_of(const ::toml::source_region& region) {
   return {{}, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-TomlNode convert(const toml::node& node) {
+TomlNode convert(const ::toml::node& node) {
   TomlNode out;
   out.spot = spot_of(node.source());
   if (const auto* text = node.as_string()) {
@@ -65,7 +65,7 @@ TomlNode convert(const toml::node& node) {
   }
   if (const auto* array = node.as_array()) {
     out.kind = TomlNode::Kind::kArray;
-    for (const toml::node& item : *array) out.items.push_back(convert(item));
+    for (const ::toml::node& item : *array) out.items.push_back(convert(item));
     return out;
   }
   if (const auto* table = node.as_table()) {
@@ -88,10 +88,10 @@ TomlNode convert(const toml::node& node) {
 int asserting_line(std::string_view text) {
   const auto asserts = [](std::string_view prefix) {
     try {
-      (void)toml::parse(prefix);
+      (void)::toml::parse(prefix);
     } catch (const TomlAssertion&) {
       return true;
-    } catch (const toml::parse_error&) {
+    } catch (const ::toml::parse_error&) {
     }
     return false;
   };
@@ -125,8 +125,8 @@ std::variant<TomlNode, Diagnostic> read_toml(std::string_view text, const std::s
   if (const auto deep = nests_too_deep(text))
     return diagnostic_at(text, {path, deep->line, 1}, deep->message, "no configuration or plan needs as many");
   try {
-    return convert(toml::parse(text));
-  } catch (const toml::parse_error& error) {
+    return convert(::toml::parse(text));
+  } catch (const ::toml::parse_error& error) {
     // "Error while parsing key-value pair: cannot redefine ...": the parser's own state tells a user nothing.
     std::string_view message = error.description();
     if (const size_t colon = message.find(": "); message.starts_with("Error while") && colon != message.npos)
@@ -139,4 +139,4 @@ std::variant<TomlNode, Diagnostic> read_toml(std::string_view text, const std::s
   }
 }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -10,7 +10,7 @@
 
 #include "plan/toml/diagnostic.h"
 
-namespace stab::plan {
+namespace stab::toml {
 
 struct TomlEntry;
 
@@ -38,4 +38,4 @@ std::string_view kind_name(TomlNode::Kind kind);
 // The root table, or the one fault that ended the parse: of syntax, or of nesting (plan/toml/toml_nesting.h).
 std::variant<TomlNode, Diagnostic> read_toml(std::string_view text, const std::string& path);
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace stab::plan {
+namespace stab::toml {
 
 std::string toml_text(std::string_view text) {
   std::string out = "\"";
@@ -20,4 +20,4 @@ std::string toml_text(std::string_view text) {
   return out + "\"";
 }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

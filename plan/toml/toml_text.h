@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace stab::plan {
+namespace stab::toml {
 
 // As a basic string, quotes included: what toml_reader.h reads is `text` again. pre: `text` is UTF-8
 std::string toml_text(std::string_view text);
 
-}  // namespace stab::plan
+}  // namespace stab::toml

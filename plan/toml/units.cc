@@ -8,7 +8,7 @@
 #include "base/wording.h"
 #include "plan/toml/diagnostic.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 // Splits "1.5 ms" into 1.5 and "ms"; false where no finite, non-negative number leads.
@@ -113,4 +113,4 @@ Result<std::vector<std::string>> split_words(std::string_view text, std::string_
   return words;
 }
 
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace stab::plan {
+namespace stab::toml {
 
 // "500ms", "1.5s", "10us", "90ns", "2min", "1h": a number and a unit, no blank needed. Below 292 years.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
@@ -24,4 +24,4 @@ Result<uint64_t> parse_bytes(std::string_view text);
 // redirections, variables, globs) is refused, so that nothing silently means something else; `cure` says what to do instead.
 Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure = "write shell = true");
 
-}  // namespace stab::plan
+}  // namespace stab::toml

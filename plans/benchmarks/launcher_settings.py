@@ -1,4 +1,4 @@
-"""The value of STAB= as our launcher writes it: settings of constant length (docs/abi.md)."""
+"""The value of STAB= as our launcher writes it: settings of constant length (docs/reference/abi.md)."""
 
 ABI_VERSION = 4          # abi::kAbiVersion
 STACK_RANGE_BYTES = 4096

@@ -9,11 +9,10 @@ LEVEL = "a level, an aim or a size that was chosen, not measured"
 
 UNNAMED = {
     "README.md": [
-        ("a t-test at 5 %", LEVEL), ("where 5 % are promised", LEVEL), ("A slowdown of 1 % that was put in", LEVEL),
-        ("the paper has 5 and 2 of 18", PAPER)],
+        ("which difference matters, by default 1 %", LEVEL), ("asked a test, at 5 %", LEVEL), ("a planted slowdown of 1 %", LEVEL)],
     "evaluation.md": [
-        ("by a t-test at 5 % in", LEVEL),
-        ("A slowdown of 1 % that was put in", LEVEL),
+        ("A t-test at 5 % calls", LEVEL),
+        ("A planted slowdown of 1 % is", LEVEL),
         ("(1.16 s each where they are the workloads' own", SPENT),
         ("0.25 s where they are short runs", SPENT),
     ],

@@ -1,5 +1,5 @@
-// Causal profiling: what the laboratory, the measured program and its companion share. docs/causal-runtime.md says the same
-// for people.
+// Causal profiling: what the laboratory, the measured program and its companion share. docs/contributors/causal-runtime.md says
+// the same for people.
 //
 // One file, the area, holds everything, so that one name or one descriptor hands all of it over:
 //

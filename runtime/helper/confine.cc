@@ -61,8 +61,8 @@ const char* confine(const Served* served, long parent) {
   if (served != nullptr)
     if (const char* failed = become_served(*served)) return failed;
   // After the change of user, which the kernel forgets it with.
-  if (parent >= 0 && sys::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return "can't die with whoever started it";
-  if (parent >= 0 && sys::call(SYS_getppid) != parent) return "is nobody's any more: whoever started it has ended";
+  if (parent >= 0 && sys::call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return "can't end with its parent";
+  if (parent >= 0 && sys::call(SYS_getppid) != parent) return "the process that started it has ended";
   // Not even the program, which is of the same user, may look into it or change it.
   if (sys::call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return "can't shut others out of its memory";
   if (!seccomp::limit(RLIMIT_CORE, 0) || !seccomp::limit(RLIMIT_AS, kAddressBytes) ||

@@ -1,4 +1,4 @@
-// Reading another process's threads; process.h has the method, sampler.cc the part that catches running threads.
+// Reading another process's threads; watched_process.h has the method, sampler.cc the part that catches running threads.
 //
 // A stack is scanned conservatively: every aligned word from sp to the end of the mapping that holds it, and on through what
 // lies right behind that as long as the thread's descriptor, which ends its stack, hasn't been met. Signal handlers on a

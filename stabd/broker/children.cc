@@ -28,7 +28,7 @@ Status Children::remember(pid_t pid, uint32_t tree, int cpu) {
   child.pid = pid;
   child.tree = tree;
   child.cpu = cpu;
-  child.pidfd.reset(engine::open_pidfd(pid));
+  child.pidfd.reset(host::open_pidfd(pid));
   if (!child.pidfd) return system_error("pidfd_open", errno);
   all_.push_back(std::move(child));
   return {};

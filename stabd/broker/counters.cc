@@ -41,8 +41,8 @@ bool may_be_counted(const Counter& counter, const std::string& sys) {
     default: break;
   }
   return std::any_of(std::begin(kProcessorUnits), std::end(kProcessorUnits), [&](const char* unit) {
-    const auto type = engine::read_small_file(sys + "/bus/event_source/devices/" + unit + "/type");
-    return type && engine::to_integer(*type) == static_cast<long long>(counter.type);
+    const auto type = host::read_small_file(sys + "/bus/event_source/devices/" + unit + "/type");
+    return type && host::to_integer(*type) == static_cast<long long>(counter.type);
   });
 }
 

@@ -66,7 +66,7 @@ int complain(const std::string& text) {
 
 // By name or number; root needs no broker.
 std::optional<uid_t> user_of(const std::string& text) {
-  if (const auto number = engine::to_integer(text))
+  if (const auto number = host::to_integer(text))
     return *number > 0 && *number < UINT32_MAX ? std::optional<uid_t>(*number) : std::nullopt;
   const passwd* found = ::getpwnam(text.c_str());
   return found != nullptr && found->pw_uid != 0 ? std::optional<uid_t>(found->pw_uid) : std::nullopt;
@@ -81,7 +81,7 @@ std::optional<Options> parse(int argc, char** argv) {
   Options options;
   for (int name = 0; (name = ::getopt_long(argc, argv, "", names, nullptr)) != -1;) {
     const std::string value = optarg != nullptr ? optarg : "";
-    const auto number = engine::to_integer(value);
+    const auto number = host::to_integer(value);
     switch (name) {
       case 'p':
         if (!number || *number < 0 || *number > 1023) return {};
@@ -113,17 +113,17 @@ Status own_directory(const std::string& path) {
   if (::lstat(path.c_str(), &info) != 0) return system_error("look at '" + path + "'", errno);
   if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0022) == 0) return check_trusted_folder(path);
   return Error{ErrorCode::kDenied,
-               "'" + path + "' must be a directory of user " + std::to_string(::geteuid()) + " that nobody else may write",
+               "'" + path + "' must be a directory of user " + std::to_string(::geteuid()) + " that no other user may write",
                {}};
 }
 
 Status settle(Options& options) {
-  STAB_TRY(const engine::Installation installation, engine::find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   options.warden.launcher = installation.launcher;
   options.warden.helper = installation.helper;
   options.users.own = ::geteuid();
-  options.warden.knob_journal = engine::default_journal();
-  if (options.state.empty() && options.users.own == 0) options.state = engine::default_state();
+  options.warden.knob_journal = host::default_journal();
+  if (options.state.empty() && options.users.own == 0) options.state = host::default_state();
   if (options.state.empty()) return {};
   STAB_CHECK_OK(own_directory(options.state));
   options.warden.knob_journal = options.state + "/knobs.journal";

@@ -35,7 +35,7 @@ Result<std::string> read_command(int fd) {
 bool is_command(const std::string& bytes, size_t words) {
   launch::BlockReader reader(bytes.data(), bytes.size());
   const char* text = nullptr;
-  for (size_t i = 0; i < words + engine::kCommandStrings; ++i)
+  for (size_t i = 0; i < words + host::kCommandStrings; ++i)
     if (!reader.take_string(text)) return false;
   return reader.at_end();
 }

@@ -19,10 +19,10 @@ namespace stab::broker {
 
 struct Tree {
   uint32_t number = 0;
-  std::unique_ptr<engine::ProcessTree> processes;
+  std::unique_ptr<host::ProcessTree> processes;
   std::string extra_procs;  // cgroup v1: a cpuset's cgroup.procs beside
-  std::optional<engine::PrivateTmp> tmp;  // the same; only with ipc
-  std::optional<engine::PrivateIpc> ipc;  // none: it shares the machine's
+  std::optional<host::PrivateTmp> tmp;  // the same; only with ipc
+  std::optional<host::PrivateIpc> ipc;  // none: it shares the machine's
 
   // Namespaces for a new tree, as far as they can be had; the answer says how far.
   void separate(const MakeTree& request, uid_t front_end, Answer& answer);

@@ -65,7 +65,7 @@ Usage wire_of(const rusage& usage) {
 }
 
 // One reason, where there are two: both are missing for the same one, or the first says where to look.
-void say_limits(const engine::ProcessTree& tree, Answer& answer) {
+void say_limits(const host::ProcessTree& tree, Answer& answer) {
   const std::string &memory = tree.why_no_memory_limit(), &processes = tree.why_no_process_limit();
   if (!memory.empty()) answer.flags |= Answer::kNoMemoryLimit;
   if (!processes.empty()) answer.flags |= Answer::kNoProcessLimit;
@@ -73,25 +73,25 @@ void say_limits(const engine::ProcessTree& tree, Answer& answer) {
 }
 
 // This process's own is inherited by what it starts.
-bool has_oom_score() { return engine::read_small_file("/proc/self/oom_score_adj").value_or("0") != "0"; }
+bool has_oom_score() { return host::read_small_file("/proc/self/oom_score_adj").value_or("0") != "0"; }
 
 }  // namespace
 
 Warden::Warden(WardenOptions options, Users& users)
     : options_(std::move(options)),
       users_(&users),
-      boot_id_(engine::read_small_file(options_.roots.proc + "/sys/kernel/random/boot_id").value_or("")),
+      boot_id_(host::read_small_file(options_.roots.proc + "/sys/kernel/random/boot_id").value_or("")),
       reset_oom_score_(has_oom_score()) {
   become_subreaper();
   // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs. A broker whose engine
   // was killed a moment ago is about to do it itself.
-  auto restored = engine::Tuning::recover(options_.roots, options_.knob_journal, boot_id_);
+  auto restored = host::Tuning::recover(options_.roots, options_.knob_journal, boot_id_);
   for (auto left = kClearPatience; !restored && restored.error().code == ErrorCode::kBusy && left.count() > 0;
        left -= kLookAgain) {
     ::poll(nullptr, 0, static_cast<int>(kLookAgain.count()));
-    restored = engine::Tuning::recover(options_.roots, options_.knob_journal, boot_id_);
+    restored = host::Tuning::recover(options_.roots, options_.knob_journal, boot_id_);
   }
-  if (restored) found_ = engine::left_text(*restored);
+  if (restored) found_ = host::left_text(*restored);
   if (!restored && restored.error().code != ErrorCode::kBusy) found_ = restored.error().message;
 }
 
@@ -135,14 +135,14 @@ Result<Warden::Done> Warden::perform(const MakeTree& request, std::vector<Unique
   if (request.own_cpu >= 0) own_cpu_.work_on(request.own_cpu);
   const std::string parent = isolated ? isolation_->parent_of_trials : std::string();
   const bool limited = (request.flags & MakeTree::kLimited) != 0;
-  if (limited && !delegation_) delegation_ = std::make_unique<engine::Delegation>(engine::Roots(), options_.engine);
-  STAB_TRY(engine::ProcessTree made, engine::ProcessTree::create(engine::Roots(), static_cast<engine::TreeKind>(request.wanted),
+  if (limited && !delegation_) delegation_ = std::make_unique<host::Delegation>(host::Roots(), options_.engine);
+  STAB_TRY(host::ProcessTree made, host::ProcessTree::create(host::Roots(), static_cast<host::TreeKind>(request.wanted),
                                                                  parent, limited ? delegation_.get() : nullptr));
-  if (!parent.empty() && made.kind() != engine::TreeKind::kCgroup2)
+  if (!parent.empty() && made.kind() != host::TreeKind::kCgroup2)
     return Error{ErrorCode::kUnavailable, "no group can be made below '" + parent + "'", {}};
   Tree tree;
   tree.number = ++last_tree_;
-  tree.processes = std::make_unique<engine::ProcessTree>(std::move(made));
+  tree.processes = std::make_unique<host::ProcessTree>(std::move(made));
   if (isolated) tree.extra_procs = isolation_->procs_file;
   Done done;
   done.answer.tree = tree.number;
@@ -181,7 +181,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   STAB_TRY(const std::string command, read_sealed_command(descriptors[0].get(), size_t{request.argc} + request.envc));
 
   Done done;
-  engine::LaunchRequest terms;
+  host::LaunchRequest terms;
   terms.cpu = request.cpu;
   terms.slice = std::chrono::nanoseconds(request.slice_ns);
   terms.aslr = !(request.flags & Launch::kNoAslr);
@@ -189,7 +189,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   // Whoever can start programs as others never starts one that finds a way back.
   terms.no_new_privs = (request.flags & Launch::kNoNewPrivs) != 0 || ::geteuid() == 0;
   terms.reset_oom_score = reset_oom_score_;
-  if (account) terms.submitter = engine::Submitter{account->uid, account->gid, std::move(account->groups)};
+  if (account) terms.submitter = host::Submitter{account->uid, account->gid, std::move(account->groups)};
   for (uint32_t i = 0; i < request.limit_count; ++i)
     terms.limits.push_back({static_cast<int>(request.limits[i].resource), request.limits[i].soft, request.limits[i].hard});
   if (tree != nullptr) {
@@ -200,34 +200,34 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     terms.private_ipc = tree->ipc.has_value();
   }
 
-  engine::LaunchDescriptors files{descriptors[1].get(), descriptors[2].get(), descriptors[3].get(), -1, -1};
+  host::LaunchDescriptors files{descriptors[1].get(), descriptors[2].get(), descriptors[3].get(), -1, -1};
   size_t next = 4;
   if (request.flags & Launch::kHelperSocket) files.helper = descriptors[next++].get();
   if (request.flags & Launch::kReportPipe) files.report = descriptors[next++].get();
-  engine::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0,
-                          (request.flags & Launch::kHelperLongLoops) != 0};
+  host::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0,
+                        (request.flags & Launch::kHelperLongLoops) != 0};
   if (request.flags & Launch::kHelperScript) task.script = descriptors[next++].get();
   if (terms.private_ipc) {
     files.ipc = tree->ipc->ipc();
     files.mounts = tree->ipc->mounts();
   }
-  std::optional<engine::Helper> helper;
+  std::optional<host::Helper> helper;
   UniqueFd program_end;
   if (request.flags & Launch::kHelper) {
-    STAB_TRY(engine::Helper started, engine::Helper::start(options_.helper, task, terms.submitter));
+    STAB_TRY(host::Helper started, host::Helper::start(options_.helper, task, terms.submitter));
     helper.emplace(std::move(started));
     program_end = helper->take_program_end();
     files.helper = program_end.get();
   }
-  STAB_TRY(const std::string block, engine::encode_terms(terms, request.argc, request.envc));
+  STAB_TRY(const std::string block, host::encode_terms(terms, request.argc, request.envc));
   // What is on the trial's CPU is made there, by a process that knows the way.
-  engine::Starter* starter = nullptr;
+  host::Starter* starter = nullptr;
   if (tree != nullptr && request.cpu >= 0) {
     STAB_TRY(starter, starter_on(request.cpu));
   }
   std::optional<OwnCpu::Anywhere> unpinned;
   if (request.cpu < 0) unpinned.emplace(own_cpu_);
-  Result<engine::Launched> launched = engine::Launched::begin_encoded(options_.launcher, block + command, files, starter);
+  Result<host::Launched> launched = host::Launched::begin_encoded(options_.launcher, block + command, files, starter);
   unpinned.reset();
   if (!launched) {
     if (starter != nullptr) drop_starter();  // it may hang, or be dead
@@ -290,7 +290,7 @@ Result<Warden::Done> Warden::perform(const End& request, std::vector<UniqueFd>&)
   done.answer.status = child->status;
   done.answer.usage = wire_of(child->usage);
   if (tree != nullptr) {
-    const engine::LimitHits hits = tree->processes->take_hits();
+    const host::LimitHits hits = tree->processes->take_hits();
     done.answer.usage.memory_kills = hits.memory_kills;
     done.answer.usage.outside_kills = hits.outside_kills;
     done.answer.usage.refused_processes = hits.refused_processes;
@@ -315,11 +315,11 @@ void Warden::spare_others(Tree& tree) {
 void Warden::settle() { own_cpu_.settle(); }
 
 // pre: children_.reap() was called just now.
-Result<engine::Starter*> Warden::starter_on(int cpu) {
+Result<host::Starter*> Warden::starter_on(int cpu) {
   const Child* there = starter_ ? children_.find(starter_->pid()) : nullptr;
   if (there != nullptr && !there->ended && starter_->cpu() == cpu) return &*starter_;
   drop_starter();
-  STAB_TRY(engine::Starter started, engine::Starter::start(options_.launcher, cpu));
+  STAB_TRY(host::Starter started, host::Starter::start(options_.launcher, cpu));
   STAB_CHECK_OK(children_.remember(started.pid(), 0));
   starter_.emplace(std::move(started));
   return &*starter_;
@@ -339,7 +339,7 @@ void Warden::clear() {
   const auto give_up = std::chrono::steady_clock::now() + kClearPatience;
   for (;;) {
     children_.reap();
-    const auto left = engine::descendants(engine::live_parents(engine::Roots()), ::getpid(), {});
+    const auto left = host::descendants(host::live_parents(host::Roots()), ::getpid(), {});
     if (left.empty() || std::chrono::steady_clock::now() > give_up) break;
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     ::poll(nullptr, 0, 1);
@@ -365,11 +365,11 @@ Result<Warden::Done> Warden::perform(const OpenKernelLog&, std::vector<UniqueFd>
 
 Result<Warden::Done> Warden::perform(const TurnKnob& request, std::vector<UniqueFd>&) {
   const std::string knob = request.knob, word = request.word;
-  const engine::Placement placement{request.trial_cpu, request.housekeeping_cpu, {}};
+  const host::Placement placement{request.trial_cpu, request.housekeeping_cpu, {}};
   // Before it is turned: we may be in another cgroup afterwards.
   auto isolation =
-      knob == "cpuset" ? engine::isolation_of(options_.roots, placement) : Result<engine::Isolation>(unknown("isolation"));
-  if (!knobs_) knobs_ = std::make_unique<engine::TurnedKnobs>(options_.roots, options_.knob_journal, boot_id_);
+      knob == "cpuset" ? host::isolation_of(options_.roots, placement) : Result<host::Isolation>(unknown("isolation"));
+  if (!knobs_) knobs_ = std::make_unique<host::TurnedKnobs>(options_.roots, options_.knob_journal, boot_id_);
   STAB_TRY(const std::string why_not, knobs_->turn(knob, word, placement));
   Done done;
   if (!why_not.empty()) done.answer.flags |= Answer::kNotSet;
@@ -381,7 +381,7 @@ Result<Warden::Done> Warden::perform(const TurnKnob& request, std::vector<Unique
 Result<Warden::Done> Warden::perform(const RestoreKnobs&, std::vector<UniqueFd>&) {
   knobs_.reset();
   isolation_.reset();
-  STAB_TRY(const engine::Restored restored, engine::Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id_));
+  STAB_TRY(const host::Restored restored, host::Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id_));
   Done done;
   done.answer.settings = static_cast<uint32_t>(restored.settings);
   return done;

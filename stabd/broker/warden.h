@@ -25,7 +25,7 @@
 namespace stab::broker {
 
 struct WardenOptions {
-  engine::Roots roots;
+  host::Roots roots;
   std::string launcher, helper;  // paths of the installed programs
   std::string knob_journal;
   pid_t engine = -1;  // who asks; -1: unknown
@@ -73,18 +73,18 @@ class Warden {
   Result<Tree*> tree_of(uint32_t number);
   void spare_others(Tree& tree);
   // Who makes the processes of trials on this CPU.
-  Result<engine::Starter*> starter_on(int cpu);
+  Result<host::Starter*> starter_on(int cpu);
   void drop_starter();
 
   WardenOptions options_;
   Users* users_;
   std::string boot_id_, found_;
-  std::unique_ptr<engine::TurnedKnobs> knobs_;  // outlives the trees, which may lie in a group that it made
-  std::optional<engine::Isolation> isolation_;
-  std::unique_ptr<engine::Delegation> delegation_;  // outlives the trees that it has limited
+  std::unique_ptr<host::TurnedKnobs> knobs_;  // outlives the trees, which may lie in a group that it made
+  std::optional<host::Isolation> isolation_;
+  std::unique_ptr<host::Delegation> delegation_;  // outlives the trees that it has limited
   std::vector<Tree> trees_;      // kMostTrees at most
   Children children_;
-  std::optional<engine::Starter> starter_;  // one of children_, too
+  std::optional<host::Starter> starter_;  // one of children_, too
   uint32_t last_tree_ = 0;
   OwnCpu own_cpu_;
   bool reset_oom_score_ = false;

@@ -3,7 +3,7 @@
 
 #include <openssl/evp.h>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 const unsigned char* octets(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
@@ -29,4 +29,4 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 std::string to_base64(std::string_view bytes);
 // Nothing where the text is no Base64.
 std::optional<std::string> from_base64(std::string_view text);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 constexpr double kLargestShift = 2;
@@ -36,7 +36,7 @@ double Blinding::shift(store::Id experiment, const std::string& subject, const s
   return kLargestShift * (2 * Rng::stream(secret_, purpose, static_cast<uint64_t>(experiment)).uniform() - 1);
 }
 
-ToldTrial Blinding::masked(store::Id experiment, TrialNews news) const {
+ToldTrial Blinding::masked(store::Id experiment, engine::TrialNews news) const {
   if (!news.wall_ns) return {std::move(news), {}, {}};
   ToldTrial told{std::move(news), {}, {}};
   if (*told.news.wall_ns > 0) {
@@ -48,9 +48,9 @@ ToldTrial Blinding::masked(store::Id experiment, TrialNews news) const {
   return told;
 }
 
-Precision Blinding::masked(store::Id experiment, const Precision& precision) const {
-  Precision told;  // sorted by the masks, so not in the design's order
-  for (CellTimes times : precision.cells()) {
+engine::Precision Blinding::masked(store::Id experiment, const engine::Precision& precision) const {
+  engine::Precision told;  // sorted by the masks, so not in the design's order
+  for (engine::CellTimes times : precision.cells()) {
     const double constant = shift(experiment, times.subject, times.cell);
     if (times.own.n > 0) times.own.mean += constant;
     for (auto& [layout, shared] : times.shared) shared.mean += constant;
@@ -72,9 +72,9 @@ bool Blinding::is_known_unmasked(store::Id experiment) const {
 
 Result<bool> Blinding::is_unmasked(store::Store& store, store::Id experiment) {
   if (is_known_unmasked(experiment)) return true;
-  STAB_TRY(const bool found, store.has_event(experiment, kUnmasked));
+  STAB_TRY(const bool found, store.has_event(experiment, engine::kUnmasked));
   if (found) unmask(experiment);
   return found;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,6 +1,6 @@
 // Blinding: what may be told of an experiment's trials before its verdicts may. Verdicts are withheld until an experiment is
-// over, since looking early makes false alarms (docs/method.md, peeking); the time of each trial beside the name of its cell
-// tells an eye the same.
+// over, since looking early makes false alarms (docs/explanation/verdicts.md, peeking); the time of each trial beside the
+// name of its cell tells an eye the same.
 //
 // So until then cells go by names that say nothing, and times are told as logarithms plus a constant of their cell that
 // nobody is told: how well each mean is known can be computed from them, which cell is faster can't. Whoever wants to know
@@ -16,7 +16,7 @@
 #include "stabd/engine/results/load_samples.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // From any thread. Another secret with each daemon.
 class Blinding {
@@ -30,8 +30,8 @@ class Blinding {
   double shift(store::Id experiment, const std::string& subject, const std::string& cell) const;
 
   // Both of them masked. A trial that gave no value keeps its cell's name, which compares nothing.
-  ToldTrial masked(store::Id experiment, TrialNews news) const;
-  Precision masked(store::Id experiment, const Precision& precision) const;
+  ToldTrial masked(store::Id experiment, engine::TrialNews news) const;
+  engine::Precision masked(store::Id experiment, const engine::Precision& precision) const;
 
   void unmask(store::Id experiment);
   // Whether somebody has; asks the store where this daemon does not know.
@@ -44,4 +44,4 @@ class Blinding {
   std::set<store::Id> unmasked_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -10,9 +10,9 @@
 #include <cerrno>
 
 #include "base/unique_fd.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What was made is served for so long to whoever has asked for it. A client asks again after a tenth of a second; one that is
@@ -24,11 +24,11 @@ constexpr std::chrono::seconds kBetweenPieces{10};
 }  // namespace
 
 Bundles::Bundles(const std::string& database, const Clock& clock)
-    : directory_(files_beside(database) + "/bundles"), clock_(&clock) {
-  (void)remove_tree(directory_);
+    : directory_(engine::files_beside(database) + "/bundles"), clock_(&clock) {
+  (void)engine::remove_tree(directory_);
 }
 
-Bundles::~Bundles() { (void)remove_tree(directory_); }
+Bundles::~Bundles() { (void)engine::remove_tree(directory_); }
 
 // One unread file a user is enough; one that is still being made is waited for.
 Status Bundles::forget_those_of(uid_t uid) {
@@ -41,7 +41,7 @@ Status Bundles::forget_those_of(uid_t uid) {
     const std::shared_ptr<Made> made = at->second;
     const std::lock_guard<std::mutex> held(made->mutex);
     if (!made->over) return Error{ErrorCode::kBusy, "another bundle of yours is being made", {}};
-    STAB_CHECK_OK(remove_tree(at->first));
+    STAB_CHECK_OK(engine::remove_tree(at->first));
     at = made_.erase(at);
   }
   return {};
@@ -62,13 +62,13 @@ bool Bundles::is_stale(Made& made, const store::ExperimentSummary& now) const {
 
 Status Bundles::make(EngineThread& thread, store::Id experiment, uid_t uid, const std::string& path) {
   STAB_CHECK_OK(forget_those_of(uid));
-  STAB_CHECK_OK(make_directories(directory_));
+  STAB_CHECK_OK(engine::make_directories(directory_));
   if (::chmod(directory_.c_str(), 0700) != 0) return system_error("chmod '" + directory_ + "'", errno);
   const auto made = std::make_shared<Made>();
   made->copy = ++copies_;
   made_[path] = made;
   thread.between_trials([made, path, experiment, clock = clock_](store::Store& store) {
-    (void)remove_tree(path);
+    (void)engine::remove_tree(path);
     const auto at = clock->monotonic_raw();
     const Result<store::ExperimentSummary> then = store.summary(experiment);
     const Status status = then ? store.bundle(experiment, path) : Status(then.error());
@@ -119,8 +119,8 @@ Result<BundlePiece> Bundles::piece(EngineThread& thread, const store::Experiment
   piece.end = offset + got >= info.st_size;
   if (!piece.end) return piece;
   made_.erase(path);
-  STAB_CHECK_OK(remove_tree(path));
+  STAB_CHECK_OK(engine::remove_tree(path));
   return piece;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "stabd/daemon/engine_thread.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What one answer carries: with Base64 far below what a client may have unread.
 inline constexpr size_t kBundlePieceBytes = 384 << 10;
@@ -63,4 +63,4 @@ class Bundles {
   std::map<std::string, std::shared_ptr<Made>> made_;  // by path; the work has its own hold
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

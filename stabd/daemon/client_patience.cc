@@ -1,6 +1,6 @@
 #include "stabd/daemon/client_patience.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // A client says what it wants, and all of it, within this time; stabctl does at once.
@@ -30,4 +30,4 @@ Due due_of_http(const ClientState& client, bool follows, bool is_in_message, Cli
   return quiet > (client.asked ? kIdle : kFirstRequest) ? Due::kEnd : Due::kNothing;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What a connection is doing, as far as it matters for how long.
 struct ClientState {
@@ -21,4 +21,4 @@ Due due_of_lines(const ClientState& client, bool is_in_line, ClientState::Time n
 // Of a browser's. `follows`: it is sent events; `is_in_message`: some of a request has come.
 Due due_of_http(const ClientState& client, bool follows, bool is_in_message, ClientState::Time now);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -17,12 +17,12 @@
 #include "plan/toml/section.h"
 #include "plan/toml/toml_reader.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
-using plan::Faults;
-using plan::Section;
-using plan::TomlNode;
+using toml::Faults;
+using toml::Section;
+using toml::TomlNode;
 
 constexpr size_t kMaxErrors = 20;
 // A configuration is a page; whatever is larger is something else.
@@ -163,12 +163,12 @@ void parse_limits(const TomlNode& table, Faults& faults, Config& config) {
 }
 
 void parse_users(const TomlNode& array, Faults& faults, const UserLookup& users, Config& config) {
-  if (array.kind != TomlNode::Kind::kArray) return plan::wrong_type(faults, "user", array, TomlNode::Kind::kArray);
+  if (array.kind != TomlNode::Kind::kArray) return toml::wrong_type(faults, "user", array, TomlNode::Kind::kArray);
   for (const TomlNode& item : array.items) {
     if (item.kind == TomlNode::Kind::kTable) {
       parse_user(item, faults, users, config);
     } else {
-      plan::wrong_type(faults, "user[]", item, TomlNode::Kind::kTable);
+      toml::wrong_type(faults, "user[]", item, TomlNode::Kind::kTable);
     }
   }
 }
@@ -208,8 +208,8 @@ std::optional<uint32_t> gid_of(const std::string& name) {
 
 ParsedConfig parse_config(std::string_view text, const std::string& path, const UserLookup& users, const GroupLookup& groups) {
   ParsedConfig parsed;
-  auto read = plan::read_toml(text, path);
-  if (auto* fault = std::get_if<plan::Diagnostic>(&read)) {
+  auto read = toml::read_toml(text, path);
+  if (auto* fault = std::get_if<toml::Diagnostic>(&read)) {
     parsed.errors.push_back(std::move(*fault));
     return parsed;
   }
@@ -268,8 +268,8 @@ std::string default_config() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.config/stab/stabd.toml" : std::string();
 }
 
-LabLimits lab_limits(const ConfiguredLimits& limits, const Roots& roots) {
-  LabLimits lab{default_limits(roots), limits.memory_bytes || limits.processes};
+engine::LabLimits lab_limits(const ConfiguredLimits& limits, const host::Roots& roots) {
+  engine::LabLimits lab{engine::default_limits(roots), limits.memory_bytes || limits.processes};
   if (limits.memory_bytes) lab.most.memory_bytes = *limits.memory_bytes;
   if (limits.processes) lab.most.processes = static_cast<uint64_t>(*limits.processes);
   lab.timeout = limits.timeout;
@@ -282,13 +282,13 @@ std::string describe(const Config& config) {
           (config.web ? "served, while trials run: " + std::string(name(config.during_trials)) : std::string("not served")) +
           "\n";
   text += "log: " + std::string(kLogFormats[static_cast<size_t>(config.log)]) + "\n";
-  text += "told when an experiment ends: " + (config.notify.empty() ? "nobody" : config.notify[0]) + "\n";
+  text += "told when an experiment ends: " + (config.notify.empty() ? "no program" : config.notify[0]) + "\n";
   const Retention& keep = config.retention;
   text += "kept: experiments " + age_text(keep.experiments) + ", builds " + age_text(keep.builds) + ", disk: " +
           limit_text(keep.disk_bytes) + ", left free: " + std::to_string(keep.free_bytes) + " bytes\n";
-  const TreeLimits most = lab_limits(config.limits, Roots()).most;
-  text += "a trial may use: " + (most.memory_bytes == 0 ? "any memory" : bytes_text(most.memory_bytes) + " of memory") + ", " +
-          (most.processes == 0 ? "any number of" : std::to_string(most.processes)) + " processes, and take " +
+  const host::TreeLimits most = lab_limits(config.limits, host::Roots()).most;
+  text += "a trial may use: " + (most.memory_bytes == 0 ? "any memory" : host::bytes_text(most.memory_bytes) + " of memory") +
+          ", " + (most.processes == 0 ? "any number of" : std::to_string(most.processes)) + " processes, and take " +
           (config.limits.timeout.count() == 0 ? "any time" : "up to " + plan::duration_text(config.limits.timeout)) + "\n";
   const Policy& policy = config.policy;
   text += "may submit: " + group_text(policy.submitters, "who may connect") + "; may turn shared knobs: " +
@@ -300,4 +300,4 @@ std::string describe(const Config& config) {
   return text;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

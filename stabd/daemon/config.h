@@ -13,9 +13,9 @@
 #include "base/result.h"
 #include "plan/toml/diagnostic.h"
 #include "stabd/daemon/daemon_log.h"
-#include "stabd/engine/trial/trial_limits.h"
+#include "stabd/engine/machine/trial_limits.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What one user may take. Defaults: enough for anybody, little enough that a loop in a script does no harm.
 struct Quota {
@@ -99,7 +99,7 @@ struct Config {
 
 struct ParsedConfig {
   std::optional<Config> config;  // present exactly if there are no errors
-  std::vector<plan::Diagnostic> errors;
+  std::vector<toml::Diagnostic> errors;
 };
 
 // Number of a user by name; nothing where there is none of that name.
@@ -119,9 +119,9 @@ Result<ParsedConfig> load_config(const std::string& path);
 std::string default_config();
 
 // With the defaults of this machine.
-LabLimits lab_limits(const ConfiguredLimits& limits, const Roots& roots);
+engine::LabLimits lab_limits(const ConfiguredLimits& limits, const host::Roots& roots);
 
 // What holds, for a person.
 std::string describe(const Config& config);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

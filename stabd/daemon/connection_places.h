@@ -8,7 +8,7 @@
 
 #include "stabd/daemon/config.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class ConnectionPlaces {
  public:
@@ -34,4 +34,4 @@ class ConnectionPlaces {
   int taken_ = 0;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -11,10 +11,10 @@
 #include <cstdlib>
 
 #include "base/json_line.h"
+#include "base/printable.h"
 #include "stabd/engine/results/local_time.h"
-#include "stabd/engine/results/printable.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 bool is_plain(const std::string& value) {
@@ -40,7 +40,7 @@ void put_line(std::string line) {
 }  // namespace
 
 std::string text_line(const LogEntry& entry, int64_t realtime_ns) {
-  std::string line = local_time(realtime_ns) + " " + entry.kind;
+  std::string line = engine::local_time(realtime_ns) + " " + entry.kind;
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + quoted_if_needed(one_line(value));
   return line + ": " + one_line(entry.text);  // last, so that nothing in it looks like a field
 }
@@ -83,4 +83,4 @@ LogSink make_log(LogFormat format, std::function<int64_t()> realtime_ns,
   };
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // In the order of the words of [log] format. kAuto: the journal if our stderr goes there, else text.
 enum class LogFormat { kAuto, kText, kJson, kJournal };
@@ -39,4 +39,4 @@ LogSink make_log(LogFormat format, std::function<int64_t()> realtime_ns,
 // What kAuto means for this process: the device and inode that $JOURNAL_STREAM names are our stderr's.
 bool stderr_is_journal();
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

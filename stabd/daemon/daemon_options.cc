@@ -13,12 +13,12 @@
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "stabd/host/installation.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/daemon/separate.h"
 #include "stabd/daemon/daemon_socket.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,7 +44,7 @@ Result<Config> settle_config(const DaemonOptions& options) {
   std::error_code ignored;
   if (!options.config.empty() || (!path.empty() && fs::exists(path, ignored))) {
     STAB_TRY(ParsedConfig parsed, load_config(path));
-    if (!parsed.config) return bad_input("the configuration is wrong\n" + plan::render(parsed.errors));
+    if (!parsed.config) return bad_input("the configuration is wrong\n" + toml::render(parsed.errors));
     config = std::move(*parsed.config);
   }
   config.root_plans = config.root_plans || options.allow_root;
@@ -57,7 +57,7 @@ Result<Config> settle_config(const DaemonOptions& options) {
   // Several users' experiments belong to the system, not into root's home, where they couldn't reach their builds.
   if (config.database.empty() && ::geteuid() == 0) config.database = "/var/lib/stab/stab.db";
   if (config.database.empty()) {
-    STAB_TRY(config.database, default_database());
+    STAB_TRY(config.database, engine::default_database());
   }
   STAB_TRY(config.database, absolute_path(config.database));
   STAB_TRY(config.socket, absolute_path(config.socket));
@@ -65,7 +65,7 @@ Result<Config> settle_config(const DaemonOptions& options) {
 }
 
 Status check_prerequisites(const Config& config) {
-  STAB_TRY(const Installation installation, find_installation());
+  STAB_TRY(const host::Installation installation, host::find_installation());
   (void)installation;
   std::optional<uid_t> service;
   if (::geteuid() == 0 && config.broker.empty() && config.user != "root") {
@@ -86,7 +86,7 @@ Status check_prerequisites(const Config& config) {
 
 Status keep_private(const std::string& database) {
   const std::string directory = fs::path(database).parent_path().string();
-  if (!directory.empty()) STAB_CHECK_OK(make_directories(directory));
+  if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
   // SQLite gives the files beside it the same mode; those of an earlier start may have another.
   for (const char* end : {"", "-wal", "-shm"}) {
     const std::string path = database + end;
@@ -102,4 +102,4 @@ Status keep_private(const std::string& database) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

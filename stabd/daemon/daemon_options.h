@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "stabd/daemon/config.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct DaemonOptions {
   std::string database, socket, config;  // empty: not said
@@ -24,4 +24,4 @@ Status check_prerequisites(const Config& config);
 // the socket decides who sees what.
 Status keep_private(const std::string& database);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

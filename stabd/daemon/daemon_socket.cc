@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Groups of a peer; more than that are cut off by few systems.
@@ -58,4 +58,4 @@ std::string default_socket() {
   return "/tmp/stab-" + std::to_string(::geteuid()) + ".sock";
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

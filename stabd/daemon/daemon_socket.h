@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "stabd/daemon/peer.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // kBusy where a daemon listens on `path`, kBadInput where something else is there.
 Status check_socket_is_free(const std::string& path);
@@ -24,4 +24,4 @@ std::string default_socket();
 // Who is at the other end of an accepted connection, without the connection itself. Nothing where the kernel doesn't say.
 std::optional<Peer> peer_of(int fd);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

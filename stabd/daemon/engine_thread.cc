@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "stabd/daemon/estimates.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Until the next try after the store has failed: people make room on a disk, and nobody tells us when they have.
@@ -110,7 +110,7 @@ bool EngineThread::run_what_waits() {
 }
 
 Result<std::optional<store::ExperimentSummary>> EngineThread::next_experiment() {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   do_work();
   STAB_CHECK_OK(delete_what_waits());
   return first_in_turn();
@@ -163,7 +163,7 @@ void EngineThread::lend_the_machine() {
 }
 
 bool EngineThread::time_is_up(store::Id experiment, int64_t uid) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   return turns_.had_its_time(experiment, uid);
 }
 
@@ -175,14 +175,14 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   }
   bool is_elsewhere = false, had_its_time = false;
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     // Since it was chosen somebody may have paused, cancelled or deleted it. From here on a wish finds it running.
     const Result<bool> wanted = is_still_wanted(experiment);
     if (!wanted) return false;
     if (!*wanted) return true;
     had_its_time = turns_.had_its_time(experiment, row.submitter_uid);
     (void)blinding_.is_unmasked(engine_->store(), experiment);  // where the store fails, it stays masked
-    const Result<bool> machines = has_machines(engine_->store(), experiment);  // where it fails, the run says why
+    const Result<bool> machines = engine::has_machines(engine_->store(), experiment);  // where it fails, the run says why
     is_elsewhere = machines && *machines;
     if (!had_its_time) {
       turns_.begin();
@@ -197,7 +197,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     give_way_to((*first)->priority);
   }
   // Whatever a plan can make fail in here ends its experiment, not the daemon, which would meet it again at each start.
-  const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
+  const Result<engine::RunEnd> ended = [&]() -> Result<engine::RunEnd> {
     try {
       return is_elsewhere ? engine_->build(experiment, *this, *stop_) : engine_->run(experiment, *this, *stop_);
     } catch (const std::exception& exception) {
@@ -213,17 +213,17 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     note_of(experiment, ended.error().message);
     return false;
   }
-  const bool is_built = is_elsewhere && ended && *ended == RunEnd::kDone;
+  const bool is_built = is_elsewhere && ended && *ended == engine::RunEnd::kDone;
   if (is_built && !asked.cancelled && !asked.paused && !asked.quits) return begin_on_machines(row);
   // The last build ends as if nobody had asked; what was asked during it holds before the first machine is started.
-  return settle_run(row, is_built ? Result<RunEnd>(RunEnd::kStopped) : ended, asked, stored);
+  return settle_run(row, is_built ? Result<engine::RunEnd>(engine::RunEnd::kStopped) : ended, asked, stored);
 }
 
 void EngineThread::open_to_wishes(const store::ExperimentSummary& row) {
   const std::lock_guard<std::mutex> held(mutex_);
   running_ = row.id;
   priority_ = row.priority;
-  stop_ = std::make_unique<StopSignal>();
+  stop_ = std::make_unique<engine::StopSignal>();
   if (quit_ || cancelled_ == row.id) stop_->now();
 }
 
@@ -244,7 +244,7 @@ EngineThread::Asked EngineThread::close_to_wishes(store::Id experiment) {
 }
 
 // The order is that of what is stronger: a wish of its user's, a failure, the run's own end, then why it was stopped.
-bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<RunEnd>& ended, const Asked& asked,
+bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<engine::RunEnd>& ended, const Asked& asked,
                               Status stored) {
   const store::Id experiment = row.id;
   if (asked.cancelled) {
@@ -255,7 +255,7 @@ bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<
     }
     return tell_end(stored, experiment, ExperimentEnd::kCancelled, "");
   }
-  if (asked.paused && ended && *ended == RunEnd::kStopped) return pause_itself(experiment, "");
+  if (asked.paused && ended && *ended == engine::RunEnd::kStopped) return pause_itself(experiment, "");
   if (!ended) {
     // The laboratory is broken for this experiment; the next one may still run.
     const std::string& why = ended.error().message;
@@ -263,10 +263,11 @@ bool EngineThread::settle_run(const store::ExperimentSummary& row, const Result<
     return tell_end(stored, experiment, ExperimentEnd::kFailed, why);
   }
   switch (*ended) {
-    case RunEnd::kDone: return tell_end(stored, experiment, ExperimentEnd::kDone, "");
-    case RunEnd::kGaps: return tell_end(stored, experiment, ExperimentEnd::kDone, "some cells are quarantined");
-    case RunEnd::kRejected: return tell_end(stored, experiment, stored_end(experiment), "a build or the preflight failed");
-    case RunEnd::kStopped: break;
+    case engine::RunEnd::kDone: return tell_end(stored, experiment, ExperimentEnd::kDone, "");
+    case engine::RunEnd::kGaps: return tell_end(stored, experiment, ExperimentEnd::kDone, "some cells are quarantined");
+    case engine::RunEnd::kRejected:
+      return tell_end(stored, experiment, stored_end(experiment), "a build or the preflight failed");
+    case engine::RunEnd::kStopped: break;
   }
   if (asked.ran_out) return pause_itself(experiment, kHadItsTime);
   if (asked.yields) {
@@ -284,14 +285,14 @@ bool EngineThread::pause_itself(store::Id experiment, const std::string& why) {
 }
 
 Status EngineThread::recover() {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   const Result<store::Recovery> recovered =
-      engine_->store().recover(engine_->options().clock->realtime().count(), kMaxAttemptsWhenLost);
+      engine_->store().recover(engine_->options().clock->realtime().count(), engine::kMaxAttemptsWhenLost);
   return recovered ? Status() : Status(recovered.error());
 }
 
 Status EngineThread::settle(store::Id experiment, store::ExperimentEvent event, const std::string& why) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   if (event == store::ExperimentEvent::kCancel) return cancel_in_slices(experiment);
   // A cancel that came while it ended found nothing that runs, and stands.
   const auto row = engine_->store().summary(experiment);
@@ -308,7 +309,7 @@ Status EngineThread::advance(store::Id experiment, store::ExperimentEvent event,
 
 // What a run itself has stored: failed, or paused where it can go on once its binaries are back.
 ExperimentEnd EngineThread::stored_end(store::Id experiment) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   const auto row = engine_->store().summary(experiment);
   if (row && row->state == store::ExperimentState::kCancelled) return ExperimentEnd::kCancelled;
   return row && row->state == store::ExperimentState::kPaused ? ExperimentEnd::kPaused : ExperimentEnd::kFailed;
@@ -359,7 +360,7 @@ void EngineThread::note_of(store::Id experiment, std::string_view text) {
 }
 
 // Without its cell: how far a trial is says nothing of the cells to who may not know them yet.
-void EngineThread::trial_progress(const ProgressNews& news) {
+void EngineThread::trial_progress(const engine::ProgressNews& news) {
   const store::Id id = running();
   push({id, to_json({id, news}), false, 0});
 }
@@ -374,7 +375,7 @@ void EngineThread::at_closed_gate() {
   if (gap_ != nullptr) gap_->between_trials(wake_);
 }
 
-void EngineThread::trial_done(const TrialNews& news) {
+void EngineThread::trial_done(const engine::TrialNews& news) {
   do_work();
   if (const auto more = delete_a_slice(); !more) note("delete: " + more.error().message);
   const store::Id id = running();
@@ -389,4 +390,4 @@ void EngineThread::trial_done(const TrialNews& news) {
   gap_->between_trials(wake_);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

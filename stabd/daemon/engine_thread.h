@@ -23,7 +23,7 @@
 #include "stabd/daemon/watch_events.h"
 #include "stabd/engine/experiment/engine.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // An experiment that the engine has just left.
 struct EndedRun {
@@ -32,12 +32,12 @@ struct EndedRun {
   std::string why;
 };
 
-class EngineThread final : private Observer {
+class EngineThread final : private engine::Observer {
  public:
   // `wake` is called from the engine's thread whenever take_events() has something; it must only signal.
   // `between` is called on the engine's thread, without the gate, at its start and whenever it leaves an
   // experiment; it ends early when `quit_fd` is readable.
-  EngineThread(Engine& engine, std::function<void()> wake, std::function<void(const EndedRun&, int quit_fd)> between)
+  EngineThread(engine::Engine& engine, std::function<void()> wake, std::function<void(const EndedRun&, int quit_fd)> between)
       : engine_(&engine),
         turns_(engine),
         wake_(wake),
@@ -99,7 +99,7 @@ class EngineThread final : private Observer {
   void open_to_wishes(const store::ExperimentSummary& row);
   Asked close_to_wishes(store::Id experiment);
   // These three: false where what became of it can't be stored.
-  bool settle_run(const store::ExperimentSummary& row, const Result<RunEnd>& ended, const Asked& asked, Status stored);
+  bool settle_run(const store::ExperimentSummary& row, const Result<engine::RunEnd>& ended, const Asked& asked, Status stored);
   bool pause_itself(store::Id experiment, const std::string& why);
   bool tell_end(const Status& stored, store::Id experiment, ExperimentEnd how, const std::string& why);
   Result<std::optional<store::ExperimentSummary>> next_experiment();
@@ -109,8 +109,8 @@ class EngineThread final : private Observer {
   ExperimentEnd stored_end(store::Id experiment);
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
-  void trial_done(const TrialNews& news) override;
-  void trial_progress(const ProgressNews& news) override;
+  void trial_done(const engine::TrialNews& news) override;
+  void trial_progress(const engine::ProgressNews& news) override;
   void at_closed_gate() override;
   void note_of(store::Id experiment, std::string_view text);
   void give_way_to(int priority);  // pre: mutex_ is held
@@ -137,19 +137,19 @@ class EngineThread final : private Observer {
   // engine_thread_machines.cc
   MachineRuns::Listener machine_listener();
   bool begin_on_machines(const store::ExperimentSummary& row);
-  void ended_on_machines(store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished);
+  void ended_on_machines(store::Id experiment, int64_t uid, const Result<engine::RunEnd>& end, MachineRuns::Wished wished);
   bool waits_for_machines(store::Id experiment) const;
   void after_machines();  // pre: the engine's thread, without the gate. What is to be done after a run ended
   void end(store::Id experiment, ExperimentEnd how, const std::string& why);
 
-  Engine* engine_;
+  engine::Engine* engine_;
   Turns turns_;
   std::function<uint64_t(uid_t)> parts_limit_;
   Blinding blinding_;
   std::function<void()> wake_;
   EventOutbox outbox_;
   std::function<void(const EndedRun&, int quit_fd)> between_;
-  StopSignal quit_signal_;
+  engine::StopSignal quit_signal_;
   std::thread thread_;
   mutable std::mutex mutex_;  // of everything below; never held while the gate is taken
   std::condition_variable changed_;
@@ -160,7 +160,7 @@ class EngineThread final : private Observer {
   bool deletes_ = true;   // something may be to delete
   store::Id running_ = 0, paused_ = 0;
   store::Id cancelled_ = 0;  // wanted; not yet stored
-  std::unique_ptr<StopSignal> stop_;
+  std::unique_ptr<engine::StopSignal> stop_;
   std::optional<std::chrono::nanoseconds> time_left_;  // of what runs, with some slack; none: no limit
   std::vector<std::function<void(store::Store&)>> work_;
   TrialGap* gap_ = nullptr;
@@ -169,4 +169,4 @@ class EngineThread final : private Observer {
   MachineRuns machine_runs_;                 // the last: its threads use what is above
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,7 +5,7 @@
 
 #include "stabd/daemon/engine_thread.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 MachineRuns::Listener EngineThread::machine_listener() {
   MachineRuns::Listener listener;
@@ -17,7 +17,7 @@ MachineRuns::Listener EngineThread::machine_listener() {
   listener.why_no_room = [this](int64_t uid, int64_t bytes) -> std::string {
     const uint64_t most = parts_limit_ ? parts_limit_(static_cast<uid_t>(uid)) : 0;
     if (most == 0) return {};
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const Result<int64_t> used = engine_->store().stored_bytes_of(uid);
     if (!used) return used.error().message;
     if (static_cast<uint64_t>(*used + bytes) <= most) return {};
@@ -25,7 +25,7 @@ MachineRuns::Listener EngineThread::machine_listener() {
            std::to_string(bytes) + ", and they may take " + std::to_string(most) +
            "; 'stabctl delete' some that are over, or let an administrator raise stored in [quota], then resume it";
   };
-  listener.ended = [this](store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished) {
+  listener.ended = [this](store::Id experiment, int64_t uid, const Result<engine::RunEnd>& end, MachineRuns::Wished wished) {
     ended_on_machines(experiment, uid, end, wished);
   };
   listener.gone = [this] { kick(); };
@@ -38,7 +38,7 @@ bool EngineThread::waits_for_machines(store::Id experiment) const {
 
 bool EngineThread::begin_on_machines(const store::ExperimentSummary& row) {
   const Result<bool> begun = [&]() -> Result<bool> {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     no_room_.erase(row.id);
     // Whoever has stopped it since it was built found nothing that runs.
     STAB_TRY(const bool wanted, is_still_wanted(row.id));
@@ -58,7 +58,8 @@ bool EngineThread::begin_on_machines(const store::ExperimentSummary& row) {
   return tell_end(settle(row.id, store::ExperimentEvent::kPause, why), row.id, ExperimentEnd::kPaused, why);
 }
 
-void EngineThread::ended_on_machines(store::Id experiment, int64_t uid, const Result<RunEnd>& end, MachineRuns::Wished wished) {
+void EngineThread::ended_on_machines(store::Id experiment, int64_t uid, const Result<engine::RunEnd>& end,
+                                     MachineRuns::Wished wished) {
   Status stored;
   ExperimentEnd how = ExperimentEnd::kDone;
   std::string why;
@@ -73,14 +74,14 @@ void EngineThread::ended_on_machines(store::Id experiment, int64_t uid, const Re
   } else if (!end) {
     // Every block that is recorded stays, and none is lost by a pause.
     pause(end.error().message + "; 'stabctl resume' goes on");
-  } else if (*end == RunEnd::kRejected) {
+  } else if (*end == engine::RunEnd::kRejected) {
     how = stored_end(experiment);
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const auto row = engine_->store().summary(experiment);
     why = row ? row->failure : "";
-  } else if (*end == RunEnd::kGaps) {
+  } else if (*end == engine::RunEnd::kGaps) {
     why = "some cells are quarantined";
-  } else if (*end == RunEnd::kStopped) {
+  } else if (*end == engine::RunEnd::kStopped) {
     if (wished == MachineRuns::Wished::kPause) pause("");
     else if (wished == MachineRuns::Wished::kQuit) how = ExperimentEnd::kStopped;
     else if (time_is_up(experiment, uid))
@@ -108,4 +109,4 @@ void EngineThread::after_machines() {
   for (const EndedRun& run : ended) between_(run, quit_signal_.now_fd());
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

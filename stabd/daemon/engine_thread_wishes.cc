@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "stabd/daemon/engine_thread.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Rows that are deleted or cancelled at once: about 20 ms.
@@ -16,7 +16,7 @@ constexpr int64_t kRowsAtOnce = 2000;
 // With the gate held the engine stands still, between its steps or in a trial: whether something runs stays true. A wish
 // that is stored is fulfilled by the next start if this engine dies before it could.
 Status EngineThread::cancel(store::Id experiment) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   engine_->count_change();
   STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
   if (is_over(row.state) && row.state != store::ExperimentState::kCancelled)
@@ -39,7 +39,7 @@ Status EngineThread::cancel_in_slices(store::Id experiment) {
   for (;;) {
     STAB_TRY(const bool more, engine_->store().cancel_some(experiment, kRowsAtOnce));
     if (!more) break;
-    const GateOpen open(engine_->gate());
+    const engine::GateOpen open(engine_->gate());
   }
   return engine_->store().cancel(experiment, "cancelled by its user", now_ns());
 }
@@ -56,7 +56,7 @@ Result<bool> EngineThread::is_still_wanted(store::Id experiment) {
 }
 
 Status EngineThread::pause(store::Id experiment) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   engine_->count_change();
   STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
   if (row.state == store::ExperimentState::kPaused) return {};
@@ -82,7 +82,7 @@ Status EngineThread::pause(store::Id experiment) {
 
 Status EngineThread::remove(store::Id experiment) {
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     engine_->count_change();
     STAB_CHECK_OK(engine_->store().wish(experiment, store::Wish::kDelete, now_ns()));
   }
@@ -95,11 +95,11 @@ Status EngineThread::remove(store::Id experiment) {
 }
 
 Status EngineThread::unmask(store::Id experiment, const std::string& why) {
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   STAB_TRY(const bool already, blinding_.is_unmasked(engine_->store(), experiment));
   if (already) return {};
   engine_->count_change();
-  STAB_CHECK_OK(engine_->store().log({now_ns(), experiment, kUnmasked, why}));
+  STAB_CHECK_OK(engine_->store().log({now_ns(), experiment, engine::kUnmasked, why}));
   blinding_.unmask(experiment);
   return {};
 }
@@ -107,7 +107,7 @@ Status EngineThread::unmask(store::Id experiment, const std::string& why) {
 Status EngineThread::resume(store::Id experiment) {
   int priority = 0;
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     engine_->count_change();
     STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
     if (!step(row.state, store::ExperimentEvent::kResume).legal)
@@ -123,7 +123,7 @@ Status EngineThread::resume(store::Id experiment) {
 
 Status EngineThread::set_priority(store::Id experiment, int priority) {
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     engine_->count_change();
     STAB_CHECK_OK(engine_->store().set_priority(experiment, priority));
   }
@@ -143,7 +143,7 @@ Result<store::Id> EngineThread::rerun(store::Id trial, store::Id experiment) {
   store::Id planned = 0;
   int priority = 0;
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     engine_->count_change();
     STAB_TRY(const store::ExperimentSummary row, engine_->store().summary(experiment));
     priority = row.priority;
@@ -157,7 +157,7 @@ Status EngineThread::delete_what_waits() {
   for (;;) {
     STAB_TRY(const bool more, delete_a_slice());
     if (!more) return {};
-    const GateOpen open(engine_->gate());
+    const engine::GateOpen open(engine_->gate());
   }
 }
 
@@ -178,4 +178,4 @@ Result<bool> EngineThread::delete_a_slice() {
   return true;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

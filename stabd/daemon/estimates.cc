@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 std::optional<int64_t> time_left(int64_t machine_ns, int64_t tried, int64_t left) {
   if (tried < kFewestTried || machine_ns <= 0 || left < 0) return {};
@@ -26,4 +26,4 @@ std::vector<std::optional<int64_t>> ends_in(const std::vector<Waiting>& waiting)
   return ends;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

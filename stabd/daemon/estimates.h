@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What is known of one that is to run.
 struct Waiting {
@@ -26,4 +26,4 @@ inline constexpr int64_t kFewestTried = 3;
 // higher priorities, then lower numbers. Nothing for one whose own time or that of one before it is not known.
 std::vector<std::optional<int64_t>> ends_in(const std::vector<Waiting>& waiting);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 const NumberedEvent& EventHistory::add(EngineEvent event, std::chrono::steady_clock::time_point now) {
   bytes_ += event.json.size();
@@ -27,4 +27,4 @@ std::optional<uint64_t> EventHistory::number_of(std::string_view name) const {
   return read.ec == std::errc() && read.ptr == name.data() + name.size() ? std::optional(number) : std::nullopt;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

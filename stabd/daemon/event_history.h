@@ -12,7 +12,7 @@
 
 #include "stabd/daemon/event_outbox.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Numbers are consecutive, from 1 on.
 struct NumberedEvent {
@@ -55,4 +55,4 @@ class EventHistory {
   std::atomic<uint64_t> newest_{0};
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

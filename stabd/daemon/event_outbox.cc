@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Watchers that don't read must not make the daemon grow; newer news replace nothing, they are just dropped.
@@ -24,4 +24,4 @@ std::vector<EngineEvent> EventOutbox::take() {
   return std::exchange(waiting_, {});
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

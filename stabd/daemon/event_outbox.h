@@ -9,7 +9,7 @@
 
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What happened, for those who watch.
 struct EngineEvent {
@@ -35,4 +35,4 @@ class EventOutbox {
   std::vector<EngineEvent> waiting_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -8,7 +8,7 @@
 #include "stabd/daemon/estimates.h"
 #include "stabd/daemon/machines_answer.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // A JSON string.
@@ -49,7 +49,7 @@ ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool
   return out;
 }
 
-Status put_machines(store::Store& store, DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
+Status put_machines(store::Store& store, engine::DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
                     ToldExperiment& experiment) {
   STAB_TRY(std::optional<MachinesAnswer> machines, machines_answer(store, dealt, experiment.row.id, signs, now_ns));
   if (!machines) return {};
@@ -102,4 +102,4 @@ std::string text_of(const ToldExperiment& experiment) {
   return std::move(out).whole();
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

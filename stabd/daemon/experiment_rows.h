@@ -1,4 +1,4 @@
-// An experiment as `status` and `watch` tell of it (docs/protocol.md).
+// An experiment as `status` and `watch` tell of it (docs/reference/protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/results/slot_status.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct ToldExperiment {
   store::ExperimentSummary row;
@@ -25,7 +25,7 @@ struct ToldExperiment {
 ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool running, int64_t machine_ns);
 // Of an experiment on machines: its slots. Its blocks come in parallel, so the time that is left is that of its machines.
 // signs: when each slot was last heard, by the controller itself
-Status put_machines(store::Store& store, DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
+Status put_machines(store::Store& store, engine::DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
                     ToldExperiment& experiment);
 // Adds when each of them that waits or runs will be over, were there nobody else's between.
 void put_ends(std::vector<ToldExperiment>& all);
@@ -33,4 +33,4 @@ void put_ends(std::vector<ToldExperiment>& all);
 // A JSON object, its members in alphabetical order. Written by hand: a user may have thousands, and asks many times a second.
 std::string text_of(const ToldExperiment& experiment);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

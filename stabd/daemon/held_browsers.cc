@@ -1,6 +1,6 @@
 #include "stabd/daemon/held_browsers.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 void HeldBrowsers::hold(WaitingRequest request) {
   held_.push_back(std::move(request));
@@ -15,4 +15,4 @@ void HeldBrowsers::miss_something() {
   if (rule_ == DuringTrials::kQuiet) gap_->waits(true);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -9,7 +9,7 @@
 #include "stabd/daemon/request_queue.h"
 #include "stabd/daemon/trial_gap.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // The daemon's loop only.
 class HeldBrowsers {
@@ -41,4 +41,4 @@ class HeldBrowsers {
   std::deque<WaitingRequest> held_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -7,20 +7,22 @@
 #include "stabd/engine/machine/topology.h"
 #include "stabd/host/knobs.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 Result<std::string> host_answer() {
   using Json = nlohmann::json;
-  const Roots roots;
-  STAB_TRY(const Topology topology, Topology::discover());
-  STAB_TRY(const Placement placement, place(topology, "auto", "auto"));
+  const host::Roots roots;
+  STAB_TRY(const engine::Topology topology, engine::Topology::discover());
+  STAB_TRY(const host::Placement placement, engine::place(topology, "auto", "auto"));
   Json knobs = Json::array(), weather = Json::object();
-  for (const KnobInfo& info : knob_infos()) {
+  for (const host::KnobInfo& info : host::knob_infos()) {
     const std::string name(info.name);
-    knobs.push_back(
-        {{"knob", name}, {"value", present_value(name, roots, placement)}, {"recommended", info.recommended}, {"why", info.why}});
+    knobs.push_back({{"knob", name},
+                     {"value", host::present_value(name, roots, placement)},
+                     {"recommended", info.recommended},
+                     {"why", info.why}});
   }
-  const HostMoment now = Ledger(roots, placement.trial_cpu).look();
+  const engine::HostMoment now = engine::Ledger(roots, placement.trial_cpu).look();
   if (now.load_1min) weather["load_1min"] = *now.load_1min;
   if (now.frequency_khz) weather["frequency_khz"] = *now.frequency_khz;
   if (now.throttle_count) weather["throttle_count"] = *now.throttle_count;
@@ -29,4 +31,4 @@ Result<std::string> host_answer() {
   return json_line(json);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 constexpr int kCallbackBits = 3;
@@ -54,4 +54,4 @@ LatencyFacts TimeHistogram::facts() const {
   return facts;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What libuv calls us for.
 enum class Callback : uint8_t { kAccept, kRead, kWake, kSweep, kTick, kEnd };
@@ -72,4 +72,4 @@ class Latency {
   TimeHistogram held_, worked_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

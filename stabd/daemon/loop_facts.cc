@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 nlohmann::json measure(const LatencyFacts& facts) {
@@ -27,4 +27,4 @@ std::string LoopFacts::json(size_t waiting_requests, DuringTrials during_trials)
   return json.dump();
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,5 +1,5 @@
-// LoopFacts: how the daemon itself fares, for `stabctl status --daemon` (docs/protocol.md): what its loop's callbacks took, and
-// from when a line waited for its answer until that was sent, by lane.
+// LoopFacts: how the daemon itself fares, for `stabctl status --daemon` (docs/reference/protocol.md): what its loop's callbacks
+// took, and from when a line waited for its answer until that was sent, by lane.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include "stabd/daemon/latency.h"
 #include "stabd/daemon/request_queue.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Written by the loop, read by any thread.
 struct LoopFacts {
@@ -20,4 +20,4 @@ struct LoopFacts {
   std::string json(size_t waiting_requests, DuringTrials during_trials) const;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,20 +5,20 @@
 #include <utility>
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 
-struct MachineRuns::Run final : Observer {
-  Run(store::Id id, int64_t of, std::unique_ptr<MachineRun> what, const Listener& told)
+struct MachineRuns::Run final : engine::Observer {
+  Run(store::Id id, int64_t of, std::unique_ptr<engine::MachineRun> what, const Listener& told)
       : experiment(id), uid(of), run(std::move(what)), listener(&told) {}
   void phase(std::string_view text) override { listener->said(experiment, uid, true, std::string(text)); }
   void note(std::string_view text) override { listener->said(experiment, uid, false, std::string(text)); }
-  void trial_done(const TrialNews&) override {}  // trials come in blocks
+  void trial_done(const engine::TrialNews&) override {}  // trials come in blocks
 
   const store::Id experiment;
   const int64_t uid;
-  std::unique_ptr<MachineRun> run;
+  std::unique_ptr<engine::MachineRun> run;
   const Listener* listener;
-  StopSignal stop;
+  engine::StopSignal stop;
   std::atomic<bool> leave{false};
   std::thread thread;
   // Of the lock:
@@ -28,7 +28,7 @@ struct MachineRuns::Run final : Observer {
   std::map<int, int64_t> signs;
 };
 
-MachineRuns::MachineRuns(Engine& engine, Listener listener) : engine_(&engine), listener_(std::move(listener)) {}
+MachineRuns::MachineRuns(engine::Engine& engine, Listener listener) : engine_(&engine), listener_(std::move(listener)) {}
 MachineRuns::~MachineRuns() {
   quit();
 }
@@ -49,7 +49,7 @@ Status MachineRuns::begin(store::Id experiment, int64_t uid) {
       return Error{ErrorCode::kBusy, std::to_string(kMostMachineRuns) + " experiments are on machines already", {}};
   }
   for (const auto& run : over) run->thread.join();
-  STAB_TRY(std::unique_ptr<MachineRun> run, MachineRun::prepare(*engine_, experiment));
+  STAB_TRY(std::unique_ptr<engine::MachineRun> run, engine::MachineRun::prepare(*engine_, experiment));
   auto one = std::make_unique<Run>(experiment, uid, std::move(run), listener_);
   Run& here = *one;
   const std::lock_guard<std::mutex> held(mutex_);
@@ -59,7 +59,7 @@ Status MachineRuns::begin(store::Id experiment, int64_t uid) {
 }
 
 void MachineRuns::serve(Run& run) {
-  MachineRun::Watch watch;
+  engine::MachineRun::Watch watch;
   watch.leave = &run.leave;
   watch.signs = [&](const std::map<int, int64_t>& signs) {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -67,7 +67,7 @@ void MachineRuns::serve(Run& run) {
   };
   watch.may_go_on = [&] { return listener_.may_go_on(run.experiment, run.uid); };
   watch.why_no_room = [&](int64_t bytes) { return listener_.why_no_room(run.uid, bytes); };
-  const Result<RunEnd> end = [&]() -> Result<RunEnd> {
+  const Result<engine::RunEnd> end = [&]() -> Result<engine::RunEnd> {
     try {
       return run.run->to_end(run, run.stop, watch);
     } catch (const std::exception& exception) {
@@ -134,4 +134,4 @@ std::map<int, int64_t> MachineRuns::signs_of_life(store::Id experiment) const {
   return at == runs_.end() ? std::map<int, int64_t>() : at->second->signs;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

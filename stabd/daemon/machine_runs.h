@@ -12,7 +12,7 @@
 
 #include "stabd/engine/machines/run_machines.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Controllers in one daemon at a time: each has a thread, a connection and a process of the broker's sixty-four.
 inline constexpr size_t kMostMachineRuns = 8;
@@ -27,10 +27,10 @@ class MachineRuns {
     std::function<bool(store::Id experiment, int64_t uid)> may_go_on;  // false: its user's time is over
     // Of a part of so many bytes: why it is not taken in; empty: it is.
     std::function<std::string(int64_t uid, int64_t bytes)> why_no_room;
-    std::function<void(store::Id experiment, int64_t uid, const Result<RunEnd>& end, Wished wished)> ended;
+    std::function<void(store::Id experiment, int64_t uid, const Result<engine::RunEnd>& end, Wished wished)> ended;
     std::function<void()> gone;  // after that: it counts no longer
   };
-  MachineRuns(Engine& engine, Listener listener);
+  MachineRuns(engine::Engine& engine, Listener listener);
   ~MachineRuns();
 
   // pre: the gate is held, no trial runs, it is built and has no run. kBusy: there are as many as there may be.
@@ -49,11 +49,11 @@ class MachineRuns {
   struct Run;
   bool wish(store::Id experiment, Wished wished);
   void serve(Run& run);
-  Engine* engine_;
+  engine::Engine* engine_;
   Listener listener_;
   mutable std::mutex mutex_;  // of all below
   bool quits_ = false;
   std::map<store::Id, std::unique_ptr<Run>> runs_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -4,17 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_line.h"
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
-Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, DealtBlocks& dealt, store::Id experiment,
+Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, engine::DealtBlocks& dealt, store::Id experiment,
                                                       const std::map<int, int64_t>& signs, int64_t now_ns) {
   using Json = nlohmann::json;
-  STAB_TRY(const std::optional<MachinesStatus> status, machines_status(store, dealt, experiment, signs, now_ns));
+  STAB_TRY(const std::optional<engine::MachinesStatus> status, engine::machines_status(store, dealt, experiment, signs, now_ns));
   if (!status) return std::optional<MachinesAnswer>();
   Json slots = Json::array();
-  for (const SlotStatus& slot : status->slots) {
+  for (const engine::SlotStatus& slot : status->slots) {
     Json one = {
         {"slot", slot.slot}, {"epoch", slot.epoch}, {"blocks", slot.blocks}, {"done", slot.done}, {"losses", slot.losses}};
     one["state"] = slot.epoch == 0 ? "waits" : store::name(slot.state);
@@ -30,4 +30,4 @@ Result<std::optional<MachinesAnswer>> machines_answer(store::Store& store, Dealt
   return std::optional(MachinesAnswer{json_line(slots), status->left_ns});
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

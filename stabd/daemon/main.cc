@@ -18,7 +18,7 @@
 #include "stabd/broker/wire/start_broker.h"
 #include "stabd/engine/machine/topology.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/daemon/separate.h"
 #include "stabd/daemon/daemon_socket.h"
 #include "stabd/daemon/server.h"
@@ -28,7 +28,7 @@ namespace {
 
 using namespace stab;
 
-struct Options : engine::DaemonOptions {
+struct Options : daemon::DaemonOptions {
   bool foreground = false, dry_run = false, check_config = false;
 };
 
@@ -44,7 +44,7 @@ void send_to_journal(const std::vector<std::string>& fields) {
 }
 
 // Pings come from the loop, at half the time that the service manager allows: a hanging loop is restarted.
-void keep_watchdog_quiet(engine::Server& server) {
+void keep_watchdog_quiet(daemon::Server& server) {
   uint64_t allowed_us = 0;
   if (::sd_watchdog_enabled(0, &allowed_us) <= 0) return;
   server.every(std::chrono::milliseconds(std::max<uint64_t>(allowed_us / 2000, 1)), [] { ::sd_notify(0, "WATCHDOG=1"); });
@@ -53,7 +53,7 @@ void keep_watchdog_quiet(engine::Server& server) {
 // The CPU that plans get by default is for their trials. The engine's thread has begun already and finds its own.
 void keep_off_trials() {
   const auto topology = engine::Topology::discover();
-  const auto placement = topology ? engine::place(*topology, "auto", "auto") : Result<engine::Placement>(topology.error());
+  const auto placement = topology ? engine::place(*topology, "auto", "auto") : Result<host::Placement>(topology.error());
   if (!placement || placement->housekeeping_cpu < 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -62,7 +62,7 @@ void keep_off_trials() {
 }
 
 // A broker with the rights that we have now; then ours are gone, before anything of a client's is read.
-Result<std::shared_ptr<broker::Client>> separate(const engine::Config& config, const engine::Installation& installation) {
+Result<std::shared_ptr<broker::Client>> separate(const daemon::Config& config, const host::Installation& installation) {
   if (!config.broker.empty()) {
     STAB_TRY(std::shared_ptr<broker::Client> client, broker::connect(config.broker));
     return client;
@@ -74,50 +74,50 @@ Result<std::shared_ptr<broker::Client>> separate(const engine::Config& config, c
     STAB_TRY(std::shared_ptr<broker::Client> client, broker::start(start));
     return client;
   }
-  STAB_TRY(const engine::ServiceUser user, engine::service_user(config.user, config.socket_group));
-  STAB_CHECK_OK(engine::hand_over(config.database, config.socket, user));
+  STAB_TRY(const daemon::ServiceUser user, daemon::service_user(config.user, config.socket_group));
+  STAB_CHECK_OK(daemon::hand_over(config.database, config.socket, user));
   start.front_end = user.uid;
   STAB_TRY(std::shared_ptr<broker::Client> client, broker::start(start));
-  STAB_CHECK_OK(engine::become(user));
+  STAB_CHECK_OK(daemon::become(user));
   return client;
 }
 
 // A report of many trials is computed for minutes and knows no way to be interrupted. It only reads, and what the engine had to
 // store is stored, so the process can end under it; the next start removes what else lies about.
-[[noreturn]] void end_beside_reports(engine::Server& server, const engine::LogSink& log, bool lost_broker) {
-  log({engine::LogPriority::kNotice, "stop", "a report that was being computed is given up", {}});
+[[noreturn]] void end_beside_reports(daemon::Server& server, const daemon::LogSink& log, bool lost_broker) {
+  log({daemon::LogPriority::kNotice, "stop", "a report that was being computed is given up", {}});
   server.leave_places();
   std::fflush(nullptr);
   std::_Exit(lost_broker ? 1 : 0);
 }
 
 // Every prerequisite has its own message; after this only the machine itself can fail.
-Status serve(const engine::Config& config) {
+Status serve(const daemon::Config& config) {
   const SystemClock clock;
-  const engine::LogSink log = engine::make_log(config.log, [&clock] { return clock.realtime().count(); }, send_to_journal);
+  const daemon::LogSink log = daemon::make_log(config.log, [&clock] { return clock.realtime().count(); }, send_to_journal);
   engine::Engine::Options wanted;
   wanted.clock = &clock;
-  wanted.knob_journal = engine::default_journal();
+  wanted.knob_journal = host::default_journal();
   wanted.database = config.database;
-  wanted.limits = engine::lab_limits(config.limits, wanted.roots);
-  STAB_TRY(wanted.installation, engine::find_installation());
+  wanted.limits = daemon::lab_limits(config.limits, wanted.roots);
+  STAB_TRY(wanted.installation, host::find_installation());
   const std::string directory = std::filesystem::path(config.socket).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
-  STAB_CHECK_OK(engine::keep_private(wanted.database));
+  STAB_CHECK_OK(daemon::keep_private(wanted.database));
   STAB_TRY(wanted.broker, separate(config, wanted.installation));
   STAB_CHECK_OK(check_trusted_folder(std::filesystem::path(config.database).parent_path().string()));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
-  STAB_TRY(const std::unique_ptr<engine::Server> server, engine::Server::listen(config.socket, config.socket_group));
-  if (config.web) STAB_CHECK_OK(server->listen_for_browsers(engine::web_socket_beside(config.socket), config.socket_group));
-  log({engine::LogPriority::kNotice, "start", "stabd " + std::string(version()) + " serves",
+  STAB_TRY(const std::unique_ptr<daemon::Server> server, daemon::Server::listen(config.socket, config.socket_group));
+  if (config.web) STAB_CHECK_OK(server->listen_for_browsers(daemon::web_socket_beside(config.socket), config.socket_group));
+  log({daemon::LogPriority::kNotice, "start", "stabd " + std::string(version()) + " serves",
        {{"database", wanted.database}, {"socket", config.socket}, {"cut_off", std::to_string(engine->recovered().lost.size())}}});
 
-  engine::Upkeep upkeep(*engine, config, log);
-  engine::TrialGap gap;
-  engine::EngineThread thread(*engine, [&server] { server->wake(); },
-                              [&upkeep](const engine::EndedRun& ended, int quit_fd) { upkeep.between(ended, quit_fd); });
-  engine::Service service(*engine, thread, {&config, &upkeep, ::geteuid(), ::geteuid() == 0 || wanted.broker->is_root(), log});
-  if (config.web && config.during_trials != engine::DuringTrials::kLive) {
+  daemon::Upkeep upkeep(*engine, config, log);
+  daemon::TrialGap gap;
+  daemon::EngineThread thread(*engine, [&server] { server->wake(); },
+                              [&upkeep](const daemon::EndedRun& ended, int quit_fd) { upkeep.between(ended, quit_fd); });
+  daemon::Service service(*engine, thread, {&config, &upkeep, ::geteuid(), ::geteuid() == 0 || wanted.broker->is_root(), log});
+  if (config.web && config.during_trials != daemon::DuringTrials::kLive) {
     thread.serve_browsers_in(gap);
     server->hold_browsers(config.during_trials, gap);
   }
@@ -133,7 +133,7 @@ Status serve(const engine::Config& config) {
   });
   ::sd_notify(0, "STOPPING=1");
   const bool lost_broker = engine->lost_broker();
-  log({engine::LogPriority::kNotice, "stop", lost_broker ? "the broker has ended" : "told to stop", {}});
+  log({daemon::LogPriority::kNotice, "stop", lost_broker ? "the broker has ended" : "told to stop", {}});
   thread.stop();
   if (!is_at_rest) end_beside_reports(*server, log, lost_broker);
   if (!lost_broker) return {};
@@ -141,13 +141,13 @@ Status serve(const engine::Config& config) {
 }
 
 int run(const Options& options) {
-  const Result<engine::Config> config = engine::settle_config(options);
+  const Result<daemon::Config> config = daemon::settle_config(options);
   if (!config) return complain(config.error());
   if (options.check_config || options.dry_run)
     std::printf("database: %s\nsocket: %s\n%s", config->database.c_str(), config->socket.c_str(),
-                engine::describe(*config).c_str());
+                daemon::describe(*config).c_str());
   if (options.check_config) return 0;
-  const Status done = options.dry_run ? engine::check_prerequisites(*config) : serve(*config);
+  const Status done = options.dry_run ? daemon::check_prerequisites(*config) : serve(*config);
   return done.ok() ? 0 : complain(done.error());
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // The loop's connection to a client, which other threads may want to show to the broker. The descriptor is the loop's; copies
 // are made as long as it is open, so that a client that leaves is not taken for the next one.
@@ -40,4 +40,4 @@ struct Peer {
   std::shared_ptr<Connection> connection;  // that it asks over
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

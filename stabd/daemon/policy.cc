@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What a trial's own processes alone are set to.
@@ -55,8 +55,8 @@ Status may_turn_knobs(const Config& config, const Peer& peer, uid_t owner, const
   for (const std::string& name : shared) list += (list.empty() ? "" : ", ") + name;
   const std::string who = policy.knobs.name.empty() ? "root, or members of a group that [policy] of stabd.toml names as knobs"
                                                     : "root and members of group '" + policy.knobs.name + "'";
-  return denied("the plan turns what everybody on this machine feels: " + list + "; that may " + who +
+  return denied("the plan changes settings of the whole machine: " + list + "; only " + who + " may do that" +
                 "; take it out of [machine.knobs], or ask the administrator to tune the machine");
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -9,7 +9,7 @@
 #include "stabd/daemon/config.h"
 #include "stabd/daemon/peer.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Root, and the user the daemon runs as. Neither has a quota.
 bool is_privileged(uid_t uid, uid_t owner);
@@ -26,4 +26,4 @@ Status may_turn_knobs(const Config& config, const Peer& peer, uid_t owner, const
 // Those of a plan that change the machine for everybody on it, not for its trials alone.
 std::vector<std::string> shared_knobs(const plan::Plan& plan);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

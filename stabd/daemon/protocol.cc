@@ -6,7 +6,7 @@
 
 #include "base/json_line.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Json = nlohmann::json;
@@ -125,4 +125,4 @@ bool LineSplitter::add(std::string_view bytes, std::vector<std::string>& lines) 
   return rest_.size() <= max_bytes_;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

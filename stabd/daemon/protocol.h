@@ -1,4 +1,4 @@
-// Protocol: one JSON-RPC 2.0 message a line over a Unix stream socket. docs/protocol.md lists the methods.
+// Protocol: one JSON-RPC 2.0 message a line over a Unix stream socket. docs/reference/protocol.md lists the methods.
 //
 //   request       {"jsonrpc":"2.0","id":1,"method":"status","params":{...}}
 //   answer        {"jsonrpc":"2.0","id":1,"result":...} or {...,"error":{"code":-32600,"message":"..."}}
@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // A report of thousands of cells; whoever sends more is broken or hostile.
 inline constexpr size_t kMaxFrameBytes = 4u << 20;
@@ -81,4 +81,4 @@ class LineSplitter {
   std::string rest_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

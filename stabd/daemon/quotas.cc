@@ -4,7 +4,7 @@
 
 #include "stabd/daemon/policy.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
@@ -80,4 +80,4 @@ Status Quotas::check_trials(store::Store& store, const Peer& peer, int64_t trial
   return check_trials_of(used, *quota, trials, more);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -12,7 +12,7 @@
 #include "stabd/daemon/upkeep.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // From any thread. A kDenied says which quota is used up, and what to do.
 class Quotas {
@@ -36,4 +36,4 @@ class Quotas {
   uid_t owner_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

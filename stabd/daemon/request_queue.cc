@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 std::string_view name(Lane lane) {
   switch (lane) {
@@ -69,4 +69,4 @@ size_t RequestQueue::waiting() const {
   return count;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -13,7 +13,7 @@
 #include "stabd/daemon/peer.h"
 #include "stabd/daemon/web/form.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What takes about equally long waits together, so that nothing quick stands behind something slow.
 enum class Lane {
@@ -61,4 +61,4 @@ class RequestQueue {
   std::array<Turns, kLanes> lanes_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

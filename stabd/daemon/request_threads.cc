@@ -10,7 +10,7 @@
 
 #include "stabd/daemon/web/http_answer.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // A plan is longer, and nothing that is answered at once is.
@@ -111,4 +111,4 @@ void RequestThreads::loop(Lane lane) {
   }
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

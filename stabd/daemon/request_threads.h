@@ -12,7 +12,7 @@
 #include "stabd/daemon/request_queue.h"
 #include "stabd/daemon/service.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct AnsweredRequest {
   uint64_t client = 0;
@@ -60,4 +60,4 @@ class RequestThreads {
   std::vector<std::thread> threads_;  // last: they use the others
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

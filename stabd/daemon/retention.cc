@@ -14,10 +14,10 @@
 #include <filesystem>
 
 #include "stabd/daemon/user_workers.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/separation/places.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,13 +126,13 @@ class Looking {
 
 // A build's directory is empty once its user's worker is done, and then goes as any entry of a directory of ours.
 Status remove_thing(const StoredThing& thing, UserWorkers& workers) {
-  if (!thing.owner) return remove_tree(thing.path);
+  if (!thing.owner) return engine::remove_tree(thing.path);
   // One that was made and never given to its user; who has its parent can remove it.
   if (thing.used_at_ns == 0 && ::rmdir(thing.path.c_str()) == 0) return {};
   STAB_CHECK_OK(workers.usable(thing.owner->first, thing.owner->second));
   // First the mark that it is whole: a crash in between must not leave half a build that counts as one.
-  STAB_CHECK_OK(remove_tree(thing.path + ".done"));
-  STAB_CHECK_OK(remove_tree(thing.path + ".layout"));  // what it was built by, where it was
+  STAB_CHECK_OK(engine::remove_tree(thing.path + ".done"));
+  STAB_CHECK_OK(engine::remove_tree(thing.path + ".layout"));  // what it was built by, where it was
   const auto emptied = workers.ask(thing.owner->first, thing.owner->second, worker::Empty{thing.path});
   if (!emptied) return emptied.error();
   if (::rmdir(thing.path.c_str()) != 0 && errno != ENOENT) return system_error("remove '" + thing.path + "'", errno);
@@ -203,7 +203,7 @@ Result<KeptExperiments> retain_experiments(const Config& config, store::Store& s
 RetentionResult retain_files(const Config& config, const KeptExperiments& kept, const std::string& database, int64_t now_ns,
                              UserWorkers& workers, std::map<std::string, uint64_t>& counted) {
   RetentionResult result;
-  std::vector<StoredThing> things = Looking(kept, workers, counted, result.wrong).things_below(files_beside(database));
+  std::vector<StoredThing> things = Looking(kept, workers, counted, result.wrong).things_below(engine::files_beside(database));
   for (const StoredThing& thing : things)
     for (const uint32_t uid : thing.uids) result.bytes_by_user[uid] += thing.bytes;
   for (const StoredThing& thing : what_goes(std::move(things), config, now_ns)) {
@@ -218,4 +218,4 @@ RetentionResult retain_files(const Config& config, const KeptExperiments& kept, 
   return result;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -15,7 +15,7 @@
 #include "stabd/daemon/config.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class UserWorkers;
 
@@ -57,4 +57,4 @@ inline constexpr uint64_t kMostBuildFiles = 10'000'000;
 RetentionResult retain_files(const Config& config, const KeptExperiments& kept, const std::string& database, int64_t now_ns,
                              UserWorkers& workers, std::map<std::string, uint64_t>& counted);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

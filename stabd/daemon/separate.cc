@@ -21,7 +21,7 @@
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ Status become(const ServiceUser& user) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

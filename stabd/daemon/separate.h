@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Whom a daemon that is started as root goes on as where nothing else is said. "root" stays root.
 inline constexpr char kServiceUser[] = "stab";
@@ -32,4 +32,4 @@ Status hand_over(const std::string& database, const std::string& socket, const S
 // real-time priority for the thread that waits for trials, where root had it.
 Status become(const ServiceUser& user);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -9,7 +9,7 @@
 #include "stabd/daemon/policy.h"
 #include "stabd/daemon/server_loop.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // For answers that are under way when we are told to stop: a service manager waits 90 s before it kills.
@@ -104,4 +104,4 @@ bool Server::run(Service& service, const std::function<std::vector<EngineEvent>(
   return loop_->threads->stop(kPatience);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

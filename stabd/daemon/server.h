@@ -13,7 +13,7 @@
 #include "stabd/daemon/service.h"
 #include "stabd/daemon/trial_gap.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class Server {
  public:
@@ -44,4 +44,4 @@ class Server {
   std::unique_ptr<Loop> loop_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

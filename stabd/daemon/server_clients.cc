@@ -11,7 +11,7 @@
 #include "stabd/daemon/policy.h"
 #include "stabd/daemon/server_loop.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // The most that Linux takes by default: accepting is quick, and who is not wanted is told by being closed.
@@ -206,4 +206,4 @@ void Server::Loop::sweep_every(uint64_t milliseconds) {
       &sweeper, [](uv_timer_t* due) { of(due->data).sweep(); }, milliseconds, milliseconds);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -4,7 +4,7 @@
 
 #include "stabd/daemon/server_loop.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Requests of one browser that a turn answers, where it sends many without waiting for answers.
@@ -93,4 +93,4 @@ void Server::Loop::sweep_http(Client& client, Due due, ClientState::Time now) {
   send(client, ":\n\n");
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

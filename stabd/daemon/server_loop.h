@@ -5,8 +5,8 @@
 // longer than a few milliseconds, and each one's time is measured. A client that sends too long a line, or nothing, or does
 // not read what it asked for, is dropped; others don't notice.
 //
-// Two sockets, one for lines (docs/protocol.md) and one for HTTP, which stabd/daemon/web/ makes lines of: behind that, a browser
-// is a client as any other. Each has its own number of connections, so that no number of open pages keeps stabctl out.
+// Two sockets, one for lines (docs/reference/protocol.md) and one for HTTP, which stabd/daemon/web/ makes lines of: behind that,
+// a browser is a client as any other. Each has its own number of connections, so that no number of open pages keeps stabctl out.
 //
 // A client's lines are answered one after the other. While some of them wait, no more is read of it: what a client sends
 // faster than it is answered waits in its own socket.
@@ -33,7 +33,7 @@
 #include "stabd/daemon/watching.h"
 #include "stabd/daemon/web/conversation.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct Server::Loop {
   static constexpr uint64_t kSweepMs = 1000;
@@ -126,4 +126,4 @@ struct Server::Loop {
   LogSink log = [](const LogEntry&) {};
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,7 +1,7 @@
 // What clients are told: answers to what they asked, and events of those that they watch. Each callback sends a part of it.
 #include "stabd/daemon/server_loop.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What one callback sends at most; the rest has its turn after others had theirs. A send is a system call, and a copy of as
@@ -111,4 +111,4 @@ void Server::Loop::deliver() {
   if (!answered.empty() || !hasty.empty() || !to_tell.empty()) uv_async_send(&async);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,5 +1,5 @@
-// The methods of docs/protocol.md. A peer sees and ends what it has submitted; root, the daemon's own user and operators
-// see everything. Plans arrive as text: the client has opened the file, so nobody reads through us what is not
+// The methods of docs/reference/protocol.md. A peer sees and ends what it has submitted; root, the daemon's own user and
+// operators see everything. Plans arrive as text: the client has opened the file, so nobody reads through us what is not
 // theirs to read.
 //
 // Nothing here runs on the daemon's loop. Reading goes through a connection of each thread's own; what changes something
@@ -26,13 +26,13 @@
 #include "stabd/daemon/report_answers.h"
 #include "stabd/daemon/series_answers.h"
 #include "stabd/daemon/watch_events.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/build/naming.h"
 #include "stabd/engine/results/log_text.h"
 #include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/results/trial_output.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Json = nlohmann::json;
@@ -74,7 +74,7 @@ std::string cure_for(const RpcRequest& request) {
   return "name one experiment";
 }
 
-// No answer is longer than docs/protocol.md says, whatever it is about.
+// No answer is longer than docs/reference/protocol.md says, whatever it is about.
 ServiceAnswer within_a_frame(const RpcRequest& request, ServiceAnswer answer) {
   if (answer.line.size() <= kMaxFrameBytes) return answer;
   return faulty({rpc_code(ErrorCode::kUnavailable),
@@ -99,7 +99,7 @@ Result<store::Store*> reader_of_this_thread(const std::string& database) {
 
 }  // namespace
 
-Service::Service(Engine& engine, EngineThread& thread, Rules rules)
+Service::Service(engine::Engine& engine, EngineThread& thread, Rules rules)
     : engine_(&engine), thread_(&thread), rules_(std::move(rules)),
       quotas_(*rules_.config, *rules_.upkeep, rules_.owner), bundles_(engine.options().database, *engine.options().clock) {
   thread.limit_time([quotas = quotas_](uid_t uid) {
@@ -184,19 +184,19 @@ Result<ServiceAnswer> Service::submit(const Call& call) {
   const std::string text = request.text("plan");
   // Before the work of parsing it.
   STAB_CHECK_OK(quotas_.check(reader, peer, 0, text.size(), priority));
-  // Which files there are is asked when it is the plan's turn (stabd/engine/experiment/plan_files.h).
+  // Which files there are is asked when it is the plan's turn (stabd/engine/build/plan_files.h).
   const plan::Parsed parsed = plan::parse_plan(text, path);
-  if (!parsed.plan) return bad_input(plan::render(parsed.errors));
-  return take(call, *parsed.plan, directory, priority, plan::render(parsed.warnings));
+  if (!parsed.plan) return bad_input(toml::render(parsed.errors));
+  return take(call, *parsed.plan, directory, priority, toml::render(parsed.warnings));
 }
 
 Result<ServiceAnswer> Service::take(const Call& call, const plan::Plan& plan, const std::string& directory, int64_t priority,
                                     const std::string& warnings) {
   const auto& [request, peer, reader] = call;
-  if (const auto faults = event_faults(plan); !faults.empty()) return bad_input(plan::render(faults));
+  if (const auto faults = engine::event_faults(plan); !faults.empty()) return bad_input(toml::render(faults));
   STAB_CHECK_OK(may_turn_knobs(*rules_.config, peer, rules_.owner, plan));
-  STAB_CHECK_OK(check_within(plan.limits, engine_->options().limits.most));
-  STAB_CHECK_OK(check_timeouts(plan, engine_->options().limits.timeout));
+  STAB_CHECK_OK(engine::check_within(plan.limits, engine_->options().limits.most));
+  STAB_CHECK_OK(engine::check_timeouts(plan, engine_->options().limits.timeout));
   STAB_TRY(const plan::Design design, plan::make_design(plan));
   const auto trials = static_cast<int64_t>(plan::trials_of(plan, design));
   STAB_CHECK_OK(quotas_.check(reader, peer, trials, plan.text.size(), priority));
@@ -229,7 +229,7 @@ Result<ServiceAnswer> Service::replay(const Call& call) {
                    {}};
   }
   const int64_t times = std::clamp<int64_t>(request.number("times").value_or(0), 0, INT32_MAX);
-  STAB_TRY(const ReplayPlan replay, replay_plan(reader, trial.row.id, static_cast<int>(times)));
+  STAB_TRY(const engine::ReplayPlan replay, engine::replay_plan(reader, trial.row.id, static_cast<int>(times)));
   return take(call, replay.plan, replay.of.plan_directory, 0, "");
 }
 
@@ -255,7 +255,7 @@ Status Service::extend(const Call& call, const store::ExperimentSummary& row, in
   if (is_over(row.state)) STAB_CHECK_OK(quotas_.check_number(call.reader, call.peer));
   if (quotas_.of(call.peer.uid) != nullptr) {
     STAB_TRY(const store::ExperimentRow whole, call.reader.experiment(row.id));
-    STAB_TRY(const ExpandedPlan expanded, expand_stored(whole));
+    STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(whole));
     const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
     STAB_CHECK_OK(quotas_.check_trials(call.reader, call.peer, static_cast<int64_t>(block) * (row.replicates + blocks),
                                        static_cast<int64_t>(block) * blocks));
@@ -266,8 +266,8 @@ Status Service::extend(const Call& call, const store::ExperimentSummary& row, in
 }
 
 Result<store::ExperimentSummary> Service::chosen(const Call& call) {
-  return experiment_named(call.reader, std::string_view(call.request.text("experiment")).substr(0, kMaxPathBytes),
-                          asker(call.peer));
+  return engine::experiment_named(call.reader, std::string_view(call.request.text("experiment")).substr(0, kMaxPathBytes),
+                                  asker(call.peer));
 }
 
 Result<Service::ChosenTrial> Service::chosen_trial(const Call& call) {
@@ -387,16 +387,16 @@ Result<ServiceAnswer> Service::machine(const Call& call) {
 
 Result<ServiceAnswer> Service::logs(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
-  STAB_TRY(const std::string text, log_text(call.reader, row.id));
+  STAB_TRY(const std::string text, engine::log_text(call.reader, row.id));
   return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"text", text}})), {}};
 }
 
 Result<ServiceAnswer> Service::output(const Call& call) {
   if (!call.request.number("trial")) {
     STAB_TRY(const store::ExperimentSummary row, chosen(call));
-    STAB_TRY(const std::vector<TrialOutput> trials, trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
+    STAB_TRY(const std::vector<engine::TrialOutput> trials, engine::trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
     Json list = Json::array();
-    for (const TrialOutput& one : trials) list.push_back(Json::parse(output_json(one)));
+    for (const engine::TrialOutput& one : trials) list.push_back(Json::parse(engine::output_json(one)));
     return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"trials", list}}))};
   }
   STAB_TRY(const ChosenTrial trial, chosen_trial(call));
@@ -410,11 +410,11 @@ Result<ServiceAnswer> Service::output(const Call& call) {
                        "it, and the report will say so",
                    {}};
   }
-  STAB_TRY(const TrialOutput output, trial_output(call.reader, trial.row.id));
-  return ServiceAnswer{answer_line(call.request.id, output_json(output))};
+  STAB_TRY(const engine::TrialOutput output, engine::trial_output(call.reader, trial.row.id));
+  return ServiceAnswer{answer_line(call.request.id, engine::output_json(output))};
 }
 
-Asker Service::asker(const Peer& peer) const {
+engine::Asker Service::asker(const Peer& peer) const {
   return {static_cast<int64_t>(peer.uid), is_operator(*rules_.config, peer, rules_.owner)};
 }
 
@@ -502,4 +502,4 @@ Result<ServiceAnswer> Service::change(const Call& call) {
                  request.method);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -19,10 +19,10 @@
 #include "stabd/daemon/upkeep.h"
 #include "stabd/daemon/watched_results.h"
 #include "stabd/daemon/watching.h"
-#include "stabd/engine/experiment/naming.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/build/naming.h"
+#include "stabd/engine/results/slot_status.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct ServiceAnswer {
   std::string line;                 // to be sent
@@ -42,7 +42,7 @@ class Service {
     bool serves_others = false;      // plans run as their submitters; else as the owner, and nobody else has any
     LogSink log;                     // of what changes something, and of what was refused
   };
-  Service(Engine& engine, EngineThread& thread, Rules rules);
+  Service(engine::Engine& engine, EngineThread& thread, Rules rules);
 
   // Where a line waits for its answer; by what it asks for, so it is parsed.
   Lane lane_of(std::string_view line) const;
@@ -105,16 +105,16 @@ class Service {
   Status vouch(const Peer& peer);
   Status refuse_root(const Peer& peer) const;
   Status extend(const Call& call, const store::ExperimentSummary& row, int64_t blocks);
-  Asker asker(const Peer& peer) const;
+  engine::Asker asker(const Peer& peer) const;
 
-  Engine* engine_;
+  engine::Engine* engine_;
   EngineThread* thread_;
   Rules rules_;
   Quotas quotas_;
   Bundles bundles_;
-  DealtBlocks dealt_;
+  engine::DealtBlocks dealt_;
   WatchedResults watched_;
   std::function<std::string()> facts_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,6 +1,6 @@
 #include "stabd/daemon/trial_gap.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 void TrialGap::trials_begin() {
   const std::lock_guard<std::mutex> held(mutex_);
@@ -36,4 +36,4 @@ void TrialGap::waits(bool something) {
   if (!something) changed_.notify_all();
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -11,7 +11,7 @@
 #include <functional>
 #include <mutex>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class TrialGap {
  public:
@@ -38,4 +38,4 @@ class TrialGap {
   std::chrono::steady_clock::time_point last_{};
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

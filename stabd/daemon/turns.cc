@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What runs has the machine for so long before another user of its priority has: to change costs a set-up and warm-ups.
@@ -52,8 +52,8 @@ Result<std::optional<store::ExperimentSummary>> Turns::first(const LeavesOut& le
   const auto place = [&](const store::ExperimentSummary& row) {
     return std::tuple(-row.priority, stands_back(row.id), share_of(row), row.id);
   };
-  return std::optional(
-      *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); }));
+  return std::optional(*std::min_element(all.begin(), all.end(),
+                                         [&](const auto& a, const auto& b) { return place(a) < place(b); }));
 }
 
 void Turns::stand_back(store::Id experiment) {
@@ -75,4 +75,4 @@ bool Turns::is_over() {
   return true;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

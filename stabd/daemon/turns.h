@@ -15,7 +15,7 @@
 
 #include "stabd/engine/experiment/engine.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Whether an experiment has something to run.
 bool waits(store::ExperimentState state);
@@ -23,7 +23,7 @@ bool waits(store::ExperimentState state);
 // pre of what asks the store: the gate is held. The engine's thread only, but for had_its_time().
 class Turns {
  public:
-  explicit Turns(Engine& engine) : engine_(&engine) {}
+  explicit Turns(engine::Engine& engine) : engine_(&engine) {}
 
   // How long an experiment of that user may have the machine; 0: no limit. Before the rest.
   void limit_time(std::function<std::chrono::nanoseconds(uid_t)> limit) { time_limit_ = std::move(limit); }
@@ -45,10 +45,10 @@ class Turns {
   bool is_over();
 
  private:
-  Engine* engine_;
+  engine::Engine* engine_;
   std::function<std::chrono::nanoseconds(uid_t)> time_limit_;
   std::chrono::nanoseconds began_{0};
   std::map<store::Id, std::chrono::nanoseconds> back_until_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

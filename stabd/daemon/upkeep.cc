@@ -7,16 +7,16 @@
 
 #include <filesystem>
 
+#include "base/printable.h"
 #include "stabd/broker/wire/client.h"
 #include "stabd/engine/separation/runs_as.h"
-#include "stabd/engine/experiment/builds.h"
-#include "stabd/engine/trial/command.h"
-#include "stabd/engine/results/printable.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/command.h"
 #include "stabd/daemon/retention.h"
 #include "stabd/engine/separation/submitter.h"
 #include "stabd/daemon/user_workers.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // How much of a failure's text a notify command is told.
@@ -40,15 +40,15 @@ void Upkeep::between(const EndedRun& ended, int quit_fd) {
 // Whoever submits waits for the gate, and files may be many: they are looked at and removed without it. Only this
 // thread makes builds, so what the store says of them stays true meanwhile.
 void Upkeep::retain(int quit_fd) {
-  const Engine::Options& options = engine_->options();
+  const engine::Engine::Options& options = engine_->options();
   const int64_t now_ns = options.clock->realtime().count();
   const auto kept = [&]() -> Result<KeptExperiments> {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     return retain_experiments(*config_, engine_->store(), now_ns);
   }();
   if (!kept) return log_({LogPriority::kError, "retention", kept.error().message, {}});
   UserWorkers workers({options.installation.launcher, options.installation.worker, options.clock, quit_fd,
-                       is_separated(options) ? options.broker.get() : nullptr});
+                       engine::is_separated(options) ? options.broker.get() : nullptr});
   const RetentionResult result = retain_files(*config_, *kept, options.database, now_ns, workers, counted_);
   for (const std::string& line : result.wrong) log_({LogPriority::kWarning, "retention", line, {}});
   for (const auto* said : {&kept->said, &result.said})
@@ -59,32 +59,32 @@ void Upkeep::retain(int quit_fd) {
 }
 
 Status Upkeep::notify(const EndedRun& ended, int quit_fd) {
-  const Engine::Options& options = engine_->options();
+  const engine::Engine::Options& options = engine_->options();
   STAB_TRY(const store::ExperimentRow row, [&] {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     return engine_->store().experiment(ended.experiment);
   }());
-  STAB_TRY(ProcessTree tree, options.broker != nullptr ? ProcessTree::create_at(*options.broker, false, -1)
-                                                       : ProcessTree::create(options.roots));
-  Laboratory laboratory;
+  STAB_TRY(host::ProcessTree tree, options.broker != nullptr ? host::ProcessTree::create_at(*options.broker, false, -1)
+                                                             : host::ProcessTree::create(options.roots));
+  engine::Laboratory laboratory;
   laboratory.roots = options.roots;
   laboratory.launcher = options.installation.launcher;
   laboratory.clock = options.clock;
   laboratory.tree = &tree;
   laboratory.cancel_fd = quit_fd;
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = config_->notify[0];
   request.argv = config_->notify;
   request.directory = "/";
-  request.submitter = runs_as(options, static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid));
-  request.env = {std::string("PATH=") + kSearchPath,
+  request.submitter = engine::runs_as(options, static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid));
+  request.env = {std::string("PATH=") + engine::kSearchPath,
                  "LC_ALL=C.UTF-8",
                  "STAB_EXPERIMENT=" + std::to_string(row.id),
                  "STAB_NAME=" + one_line(row.name),
                  "STAB_STATE=" + std::string(name(ended.how)),
                  "STAB_UID=" + std::to_string(row.submitter_uid),
                  "STAB_FAILURE=" + one_line(std::string_view(row.failure).substr(0, kFailureBytes))};
-  STAB_TRY(const CommandOutput output, run_command(laboratory, request, config_->notify_timeout));
+  STAB_TRY(const engine::CommandOutput output, engine::run_command(laboratory, request, config_->notify_timeout));
   if (output.ok) return {};
   return Error{ErrorCode::kSystem, "'" + config_->notify[0] + "': " + output.failure + " " + one_line(output.log), {}};
 }
@@ -102,4 +102,4 @@ bool Upkeep::disk_is_full() const {
   return static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize < config_->retention.free_bytes;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

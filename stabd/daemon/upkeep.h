@@ -10,11 +10,11 @@
 #include "stabd/daemon/daemon_log.h"
 #include "stabd/daemon/engine_thread.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class Upkeep {
  public:
-  Upkeep(Engine& engine, const Config& config, LogSink log) : engine_(&engine), config_(&config), log_(std::move(log)) {}
+  Upkeep(engine::Engine& engine, const Config& config, LogSink log) : engine_(&engine), config_(&config), log_(std::move(log)) {}
 
   // On the engine's thread, without the gate. Its failures are logged: none of them is a reason to stop.
   void between(const EndedRun& ended, int quit_fd);
@@ -28,7 +28,7 @@ class Upkeep {
   void retain(int quit_fd);
   Status notify(const EndedRun& ended, int quit_fd);
 
-  Engine* engine_;
+  engine::Engine* engine_;
   const Config* config_;
   LogSink log_;
   std::map<std::string, uint64_t> counted_;  // bytes of each build when it was measured last; the engine's thread only
@@ -36,4 +36,4 @@ class Upkeep {
   std::map<uint32_t, uint64_t> disk_bytes_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

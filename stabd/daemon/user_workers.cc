@@ -6,7 +6,7 @@
 
 #include "stabd/broker/wire/client.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 Result<UserWorkers::One*> UserWorkers::ready(uid_t uid, gid_t gid) {
   One& one = users_[uid];
@@ -23,16 +23,16 @@ Result<UserWorkers::One*> UserWorkers::ready(uid_t uid, gid_t gid) {
 
 // What is ours needs nobody else. As other users, a worker has no more than one group: owners of files need none.
 Status UserWorkers::start(One& one, uid_t uid, gid_t gid) {
-  Worker::Setting setting{setting_.launcher, setting_.program, {}, -1, setting_.cancel_fd, nullptr, setting_.limit};
+  engine::Worker::Setting setting{setting_.launcher, setting_.program, {}, -1, setting_.cancel_fd, nullptr, setting_.limit};
   if (uid != ::geteuid()) {
-    setting.submitter = Submitter{uid, gid, {}};
+    setting.submitter = host::Submitter{uid, gid, {}};
     if (setting_.broker != nullptr && !tree_) {
-      STAB_TRY(ProcessTree tree, ProcessTree::create_at(*setting_.broker, false, -1));
-      tree_ = std::make_unique<ProcessTree>(std::move(tree));
+      STAB_TRY(host::ProcessTree tree, host::ProcessTree::create_at(*setting_.broker, false, -1));
+      tree_ = std::make_unique<host::ProcessTree>(std::move(tree));
     }
     setting.tree = tree_.get();
   }
-  one.worker = std::make_unique<Worker>(std::move(setting));
+  one.worker = std::make_unique<engine::Worker>(std::move(setting));
   return one.worker->start();
 }
 
@@ -42,4 +42,4 @@ void UserWorkers::give_up(One& one, const Error& error) {
   one.failed = error;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

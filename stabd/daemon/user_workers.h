@@ -16,7 +16,7 @@ namespace stab::broker {
 class Client;
 }
 
-namespace stab::engine {
+namespace stab::daemon {
 
 class UserWorkers {
  public:
@@ -53,7 +53,7 @@ class UserWorkers {
 
  private:
   struct One {
-    std::unique_ptr<Worker> worker;
+    std::unique_ptr<engine::Worker> worker;
     std::chrono::nanoseconds used{0};
     std::optional<Error> failed;
   };
@@ -62,9 +62,9 @@ class UserWorkers {
   void give_up(One& one, const Error& error);
 
   Setting setting_;
-  std::unique_ptr<ProcessTree> tree_;  // none of the workers is in it: it says which broker starts them
+  std::unique_ptr<host::ProcessTree> tree_;  // none of the workers is in it: it says which broker starts them
   std::map<uid_t, One> users_;         // after the tree, which outlives them
   bool cancelled_ = false;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

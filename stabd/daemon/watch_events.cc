@@ -9,7 +9,7 @@
 
 #include "base/json_line.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Json = nlohmann::json;
@@ -25,13 +25,13 @@ void write(Json& json, const EndNews& ending) {
   json["state"] = name(ending.how);
   json["text"] = ending.text;
 }
-void write(Json& json, const ProgressNews& news) {
+void write(Json& json, const engine::ProgressNews& news) {
   json["subject"] = news.subject;
   json["points"] = Json::array();
-  for (const PointVisits& point : news.points) json["points"].push_back({{"name", point.name}, {"visits", point.visits}});
+  for (const host::PointVisits& point : news.points) json["points"].push_back({{"name", point.name}, {"visits", point.visits}});
 }
 void write(Json& json, const ToldTrial& told) {
-  const TrialNews& news = told.news;
+  const engine::TrialNews& news = told.news;
   json["trial_kind"] = store::name(news.kind);
   json["state"] = store::name(news.state);
   json["subject"] = news.subject;
@@ -59,14 +59,14 @@ PhaseNews read_phase(const Json& json) { return {json.at("text")}; }
 NoteNews read_note(const Json& json) { return {json.at("text")}; }
 ChangeNews read_change(const Json& json) { return {json.at("text")}; }
 EndNews read_end(const Json& json) { return {word(json, "state", experiment_end), json.at("text")}; }
-ProgressNews read_progress(const Json& json) {
-  ProgressNews news{json.at("subject"), {}};
+engine::ProgressNews read_progress(const Json& json) {
+  engine::ProgressNews news{json.at("subject"), {}};
   for (const Json& point : json.at("points")) news.points.push_back({point.at("name"), point.at("visits")});
   return news;
 }
 ToldTrial read_trial(const Json& json) {
   ToldTrial told;
-  TrialNews& news = told.news;
+  engine::TrialNews& news = told.news;
   news.kind = word(json, "trial_kind", store::trial_kind);
   news.state = word(json, "state", store::trial_state);
   news.subject = json.at("subject");
@@ -84,8 +84,8 @@ ToldTrial read_trial(const Json& json) {
   return told;
 }
 
-Json json_of(const LogTimes& times) { return {{"n", times.n}, {"mean_log_s", times.mean}, {"squares", times.squares}}; }
-LogTimes times_in(const Json& json) { return {json.at("n"), json.at("mean_log_s"), json.at("squares")}; }
+Json json_of(const engine::LogTimes& times) { return {{"n", times.n}, {"mean_log_s", times.mean}, {"squares", times.squares}}; }
+engine::LogTimes times_in(const Json& json) { return {json.at("n"), json.at("mean_log_s"), json.at("squares")}; }
 
 // What nlohmann's parser and word() throw ends here.
 template <typename Read>
@@ -107,8 +107,8 @@ std::optional<ExperimentEnd> experiment_end(std::string_view name) {
   return static_cast<ExperimentEnd>(at - std::begin(kEnds));
 }
 
-TrialNews ToldTrial::for_precision() const {
-  TrialNews known = news;
+engine::TrialNews ToldTrial::for_precision() const {
+  engine::TrialNews known = news;
   if (relative_log_s) known.wall_ns = std::llround(1e9 * std::exp(*relative_log_s));
   return known;
 }
@@ -136,9 +136,9 @@ Result<std::optional<WatchEvent>> watch_event(std::string_view text) {
   });
 }
 
-std::string cells_json(const Precision& precision) {
+std::string cells_json(const engine::Precision& precision) {
   Json cells = Json::array();
-  for (const CellTimes& times : precision.cells()) {
+  for (const engine::CellTimes& times : precision.cells()) {
     Json cell = json_of(times.own);
     cell["subject"] = times.subject;
     cell["cell"] = times.cell;
@@ -154,11 +154,11 @@ std::string cells_json(const Precision& precision) {
   return json_line(cells);
 }
 
-Result<Precision> precision_in(std::string_view text) {
+Result<engine::Precision> precision_in(std::string_view text) {
   return reading("cells", [&] {
-    Precision precision;
+    engine::Precision precision;
     for (const Json& cell : Json::parse(text)) {
-      CellTimes times{cell.at("subject"), cell.at("cell"), times_in(cell), {}, cell.at("fixed_code")};
+      engine::CellTimes times{cell.at("subject"), cell.at("cell"), times_in(cell), {}, cell.at("fixed_code")};
       if (cell.contains("shared"))
         for (const Json& shared : cell.at("shared")) times.shared[shared.at("layout").get<uint64_t>()] = times_in(shared);
       precision.add(times);
@@ -167,4 +167,4 @@ Result<Precision> precision_in(std::string_view text) {
   });
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,5 +1,5 @@
-// What whoever watches an experiment is told: the params of an event notification (docs/protocol.md), as types, and both
-// directions of their JSON. The daemon writes it, stabctl reads it, and nobody else knows the names of the fields.
+// What whoever watches an experiment is told: the params of an event notification (docs/reference/protocol.md), as types, and
+// both directions of their JSON. The daemon writes it, stabctl reads it, and nobody else knows the names of the fields.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/results/precision.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // How the engine left an experiment. All but the last are as the store says, too. Do not rename: on the wire.
 enum class ExperimentEnd {
@@ -41,13 +41,13 @@ struct ChangeNews {
 };
 // News of a trial, with what stands for its time while that is not told (stabd/daemon/blinding.h).
 struct ToldTrial {
-  TrialNews news;                        // masked: no time, and a cell's name that says nothing
+  engine::TrialNews news;                // masked: no time, and a cell's name that says nothing
   std::optional<double> relative_log_s;  // masked: the logarithm of its seconds, plus a constant of its cell
   std::optional<int64_t> left_ns;        // until the experiment has run all its trials
 
   // To compute from how well each mean is known, which no constant of a cell changes. As a time it means nothing where it is
   // masked.
-  TrialNews for_precision() const;
+  engine::TrialNews for_precision() const;
 };
 struct EndNews {
   ExperimentEnd how = ExperimentEnd::kDone;
@@ -56,7 +56,7 @@ struct EndNews {
 
 struct WatchEvent {
   store::Id experiment = 0;
-  std::variant<PhaseNews, NoteNews, ToldTrial, ChangeNews, EndNews, ProgressNews> what;
+  std::variant<PhaseNews, NoteNews, ToldTrial, ChangeNews, EndNews, engine::ProgressNews> what;
 };
 // One line. Text that is no UTF-8 is replaced.
 std::string to_json(const WatchEvent& event);
@@ -65,7 +65,7 @@ std::string to_json(const WatchEvent& event);
 Result<std::optional<WatchEvent>> watch_event(std::string_view json);
 
 // "cells" of the answer to `watch`: what is known of wall times so far, to go on from; and how well, for who does not compute.
-std::string cells_json(const Precision& precision);
-Result<Precision> precision_in(std::string_view cells_json);
+std::string cells_json(const engine::Precision& precision);
+Result<engine::Precision> precision_in(std::string_view cells_json);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

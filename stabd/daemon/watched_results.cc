@@ -7,17 +7,17 @@
 #include "stabd/engine/results/precision.h"
 #include "stabd/engine/results/valid_verdicts.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 Result<Watched> watched_now(store::Store& store, const Blinding& blinding, const store::ExperimentSummary& row, bool masked) {
   Watched out;
   STAB_TRY(const store::ExperimentRow whole, store.experiment(row.id));
-  STAB_TRY(const Precision precision, precision_of(store, whole));
+  STAB_TRY(const engine::Precision precision, engine::precision_of(store, whole));
   out.cells = cells_json(masked ? blinding.masked(row.id, precision) : precision);
   out.widest = precision.widest();
   if (is_over(row.state)) return out;
   // Too few trials for an analysis are no error for somebody who watches.
-  if (Result<std::string> verdicts = valid_verdicts(store, whole)) out.verdicts = *std::move(verdicts);
+  if (Result<std::string> verdicts = engine::valid_verdicts(store, whole)) out.verdicts = *std::move(verdicts);
   return out;
 }
 
@@ -60,4 +60,4 @@ void WatchedResults::drop_excess() {
   }
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -16,10 +16,10 @@
 #include "stabd/daemon/blinding.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct Watched {
-  std::string cells;             // as docs/protocol.md has it, masked or not
+  std::string cells;             // as docs/reference/protocol.md has it, masked or not
   std::optional<double> widest;
   std::string verdicts;          // the same; empty: there are none
 };
@@ -58,4 +58,4 @@ class WatchedResults {
   uint64_t asked_ = 0;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

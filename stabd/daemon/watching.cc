@@ -3,7 +3,7 @@
 #include "stabd/daemon/protocol.h"
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 bool Watching::sees(const EngineEvent& event) const {
   if (watches && *watches == event.experiment) return true;
@@ -39,4 +39,4 @@ std::string event_text(const EventHistory& history, bool for_browser, const Numb
   return for_browser ? sse_bytes("stab", history.name(one.number), one.event.json) : event_line(one.event.json);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

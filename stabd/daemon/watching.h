@@ -10,7 +10,7 @@
 #include "stabd/daemon/event_history.h"
 #include "store/store.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Whose events a peer follows.
 struct Following {
@@ -41,4 +41,4 @@ struct Watching {
 // As it is sent.
 std::string event_text(const EventHistory& history, bool for_browser, const NumberedEvent& one);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

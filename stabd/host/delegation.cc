@@ -19,7 +19,7 @@
 
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kControl[] = "/cgroup.subtree_control";
@@ -86,7 +86,7 @@ std::string Delegation::step_aside(const std::string& group) {
   const std::vector<pid_t> members = members_of(group);
   const auto others = std::count_if(members.begin(), members.end(), [&](pid_t pid) { return !is_ours(pid); });
   if (others > 0)
-    return "cgroup '" + group + "' holds " + std::to_string(others) + " processes of others beside us, so the groups below it "
+    return "cgroup '" + group + "' holds " + std::to_string(others) + " other processes, so the groups below it "
            "get no controllers; start it in a group of its own, as 'systemd-run --scope -p Delegate=yes' does";
   remove_left_groups(group);
   const std::string aside = group + "/" + std::string(kAsidePrefix) + std::to_string(::getpid());
@@ -107,4 +107,4 @@ Delegation::~Delegation() {
   ::rmdir(aside_.c_str());
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -9,7 +9,7 @@
 
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 class Delegation {
  public:
@@ -35,4 +35,4 @@ class Delegation {
 // Where `controller` is named in a file of words.
 bool has_word(const std::string& path, const std::string& wanted);
 
-}  // namespace stab::engine
+}  // namespace stab::host

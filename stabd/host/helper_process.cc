@@ -23,7 +23,7 @@
 #include "stabd/broker/wire/client.h"
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // The helper reports within milliseconds of the program's death; longer than this it hangs.
@@ -249,4 +249,4 @@ Result<HelperEnd> Helper::finish(std::chrono::milliseconds patience) {
   return ended;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

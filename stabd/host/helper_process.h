@@ -18,7 +18,7 @@ namespace stab::broker {
 class Client;
 }
 
-namespace stab::engine {
+namespace stab::host {
 
 // What became of a helper: its report, or the signal that ended it before it had written one. That is the laboratory's
 // loss; the program can't help it.
@@ -76,4 +76,4 @@ class Helper {
   std::string said_;  // and not yet looked at
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

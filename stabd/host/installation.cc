@@ -1,4 +1,4 @@
-// The build tree mirrors the install tree (docs/architecture.md), so one rule serves both: everything is found
+// The build tree mirrors the install tree (docs/contributors/architecture.md), so one rule serves both: everything is found
 // from /proc/self/exe, nothing from the environment.
 #include "stabd/host/installation.h"
 
@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ Result<Installation> find_installation() {
   return installation_at(root.string());
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

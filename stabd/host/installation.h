@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 struct Installation {
   std::string bin;       // <root>/bin: szc and friends
@@ -30,4 +30,4 @@ Status check_heap_part(const Installation& installation);
 Result<Installation> find_installation();
 Result<Installation> installation_at(const std::string& root);
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -17,7 +17,7 @@
 #include "stabd/host/delegation.h"
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kIsolated[] = "/stab-isolated";
@@ -91,7 +91,7 @@ Result<Isolation> two_groups(const std::string& base, int cpu) {
 
 Result<Isolation> isolation_of(const Roots& roots, const Placement& placement) {
   if (placement.trial_cpu < 0 || placement.housekeeping_cpu < 0 || placement.trial_cpu == placement.housekeeping_cpu)
-    return Error{ErrorCode::kUnavailable, "knob cpuset: there is no other cpu for everybody else", {}};
+    return Error{ErrorCode::kUnavailable, "knob cpuset: there is no other cpu for all other programs", {}};
   const std::string unified = own_cgroup(roots, "");
   if (!unified.empty() && has_word(unified + "/cgroup.controllers", "cpuset"))
     return partition(parent_of_partition(roots, unified), std::to_string(placement.trial_cpu));
@@ -102,4 +102,4 @@ Result<Isolation> isolation_of(const Roots& roots, const Placement& placement) {
                "isolcpus=", {}};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -9,7 +9,7 @@
 #include "stabd/host/roots.h"
 #include "stabd/host/placement.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 struct Isolation {
   std::vector<KnobWrite> writes;
@@ -23,4 +23,4 @@ struct Isolation {
 // kUnavailable where there is no cpuset controller to be had, or no second CPU for the others.
 Result<Isolation> isolation_of(const Roots& roots, const Placement& placement);
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "stabd/host/isolation.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using Writes = Result<std::vector<KnobWrite>>;
@@ -217,4 +217,4 @@ std::string present_value(const std::string& knob, const Roots& roots, const Pla
   return "absent";
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

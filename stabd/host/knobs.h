@@ -10,7 +10,7 @@
 #include "stabd/host/roots.h"
 #include "stabd/host/placement.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // One change of the machine: a file and the text that is wanted in it, or what a cgroup needs instead.
 struct KnobWrite {
@@ -48,4 +48,4 @@ std::string present_value(const std::string& knob, const Roots& roots, const Pla
 // Text of a knob's file as it has to be written back: "[always] madvise" is "always".
 std::string written_form(const std::string& text);
 
-}  // namespace stab::engine
+}  // namespace stab::host

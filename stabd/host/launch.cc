@@ -26,7 +26,7 @@
 #include "stabd/host/spawn.h"
 #include "stabd/host/starter.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using launch::LaunchHeader;
@@ -341,4 +341,4 @@ Result<LaunchStamp> Launched::wait_for_exec() {
   return stamp;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -18,7 +18,7 @@ namespace stab::broker {
 class Client;
 }
 
-namespace stab::engine {
+namespace stab::host {
 
 // Whom the program runs as. Absent in a LaunchRequest: as the engine itself.
 struct Submitter {
@@ -161,4 +161,4 @@ class Launched {
   pid_t helper_pid_ = 0;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

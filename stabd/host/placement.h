@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace stab::engine {
+namespace stab::host {
 
 struct Placement {
   int trial_cpu = -1;         // -1: not pinned
@@ -11,4 +11,4 @@ struct Placement {
   std::string why;            // one sentence, for the ledger and doctor
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

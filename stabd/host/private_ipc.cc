@@ -24,7 +24,7 @@
 
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kSharedMemory[] = "/dev/shm";
@@ -169,4 +169,4 @@ bool PrivateIpc::is_used() const {
   return std::any_of(tables_.begin(), tables_.end(), has_objects) || has_entries(shared_memory_) || has_entries(queues_);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

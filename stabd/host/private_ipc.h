@@ -8,7 +8,7 @@
 #include "base/unique_fd.h"
 #include "stabd/host/private_tmp.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // An IPC namespace and a mount namespace whose /dev/shm is an empty file system of its own, as large as the machine's. They
 // end with this object and the last process that has entered them.
@@ -32,4 +32,4 @@ class PrivateIpc {
   std::array<UniqueFd, 3> tables_;   // shm, sem, msg
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

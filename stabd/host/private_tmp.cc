@@ -16,7 +16,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kTmp[] = "/tmp", kVarTmp[] = "/var/tmp";
@@ -120,4 +120,4 @@ bool PrivateTmp::is_current() const {
   return true;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // Each a single component, of a directory below the machine's /tmp or /var/tmp; never a path.
 struct TemporaryNames {
@@ -53,4 +53,4 @@ class PrivateTmp {
   std::vector<Identity> mounted_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

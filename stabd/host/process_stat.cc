@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-namespace stab::engine {
+namespace stab::host {
 
 std::optional<ProcessStat> read_process_stat(const Roots& roots, long long pid) {
   const auto line = read_small_file(roots.proc + "/" + std::to_string(pid) + "/stat");
@@ -23,4 +23,4 @@ std::optional<ProcessStat> read_process_stat(const Roots& roots, long long pid) 
   return stat;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -7,7 +7,7 @@
 
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 struct ProcessStat {
   char state = 0;  // R, S, D, T or t (stopped), Z (zombie), X ...
@@ -24,4 +24,4 @@ struct ProcessStat {
 // Nothing where there is no such process, or its line can't be read.
 std::optional<ProcessStat> read_process_stat(const Roots& roots, long long pid);
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -30,7 +30,7 @@
 #include "stabd/host/roots.h"
 #include "stabd/host/launch.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using std::chrono::milliseconds;
@@ -263,7 +263,7 @@ struct ProcessTree::Kept {
 ProcessTree::ProcessTree(Roots roots, TreeKind kind, std::string directory)
     : roots_(std::move(roots)), kind_(kind), directory_(std::move(directory)), kept_(std::make_unique<Kept>()) {
   why_no_memory_ = why_no_processes_ = "this tree is not held so that it can be limited";
-  why_ipc_is_shared_ = why_tmp_is_shared_ = "nobody has asked for it";
+  why_ipc_is_shared_ = why_tmp_is_shared_ = "it was not asked for";
 }
 
 ProcessTree::ProcessTree(ProcessTree&& other) noexcept
@@ -429,4 +429,4 @@ Status ProcessTree::kill_all(milliseconds deadline) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

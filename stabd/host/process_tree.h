@@ -20,7 +20,7 @@ struct Answer;
 struct End;
 }
 
-namespace stab::engine {
+namespace stab::host {
 
 struct LaunchRequest;
 struct TemporaryNames;
@@ -120,4 +120,4 @@ std::string cgroup_mount(const Roots& roots, std::string_view controller);
 inline constexpr std::string_view kAsidePrefix = "stab-aside-";
 std::string own_cgroup(const Roots& roots, std::string_view controller);
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 std::optional<std::string> read_small_file(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -41,4 +41,4 @@ std::optional<long long> to_integer(std::string_view text) {
   return value;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

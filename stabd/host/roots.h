@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace stab::engine {
+namespace stab::host {
 
 struct Roots {
   std::string proc = "/proc";
@@ -21,4 +21,4 @@ bool write_small_file(const std::string& path, std::string_view text);
 // "  12 " -> 12; nothing if text is no number.
 std::optional<long long> to_integer(std::string_view text);
 
-}  // namespace stab::engine
+}  // namespace stab::host

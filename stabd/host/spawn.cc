@@ -13,7 +13,7 @@
 #include "base/unique_fd.h"
 #include "stabd/host/launcher/launch_block.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // Descriptors are moved out of the launcher's range before they are put at their numbers.
@@ -104,4 +104,4 @@ Result<pid_t> spawn_starter(const std::string& launcher, int orders) {
   return spawn(launcher, files.finish(launch::kOrdersFd));
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -19,7 +19,7 @@
 #include "stabd/host/process_tree.h"
 #include "stabd/host/spawn.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // Best effort: a CPU that was taken out of our reach is entered by what belongs there (the launcher pins itself).
@@ -80,4 +80,4 @@ Status Starter::order(const LauncherDescriptors& descriptors) {
   return sent;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

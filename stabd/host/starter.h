@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // What one launcher is born with. -1 for helper and report: closed.
 struct LauncherDescriptors {
@@ -40,4 +40,4 @@ class Starter {
   UniqueFd pidfd_, orders_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -15,7 +15,7 @@
 
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 constexpr char kMemory[] = "memory", kPids[] = "pids";
@@ -142,4 +142,4 @@ std::string bytes_text(uint64_t bytes) {
   return text;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -10,7 +10,7 @@
 #include "stabd/host/delegation.h"
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // 0: no limit.
 struct TreeLimits {
@@ -70,4 +70,4 @@ class TreeBounds {
 // "1073741824 bytes (1 GiB)", "1000 bytes".
 std::string bytes_text(uint64_t bytes);
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -21,7 +21,7 @@
 #include "stabd/host/process_stat.h"
 #include "stabd/host/process_tree.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // Journals of version 1 have no lines but those of files, those of version 2 none that are struck out, and those of version 3 are
@@ -417,4 +417,4 @@ Status Tuning::take_back(std::vector<KnobOutcome>& outcomes, const std::string& 
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -11,7 +11,7 @@
 #include "stabd/host/knobs.h"
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 // What became of one write.
 struct KnobOutcome {
@@ -86,4 +86,4 @@ std::string default_state();
 // knobs.journal there: whoever writes it decides what root writes to the machine's settings
 std::string default_journal();
 
-}  // namespace stab::engine
+}  // namespace stab::host

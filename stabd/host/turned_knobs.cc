@@ -2,7 +2,7 @@
 
 #include "stabd/broker/wire/client.h"
 
-namespace stab::engine {
+namespace stab::host {
 
 TurnedKnobs::~TurnedKnobs() {
   if (asked_) (void)broker_->ask(broker::RestoreKnobs{});
@@ -39,4 +39,4 @@ Result<std::string> TurnedKnobs::turn(const std::string& knob, const std::string
   return why;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -14,7 +14,7 @@ namespace stab::broker {
 class Client;
 }
 
-namespace stab::engine {
+namespace stab::host {
 
 // By this process, or by a broker, which computes what a word means itself.
 class TurnedKnobs {
@@ -37,4 +37,4 @@ class TurnedKnobs {
   std::optional<Tuning> tuning_;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -216,15 +216,28 @@ Result<ReadSimulated::Answer> answer(const ReadSimulated& request, UniqueFd&) {
   return out;
 }
 
-Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
-  UniqueFd file = std::move(fd);
-  if (!request.path.empty()) {
+namespace {
+
+// Of the descriptor, of a file, or of the folder where the tool leaves its results.
+Result<std::vector<metrics::Metric>> metrics_of(const ReadMetrics& request, const metrics::Format& format, UniqueFd file) {
+  struct stat info {};
+  const bool named = !request.path.empty();
+  if (named && format.own_kind != metrics::OwnPlace::kFile && ::lstat(request.path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return metrics::read_own_place(format, request.path);
+  if (named) {
     STAB_TRY(file, open_regular_file(request.path));
   }
+  STAB_TRY(const std::string text, read_whole(file.get(), metrics::kMostBytes));
+  return metrics::read(format, text);
+}
+
+}  // namespace
+
+Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
+  UniqueFd file = std::move(fd);
   const metrics::Format* format = metrics::format_named(request.format);
   if (format == nullptr) return bad_input("metrics have no format '" + request.format + "'");
-  STAB_TRY(const std::string text, read_whole(file.get(), metrics::kMostBytes));
-  STAB_TRY(const std::vector<metrics::Metric> found, metrics::read(*format, text));
+  STAB_TRY(const std::vector<metrics::Metric> found, metrics_of(request, *format, std::move(file)));
   ReadMetrics::Answer out;
   out.total = static_cast<uint32_t>(found.size());
   size_t bytes = 256;

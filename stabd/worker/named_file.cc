@@ -70,7 +70,8 @@ std::string why_not_passed_on(int fd) {
     const size_t at = user + kUser.size();
     const std::string number = user == std::string::npos ? "?" : line.substr(at, line.find(',', at) - at);
     if (number == "0") return {};
-    return "it is on a file system that a process of user " + number + " serves (FUSE), which can hold up whoever closes it";
+    return "it is on a file system that a process of user " + number + " serves (FUSE), which can block any program that closes "
+                                                                       "it";
   }
   return "it is on a file system that is not mounted here, but for another process";
 }

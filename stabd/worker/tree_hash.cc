@@ -1,5 +1,5 @@
 // Sorted, so that the order in which a file system lists its files doesn't matter. What this hashes and how is part of
-// every build's name (stabd/engine/experiment/builds.cc): a change makes everybody build again.
+// every build's name (stabd/engine/build/builds.cc): a change makes everybody build again.
 #include "stabd/worker/tree_hash.h"
 
 #include <sys/stat.h>

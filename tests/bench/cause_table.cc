@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace stab::analysis;
+using namespace stab::statistics;
 
 constexpr CauseVerdict kVerdicts[] = {CauseVerdict::kCode, CauseVerdict::kPlace, CauseVerdict::kBoth, CauseVerdict::kNothing,
                                       CauseVerdict::kUnresolved};

@@ -1,5 +1,5 @@
 // changes_table [ROUNDS]: how often E-divisive speaks in series without a change and with one, as a Markdown table of
-// docs/method.md. Segments of 5 values at least, 199 permutations, 5 %.
+// docs/explanation/how-often-wrong.md. Segments of 5 values at least, 199 permutations, 5 %.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace {
 
 using namespace stab;
-using namespace stab::analysis;
+using namespace stab::statistics;
 
 struct Kind {
   const char* name;

@@ -1,6 +1,7 @@
-// diagnostics_table [ROUNDS]: how often each diagnostic of a report speaks at 5 %, as the Markdown tables of docs/method.md.
-// First on experiments with nothing wrong, by number of cells, blocks and links: rates should be 5 %. Then of experiments
-// with what each is for: the higher the better. The same shapes, fewer rounds: tests/unit/analysis/calibration_test.cc.
+// diagnostics_table [ROUNDS]: how often each diagnostic of a report speaks at 5 %, as the Markdown tables of
+// docs/explanation/how-often-wrong.md. First on experiments with nothing wrong, by number of cells, blocks and links: rates
+// should be 5 %. Then of experiments with what each is for: the higher the better. The same shapes, fewer rounds:
+// tests/unit/analysis/calibration_test.cc.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -13,6 +14,7 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::report;
 
 constexpr const char* kChecks[] = {"shapiro-wilk", "brown-forsythe", "drift", "lag-1 autocorrelation"};
 

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace stab;
-using namespace stab::analysis;
+using namespace stab::statistics;
 
 constexpr int kSizes[] = {4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000};
 constexpr double kTails[] = {0.99, 0.95, 0.9,   0.8,   0.7,   0.5,    0.3,    0.2,   0.1,
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   std::printf(
       "// Quantiles of sqrt(n) times the dip of n uniform values. Made by tests/bench/dip_quantiles.cc from %d samples of\n"
       "// each size up to 500 and %d of each beyond; tests/reference/analysis/generate_dip.R holds p-values of R's\n"
-      "// diptest against them.\n#pragma once\n\n#include <cstddef>\n\nnamespace stab::analysis {\n\n",
+      "// diptest against them.\n#pragma once\n\n#include <cstddef>\n\nnamespace stab::statistics {\n\n",
       samples, samples / 5);
   std::printf("inline constexpr size_t kDipSizeCount = %zu, kDipTailCount = %zu;\n", std::size(kSizes), std::size(kTails));
   std::printf("inline constexpr double kDipSizes[kDipSizeCount] = {");
@@ -57,6 +57,6 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     std::fprintf(stderr, "%d\n", n);
   }
-  std::printf("};\n\n}  // namespace stab::analysis\n");
+  std::printf("};\n\n}  // namespace stab::statistics\n");
   return 0;
 }

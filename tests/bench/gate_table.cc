@@ -17,6 +17,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::commands;
+using namespace stab::report;
 
 constexpr double kMargin = 0.02, kNight = 0.1;  // of the gate; standard deviation of a block, which both sides share
 

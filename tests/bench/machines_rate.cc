@@ -12,9 +12,9 @@
 #include <cstring>
 #include <map>
 
+#include "stabd/engine/build/slots.h"
 #include "stabd/engine/machines/controller.h"
 #include "stabd/engine/machines/run_machines.h"
-#include "stabd/engine/machines/slots.h"
 #include "stabd/worker/sha256.h"
 #include "tests/unit/store/store_fixture.h"
 

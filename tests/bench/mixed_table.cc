@@ -1,4 +1,5 @@
-// mixed_table [ROUNDS]: how often 95 % intervals of mixed models leave the truth out, as the Markdown table of docs/method.md.
+// mixed_table [ROUNDS]: how often 95 % intervals of mixed models leave the truth out, as the Markdown table of
+// docs/explanation/how-often-wrong.md.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 
 int main(int argc, char** argv) {
   using namespace stab;
+  using namespace stab::statistics;
   using namespace stab::analysis;
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 4000;
   if (rounds < 1) {

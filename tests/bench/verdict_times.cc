@@ -33,7 +33,8 @@
 namespace {
 
 using namespace stab;
-using namespace stab::analysis;
+using namespace stab::report;
+using namespace stab::statistics;
 
 constexpr double kAlpha = 0.05, kPower = 0.8, kMargin = 0.01;
 constexpr uint32_t kFirst = 8, kMost = 4000;

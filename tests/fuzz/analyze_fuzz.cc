@@ -17,13 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (word.starts_with("--figures") || word == "-" || word == "--help") return 0;  // writes files, reads standard input
   std::vector<std::string> words = input.words;
   words.insert(words.begin(), fuzz::path_of(input.file));
-  fuzz::check_output(input, analysis::run_analyze(words), false);
+  fuzz::check_output(input, commands::run_analyze(words), false);
   for (const char* form : {"--json", "--markdown", "--csv", "--r"}) {
     std::vector<std::string> with(words);
     with.emplace_back(form);
     const bool alone =
         std::none_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--json"); });
-    fuzz::check_output(input, analysis::run_analyze(with), alone && std::string(form) == "--json");
+    fuzz::check_output(input, commands::run_analyze(with), alone && std::string(form) == "--json");
   }
   return 0;
 }

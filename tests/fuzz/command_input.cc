@@ -340,7 +340,7 @@ struct Judge {
 
 }  // namespace
 
-void check_output(const CommandInput& input, const analysis::CommandOutput& output, bool json) {
+void check_output(const CommandInput& input, const commands::CommandOutput& output, bool json) {
   if (output.exit_code != 0) {
     if (output.exit_code != 2) fail(input, "exit code " + std::to_string(output.exit_code));
     if (!output.out.empty() || !output.err.starts_with("error: ") || output.err.size() < 10)

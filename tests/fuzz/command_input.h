@@ -42,6 +42,6 @@ struct Grammar {
 CommandInput mutate(CommandInput input, const Grammar& grammar, uint64_t seed, const std::function<void(std::string&)>& bytes);
 
 // Aborts, with a reason, on what must not be said. json: the command wrote JSON.
-void check_output(const CommandInput& input, const analysis::CommandOutput& output, bool json);
+void check_output(const CommandInput& input, const commands::CommandOutput& output, bool json);
 
 }  // namespace stab::fuzz

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace stab;
-using namespace stab::engine;
+using namespace stab::daemon;
 
 void demand(bool condition) {
   if (!condition) std::abort();
@@ -28,9 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   };
   const ParsedConfig parsed = parse_config(text, "fuzz.toml", users);
   demand(parsed.config.has_value() == parsed.errors.empty());
-  for (const plan::Diagnostic& fault : parsed.errors) {
+  for (const toml::Diagnostic& fault : parsed.errors) {
     demand(!fault.message.empty());
-    for (char c : plan::render(fault)) demand(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
+    for (char c : toml::render(fault)) demand(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
   }
   if (!parsed.config) return 0;
   const Config& config = *parsed.config;

@@ -11,7 +11,8 @@
 
 namespace {
 
-using namespace stab::analysis;
+using namespace stab::commands;
+using namespace stab::statistics;
 
 void demand(bool condition) {
   if (!condition) std::abort();

@@ -12,16 +12,16 @@
 #include "stabd/daemon/web/conversation.h"
 #include "stabd/daemon/web/door.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // The page itself is another test's.
 Asset asset_at(std::string_view path) { return path == "/" ? Asset{"text/html", "page", "packed"} : Asset{}; }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon
 
 namespace {
 
-using namespace stab::engine;
+using namespace stab::daemon;
 
 void demand(bool condition) {
   if (!condition) std::abort();

@@ -1,5 +1,6 @@
 // Whatever a measured program writes: no crash, no hang; a refusal in words, or metrics that hold their invariant. The first
-// byte chooses the format.
+// byte chooses the format; 255: the rest are criterion's three files, with a zero between.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/metrics/criterion_files.h"
 #include "plan/metrics/metrics.h"
 
 namespace {
@@ -15,11 +17,32 @@ void demand(bool condition) {
   if (!condition) std::abort();
 }
 
+// A part up to a zero.
+std::string_view take_file(std::string_view& text) {
+  const std::string_view file = text.substr(0, text.find('\0'));
+  text.remove_prefix(std::min(file.size() + 1, text.size()));
+  return file;
+}
+
+void read_criterion(std::string_view text) {
+  using namespace stab::metrics;
+  const std::string_view benchmark = take_file(text), estimates = take_file(text), sample = take_file(text);
+  const auto one = read_criterion_files(benchmark, estimates, sample);
+  if (!one) return demand(!one.error().message.empty());
+  ProcessList list;
+  const auto added = list.add(one->name, one->seconds, 0);
+  demand(added.ok() || !added.error().message.empty());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stab::metrics;
   if (size == 0) return 0;
+  if (data[0] == 255) {
+    read_criterion({reinterpret_cast<const char*>(data) + 1, size - 1});
+    return 0;
+  }
   const Format& format = formats()[data[0] % formats().size()];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto processes = read_processes(format, text);

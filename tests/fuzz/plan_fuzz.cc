@@ -17,7 +17,7 @@ void demand(bool condition) {
   if (!condition) std::abort();
 }
 
-void check_fault(const Diagnostic& fault) {
+void check_fault(const stab::toml::Diagnostic& fault) {
   demand(!fault.message.empty());
   for (char c : render(fault)) demand(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
 }
@@ -36,8 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Parsed parsed = parse_plan(text, "fuzz.toml");
   demand(parsed.plan.has_value() == parsed.errors.empty());
-  for (const Diagnostic& fault : parsed.errors) check_fault(fault);
-  for (const Diagnostic& fault : parsed.warnings) check_fault(fault);
+  for (const stab::toml::Diagnostic& fault : parsed.errors) check_fault(fault);
+  for (const stab::toml::Diagnostic& fault : parsed.warnings) check_fault(fault);
   for (const auto* faults : {&parsed.errors, &parsed.warnings}) demand(faults->size() <= 21);
   if (!parsed.plan) return 0;
   demand(crossing_of(*parsed.plan) <= kMaxCrossing);

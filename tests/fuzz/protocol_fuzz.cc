@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace stab::engine;
+using namespace stab::daemon;
 
 void demand(bool condition) {
   if (!condition) std::abort();

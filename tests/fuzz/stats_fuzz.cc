@@ -45,15 +45,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (std::find(input.words.begin(), input.words.end(), "-") != input.words.end()) return 0;  // standard input
   std::vector<std::string> words = input.words;
   bool with_data = false;
-  for (const auto family : {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods()})
-    for (const analysis::StatsMethod& method : family) with_data |= method.name == words[0];
+  for (const auto family : {commands::sample_methods(), commands::group_methods(), commands::causal_methods()})
+    for (const commands::StatsMethod& method : family) with_data |= method.name == words[0];
   if (with_data) words.insert(words.begin() + 1, fuzz::path_of(input.file));
-  fuzz::check_output(input, analysis::run_stats(words), false);
+  fuzz::check_output(input, commands::run_stats(words), false);
   if (std::find(words.begin(), words.end(), "--json") != words.end() ||
       std::find(words.begin(), words.end(), "--help") != words.end())
     return 0;
   words.push_back("--json");
-  const analysis::CommandOutput output = analysis::run_stats(words);
+  const commands::CommandOutput output = commands::run_stats(words);
   fuzz::check_output(input, output, words[words.size() - 2] != "--json" && output.exit_code == 0 && output.out.starts_with("{"));
   return 0;
 }
@@ -65,15 +65,15 @@ const fuzz::Grammar& grammar() {
   static const fuzz::Grammar kGrammar = [] {
     fuzz::Grammar made;
     for (const auto family :
-         {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()})
-      for (const analysis::StatsMethod& method : family) made.methods.emplace_back(method.name);
+         {commands::sample_methods(), commands::group_methods(), commands::causal_methods(), commands::planning_methods()})
+      for (const commands::StatsMethod& method : family) made.methods.emplace_back(method.name);
     made.switches = {"json",           "log",    "exact",    "asymptotic", "no-continuity",
                      "equal-variance", "paired", "additive", "strict", "coz", "help"};
     made.flags = [](const std::string& name) {
       std::vector<std::string> flags;
       for (const auto family :
-           {analysis::sample_methods(), analysis::group_methods(), analysis::causal_methods(), analysis::planning_methods()}) {
-        for (const analysis::StatsMethod& method : family) {
+           {commands::sample_methods(), commands::group_methods(), commands::causal_methods(), commands::planning_methods()}) {
+        for (const commands::StatsMethod& method : family) {
           if (method.name != name) continue;
           std::istringstream words{std::string(method.flags)};
           for (std::string flag; words >> flag;) flags.push_back(flag);

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "store/store.h"
 
 namespace stab {

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 Status record(const std::string& plan_path, const std::string& data_path, const std::string& database) {
   STAB_TRY(plan::Parsed parsed, plan::load_plan(plan_path));
-  if (!parsed.plan) return bad_input(plan::render(parsed.errors));
+  if (!parsed.plan) return bad_input(toml::render(parsed.errors));
   std::ifstream file(data_path);
   const Json data = Json::parse(file, nullptr, false);
   if (data.is_discarded()) return bad_input("'" + data_path + "' is no JSON");

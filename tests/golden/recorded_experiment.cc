@@ -16,7 +16,7 @@ namespace {
 using namespace stab;
 
 double standard_normal(Rng& rng) {
-  return analysis::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
+  return statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
 }
 
 std::string dose_of(const plan::Layout& layout, Rng& rng) {
@@ -41,7 +41,7 @@ std::string dose_of(const plan::Layout& layout, Rng& rng) {
 
 Status record(const std::string& plan_path, const std::string& database) {
   STAB_TRY(plan::Parsed parsed, plan::load_plan(plan_path));
-  if (!parsed.plan) return bad_input(plan::render(parsed.errors));
+  if (!parsed.plan) return bad_input(toml::render(parsed.errors));
   const std::vector<std::string> events = parsed.plan->counters.events;
   STAB_TRY(store::Store store, store::Store::open(database, store::Store::Access::kWrite));
   Rng rng = Rng::stream(parsed.plan->experiment.seed, "recorded experiment");

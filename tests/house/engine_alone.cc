@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "store/trial_machine.h"
 
 int main() {

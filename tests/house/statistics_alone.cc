@@ -7,7 +7,7 @@
 #include "analysis/statistics/t_tests.h"
 
 int main() {
-  using namespace stab::analysis;
+  using namespace stab::statistics;
   const std::vector<double> first = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
   const std::vector<double> second = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
   const auto test = welch_t(moments(first), moments(second), 0, Alternative::kTwoSided, 0.95);

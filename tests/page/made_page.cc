@@ -32,6 +32,8 @@ namespace {
 
 using namespace stab;
 using namespace stab::analysis;
+using namespace stab::page;
+using namespace stab::report;
 
 // A second response and excluded trials, as an experiment of the lab has them.
 void add_counter(Samples& samples) {
@@ -312,7 +314,7 @@ int main(int argc, char** argv) {
   Evidence evidence = evidence_of(samples);
   // As of a plan of one link, whose first cell leaves everything where it is.
   if (kind->first == "small")
-    evidence.no_replays = {{"Its layout can't be run beside fresh ones: nothing draws <b>layouts</b>.", {{0, 0, 0}}}};
+    evidence.no_replays = {{"Its layout can't be compared with fresh ones: nothing draws <b>layouts</b>.", {{0, 0, 0}}}};
   if (kind->first == "shapes") evidence.no_replays = {{"The engine wrote it.", {}}};
   if (kind->first == "map") evidence.layout_maps = layout_maps();
   const Result<std::string> page = render_page(samples, evidence, causal);

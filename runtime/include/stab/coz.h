@@ -1,8 +1,8 @@
 /* coz.h: COZ's names for progress points, for programs that are written for COZ and are to be compiled without it.
  *
  * Programs that include COZ's own header are counted, too, as they are: the runtime answers what that looks up
- * (docs/progress.md). COZ_PROGRESS names a point by file and line, as there; a file's name of more than some 100 bytes needs
- * COZ_PROGRESS_NAMED.
+ * (docs/how-to/count-work.md). COZ_PROGRESS names a point by file and line, as there; a file's name of more than some 100 bytes
+ * needs COZ_PROGRESS_NAMED.
  */
 #ifndef STAB_COZ_H
 #define STAB_COZ_H

@@ -1,4 +1,4 @@
-/* progress.h: progress points, places of a program whose visits count as work done. Manual: docs/progress.md.
+/* progress.h: progress points, places of a program whose visits count as work done. Manual: docs/how-to/count-work.md.
  *
  *   STAB_PROGRESS("block");                    one block is done
  *   STAB_BEGIN("request"); STAB_END("request") a request comes in, and has been served

@@ -129,7 +129,7 @@ Status check(const TurnKnob& request) {
   return check_name("the knob's word", request.word);
 }
 
-Status check(const Give& request) { return request.uid != kOwnUser && request.zero == 0 ? Status() : wrong("given to nobody"); }
+Status check(const Give& request) { return request.uid != kOwnUser && request.zero == 0 ? Status() : wrong("given to no user"); }
 
 template <typename T>
 bool decode_as(std::string_view bytes, Result<Request>& result) {

@@ -13,7 +13,7 @@ STAB_EMBED(stab_lab_packed_frame, STAB_PACKED("lab.html"));
 STAB_EMBED(stab_lab_packed_style, STAB_PACKED("lab.css"));
 STAB_EMBED(stab_lab_packed_script, STAB_PACKED("lab.js"));
 
-namespace stab::engine {
+namespace stab::daemon {
 
 Asset asset_at(std::string_view path) {
   if (path == "/") return {"text/html", STAB_EMBEDDED(stab_lab_frame), STAB_EMBEDDED(stab_lab_packed_frame)};
@@ -22,4 +22,4 @@ Asset asset_at(std::string_view path) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

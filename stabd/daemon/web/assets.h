@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct Asset {
   std::string_view type, bytes;  // empty type: there is none of that path
@@ -13,4 +13,4 @@ struct Asset {
 // "/", "/lab.js", "/lab.css".
 Asset asset_at(std::string_view path);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

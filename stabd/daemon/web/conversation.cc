@@ -6,7 +6,7 @@
 #include "stabd/daemon/web/assets.h"
 #include "stabd/daemon/web/door.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 constexpr char kPagePolicy[] =
@@ -121,4 +121,4 @@ WebTurn WebConversation::answer_to(const HttpRequest& request) {
   return {"", request_line(1, question->method, question->texts, question->numbers), question->form, closes};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

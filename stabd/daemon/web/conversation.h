@@ -1,5 +1,5 @@
 // Conversation: HTTP of one client as the daemon speaks it. Bytes come in; what comes out is what to send, or a line of
-// docs/protocol.md to be answered as any client's. Pure: the server (stabd/daemon/server.cc) moves the bytes.
+// docs/reference/protocol.md to be answered as any client's. Pure: the server (stabd/daemon/server.cc) moves the bytes.
 //
 //   GET /  /lab.js  /lab.css           the page
 //   GET /api/status                    status, with how the daemon fares
@@ -21,7 +21,7 @@
 #include "stabd/daemon/web/form.h"
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 struct WebTurn {
   std::string send;  // an answer as it is
@@ -48,4 +48,4 @@ class WebConversation {
   bool over_ = false;
 };
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // "a.localhost": no name server is asked for it (RFC 6761, 6.3), so that none can lead it elsewhere.
@@ -57,4 +57,4 @@ std::optional<HttpFault> why_not_in(const HttpRequest& request) {
   return {};
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -13,7 +13,7 @@
 
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What is wrong with it, in words with the cure.
 std::optional<HttpFault> why_not_in(const HttpRequest& request);
@@ -24,4 +24,4 @@ std::string shown(std::string_view text);
 // "127.0.0.1", "localhost:8642", "a.localhost:8642".
 bool is_loopback_host(std::string_view host);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

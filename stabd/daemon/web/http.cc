@@ -11,7 +11,7 @@
 #include <cctype>
 #include <exception>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 namespace http = boost::beast::http;
@@ -150,4 +150,4 @@ std::string sse_bytes(std::string_view event, std::string_view id, std::string_v
   return out;
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

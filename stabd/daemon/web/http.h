@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // What browsers send is a twentieth of it.
 inline constexpr size_t kMaxHttpHeadBytes = 16u << 10;
@@ -85,4 +85,4 @@ HttpAnswer answer_of(const HttpFault& fault, bool closes);
 // One event of a text/event-stream. pre: `data` and `id` have no line ends
 std::string sse_bytes(std::string_view event, std::string_view id, std::string_view data);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

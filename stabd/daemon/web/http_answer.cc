@@ -5,7 +5,7 @@
 #include "analysis/page/page.h"
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Json = nlohmann::json;
@@ -36,7 +36,7 @@ std::string page_answer(bool closes, const ServiceAnswer& answer) {
   // An origin of its own: whatever is in a report, its script can't ask the daemon for anything.
   out.fields.emplace_back(
       "Content-Security-Policy",
-      analysis::page_policy() + "; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals");
+      page::page_policy() + "; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals");
   return http_bytes(out);
 }
 
@@ -56,4 +56,4 @@ std::string web_answer(WebForm form, bool closes, const ServiceAnswer& answer) {
   return http_bytes(out);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

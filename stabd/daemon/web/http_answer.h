@@ -6,9 +6,9 @@
 #include "stabd/daemon/service.h"
 #include "stabd/daemon/web/form.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
 // Bytes for it. From any thread. `closes`: the connection, behind it.
 std::string web_answer(WebForm form, bool closes, const ServiceAnswer& answer);
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

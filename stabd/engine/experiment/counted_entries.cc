@@ -42,8 +42,7 @@ Status choose(LiveExperiment& experiment, TrialRunner& runner, const store::Tria
   };
   if (!preflight.profile || preflight.profile->functions.empty())
     return say(
-        "nobody could sample where its time goes (kernel.perf_event_paranoid above 2?), so no function's calls can stand for its "
-        "work");
+        "it could not be sampled (kernel.perf_event_paranoid above 2?), so no function's calls can measure its work");
   STAB_TRY(const store::Outcome outcome, experiment.store().outcome(trial.id));
   const LayoutTool tool = layout_tool(experiment.options(), experiment.row(), experiment.gate(), experiment.stop().now_fd());
   const Archive archive(archive_beside(experiment.options().database));

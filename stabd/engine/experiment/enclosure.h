@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/engine/machine/ledger.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "stabd/host/process_tree.h"
 
@@ -16,7 +16,7 @@ namespace stab::engine {
 struct Enclosure {
   std::optional<ScratchDirectory> scratch;    // its directory
   std::optional<TemporaryPlaces> temporary;   // its /tmp and /var/tmp; none: it has the machine's
-  std::unique_ptr<ProcessTree> tree;
+  std::unique_ptr<host::ProcessTree> tree;
   std::unique_ptr<Ledger> ledger;
   Laboratory lab;
 };

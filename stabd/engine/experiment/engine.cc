@@ -6,15 +6,15 @@
 #include "stabd/broker/wire/client.h"
 #include "plan/limits.h"
 #include "plan/size.h"
+#include "stabd/engine/experiment/confirm_map.h"
 #include "stabd/engine/experiment/experiment_run.h"
 #include "stabd/host/tuning.h"
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/results/map_of.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 
-std::string boot_id(const Roots& roots) {
-  return read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
+std::string boot_id(const host::Roots& roots) {
+  return host::read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
 }
 
 bool Engine::lost_broker() const { return options_.broker != nullptr && options_.broker->gone(); }
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
     if (!options.broker->found().empty()) STAB_CHECK_OK(log_restored(options.broker->found()));
     return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
   }
-  const Result<Restored> restored = Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
+  const Result<host::Restored> restored = host::Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
   if (!restored && restored.error().code != ErrorCode::kBusy) return restored.error();
   if (restored && (restored->settings > 0 || !restored->gone.empty()))
     STAB_CHECK_OK(log_restored(left_text(*restored)));
@@ -138,7 +138,8 @@ void Engine::say_what_stays_tuned(store::Id experiment, Observer& observer) {
       (void)reply;
       return {};
     }
-    STAB_TRY(const Restored ours, Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots)));
+    STAB_TRY(const host::Restored ours,
+             host::Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots)));
     (void)ours;
     return {};
   }();
@@ -160,8 +161,8 @@ Status Engine::extend(store::Id experiment, int blocks) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   // What a confidence sequence says holds whenever one stops, and however long one goes on.
   if (expanded.plan.stopping.rule != plan::StoppingRule::kFixed && expanded.plan.stopping.rule != plan::StoppingRule::kSequence)
-    return bad_input("the plan's [stopping] sets the number of replicates, and a look more would cost false alarms; "
-                     "declare it in a new plan");
+    return bad_input("the plan's [stopping] rule fixes the number of replicates, and an unplanned look would raise false alarms; "
+                     "submit a new plan");
   const uint64_t block = plan::block_trials(expanded.plan, expanded.design);
   const uint64_t trials = plan::times(block, static_cast<uint64_t>(row.replicates) + static_cast<uint64_t>(blocks));
   if (trials > plan::kMaxTrials)
@@ -171,12 +172,14 @@ Status Engine::extend(store::Id experiment, int blocks) {
   STAB_TRY(const store::ExperimentRow now, store_.experiment(experiment));
   if (now.replicates != row.replicates || now.state != row.state)
     return Error{
-        ErrorCode::kBusy, "experiment " + std::to_string(experiment) + " is being changed by somebody else; try again", {}};
+        ErrorCode::kBusy, "experiment " + std::to_string(experiment) + " is being changed by another user or command; try "
+                                                                       "again", {}};
   if (expanded.plan.stopping.rule == plan::StoppingRule::kSequence) {
     STAB_TRY(const store::Progress progress, store_.progress(experiment));
     if (progress.count(store::TrialState::kCancelled) > 0)
-      return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, as nothing was open, and more "
-                       "blocks would lie beyond those that it left out; run its plan again");
+      return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, because every question was "
+                                                                    "answered; "
+                       "run its plan again for more blocks");
   }
   ++submits_;
   return store_.extend(experiment, {}, row.replicates + blocks,

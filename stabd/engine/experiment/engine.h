@@ -12,22 +12,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "plan/design.h"
 #include "plan/plan.h"
-#include "stabd/engine/experiment/store_gate.h"
+#include "stabd/engine/build/store_gate.h"
 #include "stabd/host/roots.h"
-#include "stabd/host/installation.h"
-#include "stabd/host/helper_process.h"
-#include "stabd/host/launch.h"
 #include "stabd/engine/experiment/stop_signal.h"
-#include "stabd/engine/trial/trial_limits.h"
+#include "stabd/engine/separation/engine_options.h"
+#include "stabd/engine/trial/trial_news.h"
 #include "store/store.h"
-
-namespace stab::broker {
-class Client;
-}
 
 namespace stab::engine {
 
@@ -37,24 +30,6 @@ inline constexpr int kMaxAttempts = 3;
 // A lost trial says nothing of its cell, only that we were cut off; the bound is against a machine that dies
 // each time it runs this trial.
 inline constexpr int kMaxAttemptsWhenLost = 100;
-
-struct TrialNews {
-  store::TrialKind kind = store::TrialKind::kMain;
-  store::TrialState state = store::TrialState::kRecorded;
-  std::string subject, cell;
-  std::optional<int64_t> wall_ns;  // in a sliced experiment its CPU time; absent for control blocks there
-  // That it ran in. Absent: another pass over the counters is the replicate whose time counts.
-  std::optional<plan::TrialLayout> layout;
-  std::string failure;
-  int64_t done = 0;     // places of the schedule that will not run any more
-  int64_t planned = 0;  // places of the schedule
-};
-
-// What a trial that runs has done so far.
-struct ProgressNews {
-  std::string subject;
-  std::vector<PointVisits> points;
-};
 
 // Told of everything worth showing; called between trials only, but for trial_progress().
 class Observer {
@@ -79,18 +54,7 @@ enum class RunEnd {
 
 class Engine {
  public:
-  struct Options {
-    std::string database;
-    Installation installation;
-    Roots roots;
-    const Clock* clock = nullptr;
-    LabLimits limits;
-    std::string knob_journal;  // one path a machine: stabd/host/tuning.h
-    // A worker's share of an experiment that others have built: its binaries come out of the archive, by their hashes, and
-    // nothing is built.
-    bool share = false;
-    std::shared_ptr<broker::Client> broker;  // who does what needs rights, and holds what runs; null: this process
-  };
+  using Options = EngineOptions;
   // Takes the database for itself, and settles what a dead engine left behind: its trials become lost and are
   // replaced. kBusy where another engine has it.
   static Result<std::unique_ptr<Engine>> open(const Options& options);
@@ -148,6 +112,6 @@ class Engine {
 };
 
 // "7c9e6679-...": changes with every boot. Empty if the kernel does not say.
-std::string boot_id(const Roots& roots);
+std::string boot_id(const host::Roots& roots);
 
 }  // namespace stab::engine

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "plan/design.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/separation/runs_as.h"
 #include "stabd/engine/trial/expectation.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/experiment/held_machine.h"
 #include "stabd/engine/experiment/live_experiment.h"
 #include "stabd/engine/trial/trial_setup.h"

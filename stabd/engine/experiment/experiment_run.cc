@@ -19,11 +19,11 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/causal/causal_profile.h"
+#include "stabd/engine/build/gate_open.h"
+#include "stabd/engine/build/plan_files.h"
+#include "stabd/engine/experiment/causal_profile.h"
 #include "stabd/engine/experiment/counted_entries.h"
-#include "stabd/engine/experiment/gate_open.h"
 #include "stabd/engine/experiment/match_builds.h"
-#include "stabd/engine/experiment/plan_files.h"
 #include "stabd/engine/experiment/planning.h"
 #include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/experiment/slicing.h"
@@ -102,7 +102,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   std::unique_ptr<CausalProfile> profile;
   if (experiment_->plan().causal) {
-    STAB_CHECK_OK(check_causal_parts(experiment_->options().installation));
+    STAB_CHECK_OK(host::check_causal_parts(experiment_->options().installation));
     profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
     runner_->follow(*profile);
     STAB_TRY(const bool found, profile->find_regions(*runner_));
@@ -176,7 +176,7 @@ Result<bool> ExperimentRun::find_named_files() {
   }();
   if (files.failure()) return *files.failure();
   if (parsed.plan) return true;
-  STAB_CHECK_OK(experiment_->reject(plan::render(parsed.errors)));
+  STAB_CHECK_OK(experiment_->reject(toml::render(parsed.errors)));
   return false;
 }
 
@@ -212,7 +212,7 @@ Result<store::Outcome> ExperimentRun::replay(store::Id original) {
   STAB_CHECK_OK(runner_->remember_outputs());
   std::unique_ptr<CausalProfile> profile;
   if (experiment_->plan().causal) {
-    STAB_CHECK_OK(check_causal_parts(experiment_->options().installation));
+    STAB_CHECK_OK(host::check_causal_parts(experiment_->options().installation));
     profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
     STAB_CHECK_OK(profile->repeat(original));
     runner_->follow(*profile);

@@ -9,7 +9,7 @@
 
 #include "stabd/broker/wire/client.h"
 #include "counters/counting_session.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/experiment/kept_names.h"
 #include "stabd/engine/machine/facts.h"
 #include "stabd/engine/machine/gates.h"
@@ -42,7 +42,7 @@ std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine:
   const auto is_in = [&](const std::string& text) { return text.find(kSharedMemory) != std::string::npos; };
   if (is_in(row.plan_text)) return "the plan names a file in /dev/shm";
   if (is_in(row.plan_directory)) return "the plan lies in /dev/shm";
-  if (is_in(options.database)) return "the database lies in /dev/shm, and builds beside it";
+  if (is_in(options.database)) return "the database lies in /dev/shm, and so do its builds";
   if (is_in(options.installation.launcher)) return "the installation lies in /dev/shm";
   return {};
 }
@@ -81,16 +81,16 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   }
   if (!place.shared.empty()) STAB_CHECK_OK(experiment.note_and_log(kSharedCpu, place.shared));
   if (!place.shared.empty()) place.placement.why += "; another laboratory's trials run there, too";
-  const Placement placement = place.placement;
+  const host::Placement placement = place.placement;
   machine->claim_ = std::move(place.claim);
   machine->first_.lab.placement = placement;
   machine->why_shared_ipc_ = plan.machine.private_ipc ? why_dev_shm_is_needed(experiment.row(), options) : "the plan wants it so";
   machine->submitter_ =
       runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
   STAB_CHECK_OK(machine->make_directories(machine->first_));
-  STAB_TRY(ProcessTree tree,
-           options.broker != nullptr ? machine->tree_at_broker(machine->first_, false) : ProcessTree::create(options.roots));
-  machine->first_.tree = std::make_unique<ProcessTree>(std::move(tree));
+  STAB_TRY(host::ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(machine->first_, false)
+                                                             : host::ProcessTree::create(options.roots));
+  machine->first_.tree = std::make_unique<host::ProcessTree>(std::move(tree));
   machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
   STAB_CHECK_OK(machine->start_worker());
   machine->first_.lab = {options.roots,
@@ -128,8 +128,8 @@ Status HeldMachine::enclose(size_t trials) {
   while (others_.size() + 1 < trials) {
     auto made = std::make_unique<Enclosure>();
     STAB_CHECK_OK(make_directories(*made));
-    STAB_TRY(ProcessTree tree, tree_at_broker(*made, is_isolated_));
-    made->tree = std::make_unique<ProcessTree>(std::move(tree));
+    STAB_TRY(host::ProcessTree tree, tree_at_broker(*made, is_isolated_));
+    made->tree = std::make_unique<host::ProcessTree>(std::move(tree));
     made->ledger =
         std::make_unique<Ledger>(options.roots, first_.lab.placement.trial_cpu, kernel_log_of(options.broker.get()));
     made->lab = first_.lab;
@@ -164,9 +164,9 @@ Status HeldMachine::start_worker() {
 }
 
 // Held by the broker: as it made it, or below the isolated group.
-Result<ProcessTree> HeldMachine::tree_at_broker(const Enclosure& enclosure, bool isolated) const {
-  return ProcessTree::create_at(*experiment_->options().broker, isolated, first_.lab.placement.housekeeping_cpu, true,
-                                why_shared_ipc_.empty(), enclosure.temporary ? &enclosure.temporary->names() : nullptr);
+Result<host::ProcessTree> HeldMachine::tree_at_broker(const Enclosure& enclosure, bool isolated) const {
+  return host::ProcessTree::create_at(*experiment_->options().broker, isolated, first_.lab.placement.housekeeping_cpu, true,
+                                      why_shared_ipc_.empty(), enclosure.temporary ? &enclosure.temporary->names() : nullptr);
 }
 
 // Below /tmp, before there is a tree, whose /tmp shows the trial's directory and another's in place of the rest.
@@ -219,8 +219,8 @@ Status HeldMachine::tune() {
   std::map<std::string, std::string> turned;
   broker::Client* broker = options.broker.get();
   // Before anything is turned: we may be in another cgroup afterwards.
-  const Result<Isolation> isolation = isolation_of(options.roots, first_.lab.placement);
-  knobs_ = std::make_unique<TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
+  const Result<host::Isolation> isolation = host::isolation_of(options.roots, first_.lab.placement);
+  knobs_ = std::make_unique<host::TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
   for (const auto& [knob, word] : experiment_->plan().machine.knobs) {
     STAB_TRY(const std::string why_not, knobs_->turn(knob, word, first_.lab.placement));
     turned["knob." + knob] = word;
@@ -294,23 +294,24 @@ Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
   return experiment_->log("tmp", "trials share /tmp and /var/tmp with the machine: " + why);
 }
 
-Status HeldMachine::hold_trials_in_cpuset(const Isolation& isolation) {
+Status HeldMachine::hold_trials_in_cpuset(const host::Isolation& isolation) {
   if (isolation.parent_of_trials.empty()) {
     first_.lab.isolated_procs = isolation.procs_file;
     return {};
   }
-  return hold_trials_in(ProcessTree::create(experiment_->options().roots, TreeKind::kCgroup2, isolation.parent_of_trials));
+  return hold_trials_in(
+      host::ProcessTree::create(experiment_->options().roots, host::TreeKind::kCgroup2, isolation.parent_of_trials));
 }
 
-Status HeldMachine::hold_trials_in(Result<ProcessTree> tree) {
+Status HeldMachine::hold_trials_in(Result<host::ProcessTree> tree) {
   if (!tree && tree.error().code != ErrorCode::kUnavailable) return tree.error();
-  if (!tree || (experiment_->options().broker == nullptr && tree->kind() != TreeKind::kCgroup2)) {
+  if (!tree || (experiment_->options().broker == nullptr && tree->kind() != host::TreeKind::kCgroup2)) {
     refused_knobs_["cpuset"] = tree ? "no group can be made below the isolated one" : tree.error().message;
     return {};
   }
   is_isolated_ = true;
   first_tree_ = std::move(first_.tree);
-  first_.tree = std::make_unique<ProcessTree>(*std::move(tree));
+  first_.tree = std::make_unique<host::ProcessTree>(*std::move(tree));
   first_.lab.tree = first_.tree.get();
   first_.lab.limits = settle_limits(experiment_->plan().limits, experiment_->options().limits.most, *first_.tree);
   return {};

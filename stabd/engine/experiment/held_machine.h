@@ -13,8 +13,8 @@
 #include "counters/counting_session.h"
 #include "stabd/engine/experiment/enclosure.h"
 #include "stabd/engine/experiment/live_experiment.h"
-#include "stabd/engine/experiment/places.h"
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/separation/places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/engine/machine/ledger.h"
 #include "stabd/engine/separation/submitter.h"
 #include "stabd/engine/separation/worker.h"
@@ -44,7 +44,7 @@ class HeldMachine {
   // After a trial that failed. False: whatever cleans /tmp took a directory of it, so the failure says nothing about the program.
   // One that ran may have removed parts itself.
   bool directories_are_there(size_t enclosure, bool has_run) const;
-  const std::optional<Submitter>& submitter() const { return submitter_; }
+  const std::optional<host::Submitter>& submitter() const { return submitter_; }
   const std::string& boot_id() const { return boot_id_; }
 
   // Turns the plan's knobs until this object goes, and looks at the machine as trials will find it.
@@ -67,9 +67,9 @@ class HeldMachine {
 
   const Enclosure& of(size_t enclosure) const { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
   Enclosure& of(size_t enclosure) { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
-  Result<ProcessTree> tree_at_broker(const Enclosure& enclosure, bool isolated) const;
-  Status hold_trials_in_cpuset(const Isolation& isolation);  // the one that tune() has made
-  Status hold_trials_in(Result<ProcessTree> tree);
+  Result<host::ProcessTree> tree_at_broker(const Enclosure& enclosure, bool isolated) const;
+  Status hold_trials_in_cpuset(const host::Isolation& isolation);  // the one that tune() has made
+  Status hold_trials_in(Result<host::ProcessTree> tree);
   bool stay_until(std::chrono::nanoseconds next_look) const;  // false: stopped
   Status say_limits(std::map<std::string, std::string>& facts) const;
   Status say_tmp(std::map<std::string, std::string>& facts) const;
@@ -83,10 +83,10 @@ class HeldMachine {
   LiveExperiment* experiment_;
   UniqueFd claim_;  // of the trials' CPU, against other laboratories
   std::string boot_id_;
-  std::optional<Submitter> submitter_;
+  std::optional<host::Submitter> submitter_;
   std::unique_ptr<counters::PerfCalls> perf_;  // the broker's; none without one
-  std::unique_ptr<TurnedKnobs> knobs_;         // outlives the tree, whose group may be in one that it made
-  std::unique_ptr<ProcessTree> first_tree_;    // before the one on an isolated CPU; the worker knows it
+  std::unique_ptr<host::TurnedKnobs> knobs_;   // outlives the tree, whose group may be in one that it made
+  std::unique_ptr<host::ProcessTree> first_tree_;  // before the one on an isolated CPU; the worker knows it
   bool is_isolated_ = false;                   // trees lie in the group of the isolated CPU
   Enclosure first_;
   std::vector<std::unique_ptr<Enclosure>> others_;

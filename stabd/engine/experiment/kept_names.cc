@@ -28,7 +28,7 @@ bool is_inside_a_name(char before) {
 
 bool is_directory(const std::string& name) {
   const UniqueFd place(::open(kTmp.data(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return place && directory_below(place.get(), name).ok();
+  return place && host::directory_below(place.get(), name).ok();
 }
 
 }  // namespace

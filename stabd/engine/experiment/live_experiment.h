@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/experiment/engine.h"
-#include "stabd/engine/experiment/expand.h"
 #include "store/experiment_machine.h"
 
 namespace stab::engine {

@@ -11,7 +11,7 @@
 
 #include "plan/limits.h"
 #include "plan/size.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 
 namespace stab::engine {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/experiment/engine.h"
-#include "stabd/engine/experiment/expand.h"
 #include "stabd/engine/experiment/stop_signal.h"
 
 namespace stab::engine {

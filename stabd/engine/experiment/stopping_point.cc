@@ -19,9 +19,9 @@ bool was_tried(store::TrialState state) {
          state != store::TrialState::kCancelled;
 }
 
-Result<StoppingDecision> decide_precision(const analysis::Samples& samples, const plan::Plan& plan, int replicates) {
+Result<StoppingDecision> decide_precision(const report::Samples& samples, const plan::Plan& plan, int replicates) {
   const std::string after = "after the first " + std::to_string(replicates) + " replicates: ";
-  const Result<double> width = analysis::widest_half_width(samples, static_cast<uint32_t>(replicates));
+  const Result<double> width = report::widest_half_width(samples, static_cast<uint32_t>(replicates));
   if (!width) return StoppingDecision{plan.stopping.max, after + "no precision can be computed, " + width.error().message};
   const int total = plan::total_replicates(plan.stopping, *width);
   return StoppingDecision{total, after + std::to_string(total) + " replicates in all"};
@@ -47,9 +47,9 @@ Result<std::optional<int>> due_stopping_point(store::Store& store, const store::
 Result<StoppingDecision> decide_at(store::Store& store, const store::ExperimentRow& experiment, const plan::Plan& plan,
                                    int replicates) {
   const StoppingDecision go_on{plan::verdict_points(plan).back(), ""};
-  STAB_TRY(const analysis::Samples samples, load_samples(store, experiment));
+  STAB_TRY(const report::Samples samples, load_samples(store, experiment));
   if (plan.stopping.rule == plan::StoppingRule::kPrecision) return decide_precision(samples, plan, replicates);
-  const Result<analysis::LookOutcome> found = analysis::look(samples, static_cast<uint32_t>(replicates));
+  const Result<report::LookOutcome> found = report::look(samples, static_cast<uint32_t>(replicates));
   // A sequence is looked at after each block: only the look that ends it is told.
   if (plan.stopping.rule == plan::StoppingRule::kSequence && (!found || !found->stop)) return go_on;
   if (!found)

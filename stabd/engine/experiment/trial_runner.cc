@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/results/load_samples.h"
 #include "stabd/engine/trial/by_hand.h"
 #include "stabd/engine/trial/simulated.h"
@@ -199,7 +199,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
   request->for_comparison = beside != Beside::kNo;
   request->keeps_output = trial.kind == store::TrialKind::kReplay;
   if (beside == Beside::kNo)
-    request->on_progress = [this, subject = trial.subject](const std::vector<PointVisits>& points) {
+    request->on_progress = [this, subject = trial.subject](const std::vector<host::PointVisits>& points) {
       experiment_->observer().trial_progress({experiment_->expanded().subjects[static_cast<size_t>(subject)].name, points});
     };
   if (beside == Beside::kNeutral) {
@@ -212,7 +212,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
   if (profile_ != nullptr) {
     Result<CausalScript> script = profile_->script_of(trial, request->launch.exec_path);
     if (!script) return why_not(script.error());
-    const Installation& installation = experiment_->options().installation;
+    const host::Installation& installation = experiment_->options().installation;
     const bool is_kept =
         (trial.kind == store::TrialKind::kMain || trial.kind == store::TrialKind::kReplay) && beside == Beside::kNo;
     request->causal = CausalRequest{*std::move(script), installation.causal_library, installation.causal, is_kept, pilot_};
@@ -264,7 +264,7 @@ Status TrialRunner::warm_up(const store::TrialRow& trial) {
   return {};
 }
 
-Result<CommandOutput> TrialRunner::command(const LaunchRequest& request, size_t enclosure) {
+Result<CommandOutput> TrialRunner::command(const host::LaunchRequest& request, size_t enclosure) {
   return run_command(machine_->lab(enclosure), request, kAroundTimeout);
 }
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/causal/causal_profile.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/command.h"
+#include "stabd/engine/experiment/causal_profile.h"
 #include "stabd/engine/experiment/held_machine.h"
 #include "stabd/engine/experiment/live_experiment.h"
 #include "stabd/engine/machine/side_thread.h"
-#include "stabd/engine/trial/command.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "stabd/engine/trial/trial_setup.h"
 
@@ -88,7 +88,7 @@ class TrialRunner {
   bool is_quick_to_make_ready(const store::TrialRow& trial) const;
   // The trial's empty directory with its inputs, after the plan's prepare.
   Result<WhyNot> prepare_directory(const store::TrialRow& trial, size_t enclosure);
-  Result<CommandOutput> command(const LaunchRequest& request, size_t enclosure);  // pre: the gate is open
+  Result<CommandOutput> command(const host::LaunchRequest& request, size_t enclosure);  // pre: the gate is open
   Status clean_up(const store::TrialRow& trial, size_t enclosure = 0);
   Status warm_up(const store::TrialRow& trial);
   // Opens the gate while they run.

@@ -15,7 +15,7 @@ struct Claim {
   bool taken = false;  // another has it
 };
 
-Claim claim(const Roots& roots, int cpu) {
+Claim claim(const host::Roots& roots, int cpu) {
   UniqueFd directory(
       ::open((roots.sys + "/devices/system/cpu/cpu" + std::to_string(cpu)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return {UniqueFd(), errno == EWOULDBLOCK};
@@ -35,16 +35,16 @@ Topology without_core_of(const Topology& topology, int cpu) {
 }  // namespace
 
 Result<ClaimedPlace> claim_place(const Topology& topology, const std::string& cpus, const std::string& housekeeping,
-                                 const Roots& roots) {
-  STAB_TRY(const Placement first, place(topology, cpus, housekeeping));
+                                 const host::Roots& roots) {
+  STAB_TRY(const host::Placement first, place(topology, cpus, housekeeping));
   if (first.trial_cpu < 0) return ClaimedPlace{first, {}, {}};
   Topology left = topology;
-  for (Placement now = first;;) {
+  for (host::Placement now = first;;) {
     Claim claimed = claim(roots, now.trial_cpu);
     if (!claimed.taken) return ClaimedPlace{now, std::move(claimed.lock), {}};
     left = without_core_of(left, now.trial_cpu);
     if (left.units().empty()) break;
-    Result<Placement> next = place(left, cpus, housekeeping);
+    Result<host::Placement> next = place(left, cpus, housekeeping);
     if (!next || next->trial_cpu == next->housekeeping_cpu || next->housekeeping_cpu != first.housekeeping_cpu) break;
     now = *std::move(next);
   }

@@ -13,7 +13,7 @@
 namespace stab::engine {
 
 struct ClaimedPlace {
-  Placement placement;
+  host::Placement placement;
   UniqueFd claim;      // held as long as trials may run
   std::string shared;  // who else's trials run there; empty: nobody's
 };
@@ -22,6 +22,6 @@ struct ClaimedPlace {
 // allow none the first one all the same. A claim is a lock on the kernel's directory of the CPU: every user may take one, and
 // it ends with its process. Where there is no such directory nothing is claimed.
 Result<ClaimedPlace> claim_place(const Topology& topology, const std::string& cpus, const std::string& housekeeping,
-                                 const Roots& roots);
+                                 const host::Roots& roots);
 
 }  // namespace stab::engine

@@ -26,12 +26,12 @@ std::string cpuinfo_field(const std::string& cpuinfo, const std::string& field) 
 }
 
 // What all CPUs' policies of frequency say, each word once: "performance", or "performance schedutil".
-std::string of_policies(const Roots& roots, const char* file) {
+std::string of_policies(const host::Roots& roots, const char* file) {
   std::set<std::string> words;
   std::error_code code;
   const std::filesystem::directory_iterator policies(roots.sys + "/devices/system/cpu/cpufreq", code), end;
   for (auto policy = policies; !code && policy != end; policy.increment(code))
-    if (const auto word = read_small_file(policy->path().string() + "/" + file)) words.insert(*word);
+    if (const auto word = host::read_small_file(policy->path().string() + "/" + file)) words.insert(*word);
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
   return all;
@@ -41,12 +41,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-std::map<std::string, std::string> host_facts(const Roots& roots) {
+std::map<std::string, std::string> host_facts(const host::Roots& roots) {
   std::map<std::string, std::string> facts;
   const auto put = [&](const char* name, const std::string& value) {
     if (!value.empty()) facts[name] = value;
   };
-  if (const auto cpuinfo = read_small_file(roots.proc + "/cpuinfo")) {
+  if (const auto cpuinfo = host::read_small_file(roots.proc + "/cpuinfo")) {
     put("cpu.model", cpuinfo_field(*cpuinfo, "model name"));
     put("cpu.microcode", cpuinfo_field(*cpuinfo, "microcode"));
   }
@@ -57,21 +57,21 @@ std::map<std::string, std::string> host_facts(const Roots& roots) {
     put("machine", kernel.machine);
     put("host.name", kernel.nodename);
   }
-  put("kernel.cmdline", read_small_file(roots.proc + "/cmdline").value_or(""));
+  put("kernel.cmdline", host::read_small_file(roots.proc + "/cmdline").value_or(""));
   put("kernel.clocksource",
-      read_small_file(roots.sys + "/devices/system/clocksource/clocksource0/current_clocksource").value_or(""));
-  put("cpu.online", read_small_file(roots.sys + "/devices/system/cpu/online").value_or(""));
+      host::read_small_file(roots.sys + "/devices/system/clocksource/clocksource0/current_clocksource").value_or(""));
+  put("cpu.online", host::read_small_file(roots.sys + "/devices/system/cpu/online").value_or(""));
   put("cpu.governor", of_policies(roots, "scaling_governor"));
   put("cpu.frequency_driver", of_policies(roots, "scaling_driver"));
-  put("cpu.boost", read_small_file(roots.sys + "/devices/system/cpu/cpufreq/boost").value_or(""));
-  put("cpu.no_turbo", read_small_file(roots.sys + "/devices/system/cpu/intel_pstate/no_turbo").value_or(""));
-  put("cpu.smt", read_small_file(roots.sys + "/devices/system/cpu/smt/active").value_or(""));
+  put("cpu.boost", host::read_small_file(roots.sys + "/devices/system/cpu/cpufreq/boost").value_or(""));
+  put("cpu.no_turbo", host::read_small_file(roots.sys + "/devices/system/cpu/intel_pstate/no_turbo").value_or(""));
+  put("cpu.smt", host::read_small_file(roots.sys + "/devices/system/cpu/smt/active").value_or(""));
   put("libc", gnu_get_libc_version());
   put("stab.version", std::string(version()));
-  put("memory", first_line(read_small_file(roots.proc + "/meminfo").value_or("")));
-  put("thp", read_small_file(roots.sys + "/kernel/mm/transparent_hugepage/enabled").value_or(""));
-  put("aslr", read_small_file(roots.proc + "/sys/kernel/randomize_va_space").value_or(""));
-  put("perf_event_paranoid", read_small_file(roots.proc + "/sys/kernel/perf_event_paranoid").value_or(""));
+  put("memory", first_line(host::read_small_file(roots.proc + "/meminfo").value_or("")));
+  put("thp", host::read_small_file(roots.sys + "/kernel/mm/transparent_hugepage/enabled").value_or(""));
+  put("aslr", host::read_small_file(roots.proc + "/sys/kernel/randomize_va_space").value_or(""));
+  put("perf_event_paranoid", host::read_small_file(roots.proc + "/sys/kernel/perf_event_paranoid").value_or(""));
   return facts;
 }
 

@@ -9,6 +9,6 @@
 namespace stab::engine {
 
 // "cpu.model", "kernel.release", ...; what the machine does not tell is left out.
-std::map<std::string, std::string> host_facts(const Roots& roots);
+std::map<std::string, std::string> host_facts(const host::Roots& roots);
 
 }  // namespace stab::engine

@@ -39,17 +39,17 @@ std::string closed_gate(const plan::Gates& gates, const GateView& view) {
   return {};
 }
 
-GateView look_at_gates(const Roots& roots, std::chrono::nanoseconds realtime) {
+GateView look_at_gates(const host::Roots& roots, std::chrono::nanoseconds realtime) {
   GateView view;
-  if (const auto load = read_small_file(roots.proc + "/loadavg")) {
+  if (const auto load = host::read_small_file(roots.proc + "/loadavg")) {
     std::istringstream words(*load);
     double value = 0;
     if (words >> value) view.load_1min = value;
   }
   for (int zone = 0; zone < 64; ++zone) {
-    const auto text = read_small_file(roots.sys + "/class/thermal/thermal_zone" + std::to_string(zone) + "/temp");
+    const auto text = host::read_small_file(roots.sys + "/class/thermal/thermal_zone" + std::to_string(zone) + "/temp");
     if (!text) break;
-    const auto milli = to_integer(*text);
+    const auto milli = host::to_integer(*text);
     if (milli && (!view.hottest_c || static_cast<double>(*milli) / 1000 > *view.hottest_c))
       view.hottest_c = static_cast<double>(*milli) / 1000;
   }

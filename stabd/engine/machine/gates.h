@@ -21,6 +21,6 @@ std::string closed_gate(const plan::Gates& gates, const GateView& view);
 bool has_gates(const plan::Gates& gates);
 
 // `realtime`: since the epoch; local time follows TZ, across clock changes.
-GateView look_at_gates(const Roots& roots, std::chrono::nanoseconds realtime);
+GateView look_at_gates(const host::Roots& roots, std::chrono::nanoseconds realtime);
 
 }  // namespace stab::engine

@@ -34,7 +34,7 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-UniqueFd open_kernel_log(const Roots& roots) {
+UniqueFd open_kernel_log(const host::Roots& roots) {
   UniqueFd fd(::open((roots.dev + "/kmsg").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd) ::lseek(fd.get(), 0, SEEK_END);
   return fd;
@@ -59,7 +59,7 @@ std::optional<int64_t> interrupts_of(std::string_view proc_interrupts, int cpu) 
     if (name == "ERR:" || name == "MIS:") continue;
     std::string_view word;
     for (int i = 0; i <= column; ++i) word = next_word(line);
-    sum += to_integer(word).value_or(0);
+    sum += host::to_integer(word).value_or(0);
   }
   return sum;
 }
@@ -72,7 +72,7 @@ std::optional<int64_t> steal_ticks_of(std::string_view proc_stat, int cpu) {
     // user nice system idle iowait irq softirq steal
     std::string_view word;
     for (int i = 0; i < 8; ++i) word = next_word(line);
-    return to_integer(word);
+    return host::to_integer(word);
   }
   return {};
 }
@@ -83,7 +83,7 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure) {
     if (!line.starts_with("some ")) continue;
     const size_t at = line.find("total=");
     if (at == std::string_view::npos) return {};
-    return to_integer(line.substr(at + 6));
+    return host::to_integer(line.substr(at + 6));
   }
   return {};
 }
@@ -91,13 +91,13 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure) {
 std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name) {
   while (!vmstat.empty()) {
     std::string_view line = next_line(vmstat);
-    if (next_word(line) == name) return to_integer(line);
+    if (next_word(line) == name) return host::to_integer(line);
   }
   return {};
 }
 
-std::optional<int64_t> migrations_of(const Roots& roots, int pid) {
-  const auto sched = read_small_file(roots.proc + "/" + std::to_string(pid) + "/sched");
+std::optional<int64_t> migrations_of(const host::Roots& roots, int pid) {
+  const auto sched = host::read_small_file(roots.proc + "/" + std::to_string(pid) + "/sched");
   if (!sched) return {};
   std::string_view rest = *sched;
   while (!rest.empty()) {
@@ -105,17 +105,17 @@ std::optional<int64_t> migrations_of(const Roots& roots, int pid) {
     if (!line.starts_with("se.nr_migrations")) continue;
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return {};
-    return to_integer(line.substr(colon + 1));
+    return host::to_integer(line.substr(colon + 1));
   }
   return {};
 }
 
-std::optional<int64_t> run_delay_ns_of(const Roots& roots, int pid) {
-  const auto text = read_small_file(roots.proc + "/" + std::to_string(pid) + "/schedstat");
+std::optional<int64_t> run_delay_ns_of(const host::Roots& roots, int pid) {
+  const auto text = host::read_small_file(roots.proc + "/" + std::to_string(pid) + "/schedstat");
   if (!text) return {};
   std::string_view rest = *text;  // time on a CPU, time in the queue, slices
   (void)next_word(rest);
-  return to_integer(next_word(rest));
+  return host::to_integer(next_word(rest));
 }
 
 Ledger::WatchedFile::WatchedFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -134,7 +134,7 @@ std::optional<std::string_view> Ledger::WatchedFile::read(std::string& buffer) c
   }
 }
 
-Ledger::Ledger(const Roots& roots, int cpu, UniqueFd kernel_log)
+Ledger::Ledger(const host::Roots& roots, int cpu, UniqueFd kernel_log)
     : cpu_(cpu),
       kernel_log_(kernel_log ? std::move(kernel_log) : open_kernel_log(roots)),
       psi_cpu_(roots.proc + "/pressure/cpu"),
@@ -156,8 +156,8 @@ HostMoment Ledger::look() {
   if (const auto text = stat_.read(buffer_)) {
     if (const auto ticks = steal_ticks_of(*text, cpu_)) moment.steal_ns = *ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
   }
-  if (const auto text = throttle_count_.read(buffer_)) moment.throttle_count = to_integer(*text);
-  if (const auto text = frequency_.read(buffer_)) moment.frequency_khz = to_integer(*text);
+  if (const auto text = throttle_count_.read(buffer_)) moment.throttle_count = host::to_integer(*text);
+  if (const auto text = frequency_.read(buffer_)) moment.frequency_khz = host::to_integer(*text);
   if (const auto text = psi_cpu_.read(buffer_)) moment.psi_cpu_us = pressure_total_us(*text);
   if (const auto text = psi_memory_.read(buffer_)) moment.psi_memory_us = pressure_total_us(*text);
   if (const auto text = psi_io_.read(buffer_)) moment.psi_io_us = pressure_total_us(*text);

@@ -28,7 +28,7 @@ struct HostMoment {
 class Ledger {
  public:
   // `cpu` -1: not pinned; figures of one CPU are absent then. `kernel_log`: opened by who may; none: by us, if we may.
-  Ledger(const Roots& roots, int cpu, UniqueFd kernel_log = UniqueFd());
+  Ledger(const host::Roots& roots, int cpu, UniqueFd kernel_log = UniqueFd());
 
   HostMoment look();
   // Kernel-log lines since the last call; absent without permission.
@@ -73,9 +73,9 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure);
 // A line "name value" of /proc/vmstat.
 std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name);
 // se.nr_migrations of /proc/PID/sched; works on a zombie too.
-std::optional<int64_t> migrations_of(const Roots& roots, int pid);
+std::optional<int64_t> migrations_of(const host::Roots& roots, int pid);
 // How long its first thread could have run and waited for a CPU, from /proc/PID/schedstat (Documentation/scheduler/sched-stats);
 // works on a zombie too.
-std::optional<int64_t> run_delay_ns_of(const Roots& roots, int pid);
+std::optional<int64_t> run_delay_ns_of(const host::Roots& roots, int pid);
 
 }  // namespace stab::engine

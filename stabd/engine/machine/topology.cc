@@ -103,7 +103,7 @@ Result<std::vector<ProcessingUnit>> named(const Topology& topology, const std::s
     if (wanted->count(key)) units.push_back(unit);
   }
   if (units.empty())
-    return Error{ErrorCode::kUnavailable, "cpus '" + words + "': this process may use no such unit", {}};
+    return Error{ErrorCode::kUnavailable, "cpus '" + words + "': this process may use none of these CPUs; see 'taskset -p'", {}};
   return units;
 }
 
@@ -148,8 +148,8 @@ Result<Topology> Topology::synthetic(const std::string& description) {
   return load(hwloc);
 }
 
-Result<Placement> place(const Topology& topology, const std::string& cpus, const std::string& housekeeping) {
-  if (cpus == "none") return Placement{-1, -1, "trials are not pinned, as the plan asks"};
+Result<host::Placement> place(const Topology& topology, const std::string& cpus, const std::string& housekeeping) {
+  if (cpus == "none") return host::Placement{-1, -1, "trials are not pinned, as the plan asks"};
   std::optional<ProcessingUnit> trial, house;
   if (cpus != "auto") {
     STAB_TRY(const auto units, named(topology, cpus));
@@ -162,7 +162,7 @@ Result<Placement> place(const Topology& topology, const std::string& cpus, const
   if (!trial && !house) house = topology.units().front();
   if (!trial) trial = away_from(topology, *house, true);
   if (!house) house = away_from(topology, *trial, false);
-  Placement placement{trial->cpu, house->cpu, explain(*trial, *house)};
+  host::Placement placement{trial->cpu, house->cpu, explain(*trial, *house)};
   if (housekeeping == "none") {
     placement.housekeeping_cpu = -1;
     placement.why = "trials on cpu " + std::to_string(trial->cpu) + ", everything else where the kernel likes";

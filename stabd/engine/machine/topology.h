@@ -37,6 +37,6 @@ class Topology {
 // is pinned to one unit, the last of the named set. auto: the last core that isn't the housekeeper's, first
 // unit; CPU 0 takes most interrupts, so housekeeping is there. kBadInput where nothing fits the words,
 // kUnavailable where the machine has no such unit.
-Result<Placement> place(const Topology& topology, const std::string& cpus, const std::string& housekeeping);
+Result<host::Placement> place(const Topology& topology, const std::string& cpus, const std::string& housekeeping);
 
 }  // namespace stab::engine

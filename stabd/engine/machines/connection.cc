@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/unique_fd.h"
-#include "stabd/engine/results/printable.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "stabd/engine/machines/node_preflight.h"
-#include "stabd/engine/machines/slots.h"
+#include "stabd/engine/build/slots.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/results/node_preflight.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {

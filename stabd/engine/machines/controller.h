@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "plan/plan.h"
-#include "stabd/engine/experiment/store_gate.h"
+#include "stabd/engine/build/store_gate.h"
 #include "stabd/engine/machines/machine_engine.h"
 #include "stabd/engine/machines/spool.h"
 #include "store/store.h"

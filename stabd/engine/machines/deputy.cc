@@ -19,10 +19,10 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/experiment/places.h"
 #include "stabd/engine/machines/choose_engine.h"
 #include "stabd/engine/machines/connection.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {
@@ -130,7 +130,7 @@ class Deputy {
     if (first == std::string::npos || second == std::string::npos) return bad_input("the daemon sent no plan");
     const std::string name = text.substr(0, first), identity = text.substr(first + 1, second - first - 1);
     const plan::Parsed parsed = plan::parse_plan(text.substr(second + 1), "plan.toml");
-    if (!parsed.plan) return bad_input(plan::render(parsed.errors));
+    if (!parsed.plan) return bad_input(toml::render(parsed.errors));
     machines_ = parsed.plan->machines;
     std::string directory = machines_.spool.empty() ? "" : machines_.spool + "/" + name;
     if (directory.empty()) {

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/machines/deputy.h"
 #include "stabd/engine/machines/worker_files.h"
 
@@ -26,7 +26,7 @@ constexpr int kMostFailures = 6;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
-  LaunchedDeputy(UniqueFd ours, Launched launched) : DeputyProcess(std::move(ours)), launched_(std::move(launched)) {}
+  LaunchedDeputy(UniqueFd ours, host::Launched launched) : DeputyProcess(std::move(ours)), launched_(std::move(launched)) {}
   ~LaunchedDeputy() override {
     ::shutdown(socket.get(), SHUT_RDWR);
     pollfd gone{launched_.pidfd(), POLLIN, 0};
@@ -35,7 +35,7 @@ class LaunchedDeputy final : public DeputyProcess {
   }
 
  private:
-  Launched launched_;
+  host::Launched launched_;
 };
 
 }  // namespace
@@ -47,14 +47,14 @@ Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch)
   const UniqueFd its(ends[1]);
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return system_error("open '/dev/null'", errno);
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = launch.stabctl;
   request.directory = "/";
   request.argv = {"stabctl", "deputy"};
   request.env = {std::string("PATH=") + kSearchPath, "LC_ALL=C.UTF-8"};
   request.submitter = launch.submitter;
   request.broker = launch.broker;
-  STAB_TRY(Launched launched, Launched::start(launch.launcher, request, {its.get(), its.get(), null.get(), -1, -1}));
+  STAB_TRY(host::Launched launched, host::Launched::start(launch.launcher, request, {its.get(), its.get(), null.get(), -1, -1}));
   if (const auto gone = launched.go(); !gone)
     return Error{gone.error().code, "start '" + launch.stabctl + "': " + gone.error().message +
                                         "; every user who submits must be able to run it", {}};
@@ -99,7 +99,7 @@ bool DeputyEngine::has_deputy() const {
 Status DeputyEngine::ready() {
   if (has_deputy()) return {};
   const auto now = set_.clock->monotonic_raw();
-  if (began_ && now - *began_ < set_.between_starts) return Error{ErrorCode::kBusy, "its deputy has ended: " + why_, {}};
+  if (began_ && now - *began_ < set_.between_starts) return Error{ErrorCode::kBusy, "stabctl deputy has ended: " + why_, {}};
   began_ = now;
   Status begun = begin();
   if (begun) {
@@ -151,7 +151,7 @@ Status DeputyEngine::introduce(std::chrono::milliseconds answers_within) {
   STAB_CHECK_OK(say(kDeputyPlan, set_.name + "\n" + set_.identity + "\n" + set_.plan_text));
   std::unique_lock<std::mutex> held(mutex_);
   changed_.wait_for(held, answers_within, [this] { return closed_ || ready_; });
-  if (!ready_) return Error{ErrorCode::kUnavailable, "the submitter's deputy does not answer", {}};
+  if (!ready_) return Error{ErrorCode::kUnavailable, "the submit agent (stabctl deputy) does not answer", {}};
   if (!ready_->empty()) return Error{ErrorCode::kUnavailable, *ready_, {}};
   return {};
 }
@@ -174,7 +174,7 @@ Status DeputyEngine::start(int slot, int64_t epoch, const std::string& host) {
   std::unique_lock<std::mutex> held(mutex_);
   changed_.wait_for(held, set_.answers_within, [&] { return closed_ || started_.contains(of); });
   const auto started = started_.find(of);
-  if (started == started_.end()) return Error{ErrorCode::kUnavailable, "its deputy ended, or took too long to start it", {}};
+  if (started == started_.end()) return Error{ErrorCode::kUnavailable, "stabctl deputy ended, or took too long to start it", {}};
   if (!started->second.empty()) return Error{ErrorCode::kUnavailable, started->second, {}};
   return {};
 }
@@ -182,7 +182,7 @@ Status DeputyEngine::start(int slot, int64_t epoch, const std::string& host) {
 Result<bool> DeputyEngine::lives(int slot, int64_t epoch) {
   if (const Status is_ready = ready(); !is_ready) {
     if (failures_ < kMostFailures) return true;
-    return Error{ErrorCode::kUnavailable, "no deputy of the submitter's can be had: " + why_, {}};
+    return Error{ErrorCode::kUnavailable, "the submit agent (stabctl deputy) can't be started: " + why_, {}};
   }
   const Of of(slot, epoch);
   {
@@ -224,7 +224,7 @@ Status DeputyEngine::take(const std::string& name, const std::string& content) {
     set(at_most(*text, kMostReasonBytes));
     changed_.notify_all();
   };
-  const Error strange{ErrorCode::kCorrupt, "the submitter's deputy sent what no deputy sends", {}};
+  const Error strange{ErrorCode::kCorrupt, "the submit agent (stabctl deputy) sent a message that Stab never sends", {}};
   const std::optional<SlotFile> file = parse_slot_file(name);
   const bool is_part = file && parse_part_file(file->what);
   if (!is_part && content.size() > kMostNoteBytes) return strange;

@@ -37,7 +37,7 @@ class DeputyProcess {
 // Through the launcher, in no trial's tree; by the broker where there is one.
 struct DeputyLaunch {
   std::string launcher, stabctl;
-  std::optional<Submitter> submitter;
+  std::optional<host::Submitter> submitter;
   broker::Client* broker = nullptr;
 };
 Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch);

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
 namespace {

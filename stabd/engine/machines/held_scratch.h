@@ -1,10 +1,10 @@
 // Folders that a worker has in a directory which others use, too, such as /tmp, and that it holds
-// (stabd/engine/experiment/leftovers.h): the next worker sees what one that was killed has left behind.
+// (stabd/engine/separation/leftovers.h): the next worker sees what one that was killed has left behind.
 #pragma once
 
 #include <string>
 
-#include "stabd/engine/experiment/leftovers.h"
+#include "stabd/engine/separation/leftovers.h"
 
 namespace stab::engine {
 

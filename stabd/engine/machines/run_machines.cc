@@ -16,14 +16,14 @@
 #include "base/version.h"
 #include "plan/size.h"
 #include "plan/stopping.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/build/slots.h"
 #include "stabd/engine/experiment/stopping_point.h"
 #include "stabd/engine/experiment/trial_sequence.h"
 #include "stabd/engine/machines/choose_engine.h"
 #include "stabd/engine/machines/deputy_engine.h"
-#include "stabd/engine/machines/slots.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/separation/runs_as.h"
 
 namespace stab::engine {

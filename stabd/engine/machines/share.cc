@@ -15,14 +15,14 @@
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
 #include "plan/size.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/expand.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/machine/facts.h"
 #include "stabd/engine/machines/controller.h"
 #include "stabd/engine/machines/held_scratch.h"
-#include "stabd/engine/machines/node_preflight.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/results/node_preflight.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {
@@ -36,9 +36,9 @@ void wait_ms(int ms) {
   ::poll(nullptr, 0, ms);
 }
 
-std::string machine_name(const Roots& roots, const std::map<std::string, std::string>& facts) {
+std::string machine_name(const host::Roots& roots, const std::map<std::string, std::string>& facts) {
   const auto host = facts.find("host.name");
-  const std::string id = read_small_file("/etc/machine-id").value_or("").substr(0, 12);
+  const std::string id = host::read_small_file("/etc/machine-id").value_or("").substr(0, 12);
   (void)roots;
   return (host == facts.end() ? std::string("unnamed") : host->second) + (id.empty() ? "" : " (" + id + ")");
 }
@@ -223,7 +223,7 @@ Result<RunEnd> run_blocks(const ShareSetting& set, const std::string& grant, con
 
 Result<RunEnd> run_share(const ShareSetting& set) {
   const auto file = [&](const char* what) { return slot_file(set.slot, set.epoch, what); };
-  const Roots roots;
+  const host::Roots roots;
   std::map<std::string, std::string> facts = host_facts(roots);
   facts["machine.name"] = set.machine.empty() ? machine_name(roots, facts) : set.machine;
   STAB_TRY(const bool first, set.spool->claim(file("taken"), facts["machine.name"]));

@@ -16,7 +16,7 @@
 #include <iterator>
 
 #include "base/trusted_folder.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {

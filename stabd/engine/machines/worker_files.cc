@@ -1,6 +1,6 @@
 #include "stabd/engine/machines/worker_files.h"
 
-#include "stabd/engine/machines/node_preflight.h"
+#include "stabd/engine/results/node_preflight.h"
 
 namespace stab::engine {
 

@@ -20,6 +20,6 @@ struct EmittedLayout {
 // Of the map of `workload`; empty: of the one map whose places were confirmed. kBadInput where there is none, or several builds
 // of one workload were mapped, and says what to do.
 Result<EmittedLayout> emit_layout(store::Store& store, const MappedExperiment& mapped, const std::string& workload,
-                                  analysis::Wanted wanted);
+                                  report::Wanted wanted);
 
 }  // namespace stab::engine

@@ -9,7 +9,7 @@
 #include "analysis/commands/selftest.h"
 #include "plan/layout_replay.h"
 #include "plan/plan.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/local_time.h"
 #include "stabd/engine/results/load_samples.h"
 
@@ -25,8 +25,8 @@ std::string hexadecimal(uint64_t number) {
 // As a page shows when something happened; empty: it didn't.
 std::string day_and_time(int64_t at_ns) { return at_ns > 0 ? local_time(at_ns, "%Y-%m-%d %H:%M") : std::string(); }
 
-Status add_trials(store::Store& store, const store::ExperimentRow& experiment, const analysis::Samples& samples,
-                  analysis::Evidence& out) {
+Status add_trials(store::Store& store, const store::ExperimentRow& experiment, const report::Samples& samples,
+                  report::Evidence& out) {
   STAB_TRY(const std::vector<store::TrialFacts> facts,
            store.trial_facts(experiment.id, plan::kLedgerKeys, [](const std::string&) {}));
   std::unordered_map<uint32_t, const store::TrialFacts*> by_order;
@@ -36,7 +36,7 @@ Status add_trials(store::Store& store, const store::ExperimentRow& experiment, c
     if (fact.started_at_ns > 0 && (first == 0 || fact.started_at_ns < first)) first = fact.started_at_ns;
   }
   for (const std::string_view key : plan::kLedgerKeys) out.weather.push_back({std::string(key), {}});
-  for (const analysis::Trial& trial : samples.trials) {
+  for (const report::Trial& trial : samples.trials) {
     const auto at = by_order.find(trial.order);
     if (at == by_order.end())
       return Error{ErrorCode::kInternal, "trial " + std::to_string(trial.order) + " is no longer in the database", {}};
@@ -44,12 +44,12 @@ Status add_trials(store::Store& store, const store::ExperimentRow& experiment, c
     out.trial_numbers.push_back(static_cast<uint64_t>(fact.trial));
     out.started_s.push_back(fact.started_at_ns > 0 ? static_cast<double>(fact.started_at_ns - first) * 1e-9 : 0);
     out.builds_of_trials.push_back(fact.build);
-    for (analysis::WeatherTrack& track : out.weather) {
+    for (report::WeatherTrack& track : out.weather) {
       const auto entry = fact.ledger.find(track.name);
       track.values.push_back(entry == fact.ledger.end() ? 0 : entry->second);
     }
   }
-  std::erase_if(out.weather, [&](const analysis::WeatherTrack& track) {
+  std::erase_if(out.weather, [&](const report::WeatherTrack& track) {
     const bool calm = std::all_of(track.values.begin(), track.values.end(), [](double value) { return value <= 0; });
     if (calm) out.calm.push_back(track.name);
     return calm;
@@ -58,7 +58,7 @@ Status add_trials(store::Store& store, const store::ExperimentRow& experiment, c
 }
 
 // The newest self-test of this database that is over and could be judged.
-std::optional<analysis::SelftestEvidence> last_selftest(store::Store& store) {
+std::optional<report::SelftestEvidence> last_selftest(store::Store& store) {
   const auto all = store.experiments();
   if (!all) return {};
   std::vector<store::ExperimentRow> rows(*all);
@@ -67,10 +67,10 @@ std::optional<analysis::SelftestEvidence> last_selftest(store::Store& store) {
     if (row.name != "selftest" || row.state != store::ExperimentState::kDone) continue;
     const auto samples = load_samples(store, row);
     if (!samples) continue;
-    const analysis::CommandOutput judged = analysis::run_selftest(*samples, {.json = true});
+    const commands::CommandOutput judged = commands::run_selftest(*samples, {.json = true});
     const auto json = nlohmann::json::parse(judged.out, nullptr, false);
     if (judged.exit_code == 2 || !json.is_object()) continue;
-    return analysis::SelftestEvidence{row.name + " (" + std::to_string(row.id) + ")", day_and_time(row.finished_at_ns),
+    return report::SelftestEvidence{row.name + " (" + std::to_string(row.id) + ")", day_and_time(row.finished_at_ns),
                                       json.at("comparisons"), json.at("false_alarms"), json.at("links_a_side"), json.at("alpha"),
                                       json.at("rate"), json.at("conf_low"), json.at("conf_high"), json.at("too_many")};
   }
@@ -78,16 +78,17 @@ std::optional<analysis::SelftestEvidence> last_selftest(store::Store& store) {
 }
 
 // What 'stabctl replay --times' refuses of this plan, so that a page offers it nowhere in vain.
-std::vector<analysis::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
+std::vector<report::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
   const plan::LayoutMapping& layout = expanded.plan.layout;
   if (layout.replay || layout.confirms || layout.verification)
-    return {{"No layout of this experiment can be run beside fresh ones, as the engine wrote it; replay a trial of the plan that "
-             "it came from.", {}}};
+    return {{"No layout of this experiment can be compared with fresh ones, because Stab wrote its plan; replay a trial of the "
+             "plan "
+             "that it came from.", {}}};
   const auto words = [](const plan::NoReplay& no) {
-    return "Its layout can't be run beside fresh ones: " + no.why + "; " + no.hint + ".";
+    return "Its layout can't be compared with fresh ones: " + no.why + "; " + no.hint + ".";
   };
   if (const auto no = plan::no_replay_of(expanded.plan)) return {{words(*no), {}}};
-  std::vector<analysis::NoReplay> out;
+  std::vector<report::NoReplay> out;
   for (const plan::Cell& cell : expanded.design.cells) {
     const auto no = plan::no_replay_of(expanded.plan, cell.levels);
     if (!no) continue;
@@ -99,9 +100,9 @@ std::vector<analysis::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
 
 }  // namespace
 
-Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
-                                         const ExpandedPlan& expanded, const analysis::Samples& samples) {
-  analysis::Evidence out;
+Result<report::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
+                                         const ExpandedPlan& expanded, const report::Samples& samples) {
+  report::Evidence out;
   out.experiment = experiment.id;
   out.name = experiment.name;
   out.state = store::name(experiment.state);

@@ -5,14 +5,14 @@
 #include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
 // Reads only. `expanded` as expand_stored() made it of the experiment, `samples` as load_samples() made them;
 // trials recorded since then are left out.
-Result<analysis::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
-                                         const ExpandedPlan& expanded, const analysis::Samples& samples);
+Result<report::Evidence> load_evidence(store::Store& store, const store::ExperimentRow& experiment,
+                                         const ExpandedPlan& expanded, const report::Samples& samples);
 
 }  // namespace stab::engine

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "analysis/report/layout_map.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "runtime/code/layout_script.h"
@@ -94,7 +94,7 @@ Result<std::vector<store::TrialRow>> recorded_trials(store::Store& store, const 
 double share_of(double samples, const ListedBuild& build) { return build.samples > 0 ? samples / build.samples : 0; }
 
 std::string names_in_script(const ListedFunction& function) {
-  analysis::PlacementData::Function named;
+  report::PlacementData::Function named;
   named.linked = function.linked;
   named.name = function.name;
   return name_in_script(named, 1);
@@ -166,14 +166,14 @@ std::string script_of_places(const SharedFunctions& functions) {
   return out;
 }
 
-Result<std::vector<analysis::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
+Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
                                                      const SharedFunctions& functions, const Archive& archive,
                                                      const LayoutTool& tool) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
   STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, kResponse));
   std::map<store::Id, const store::SampleRow*> sample_of;
   for (const store::SampleRow& sample : samples) sample_of[sample.trial] = &sample;
-  std::vector<analysis::PlacedRun> out;
+  std::vector<statistics::PlacedRun> out;
   for (const store::TrialRow& trial : trials) {
     const auto sample = sample_of.find(trial.id);
     if (sample == sample_of.end() || !sample->second->value || sample->second->excluded || *sample->second->value <= 0) continue;
@@ -189,7 +189,7 @@ Result<std::vector<analysis::PlacedRun>> placed_runs(store::Store& store, const 
     const std::vector<std::string_view> lines = split(text, '\n');
     const std::vector<std::string_view> fields = lines.size() < 2 ? std::vector<std::string_view>() : split(lines[1], '\t');
     if (fields.size() != 1 + 2 * functions.moved.size()) return strange(tool);
-    analysis::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
+    statistics::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
     for (size_t f = 0; f < functions.moved.size(); ++f) {
       const SharedFunction& function = functions.moved[f];
       uint32_t offset = 0;
@@ -205,7 +205,7 @@ Result<std::vector<analysis::PlacedRun>> placed_runs(store::Store& store, const 
   return out;
 }
 
-Result<std::vector<analysis::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row) {
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, kResponse));
   // By block: old off, old drawn, new off, new drawn.
@@ -215,7 +215,7 @@ Result<std::vector<analysis::CauseBlock>> cause_blocks(store::Store& store, cons
     const plan::Cell& cell = expanded.design.cells.at(static_cast<size_t>(sample.cell));
     blocks[sample.block].at(static_cast<size_t>(2 * cell.levels.at(0) + cell.levels.at(1))) = std::log(*sample.value);
   }
-  std::vector<analysis::CauseBlock> out;
+  std::vector<statistics::CauseBlock> out;
   for (const auto& [number, times] : blocks)
     if (times[0] && times[1] && times[2] && times[3]) out.push_back({*times[0], *times[2], *times[1], *times[3]});
   return out;

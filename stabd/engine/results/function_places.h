@@ -45,11 +45,11 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
 std::string script_of_places(const SharedFunctions& functions);
 
 // What an experiment with that script has measured: its recorded trials that no rule excludes.
-Result<std::vector<analysis::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
+Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
                                                      const SharedFunctions& functions, const Archive& archive,
                                                      const LayoutTool& tool);
 
 // The whole blocks of an experiment with two builds crossed with code off and code drawn, in this order of factors and levels.
-Result<std::vector<analysis::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row);
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row);
 
 }  // namespace stab::engine

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/stab_abi.h"
-#include "stabd/engine/experiment/gate_open.h"
+#include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/separation/submitter.h"
 
 namespace stab::engine {
@@ -91,13 +91,13 @@ Result<Ran> read_dose(const std::string& text) {
   return ran;
 }
 
-LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd) {
+LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd) {
   return {options.installation.layout,
           reader_setting(options, static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid), cancel_fd), &gate,
           options.clock->monotonic_raw() + kLayoutsOfAnExperiment};
 }
 
-LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row) {
+LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row) {
   static const SystemClock clock;
   LayoutTool tool{installation.layout, {}, nullptr, {}};
   tool.reader.launcher = installation.launcher;

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/binary_archive.h"
-#include "stabd/engine/experiment/store_gate.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/store_gate.h"
+#include "stabd/engine/separation/engine_options.h"
 #include "stabd/engine/separation/file_reader.h"
 #include "store/store.h"
 
@@ -57,9 +58,9 @@ struct LayoutTool {
 // For all that one experiment of the lab asks of it: nobody else's experiment waits for longer.
 inline constexpr std::chrono::minutes kLayoutsOfAnExperiment{15};
 // The engine's, started as the experiment's submitter, with that time from now on. `cancel_fd`: readable: give up.
-LayoutTool layout_tool(const Engine::Options& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd);
+LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd);
 // For somebody who looks at an experiment: started as its submitter where we are root, else as ourselves.
-LayoutTool layout_tool(const Installation& installation, const store::ExperimentRow& row);
+LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row);
 
 std::vector<std::string_view> split(std::string_view text, char by);
 // Of an answer about all functions, its first line and what follows its last one included. kUnavailable: it tells of more

@@ -9,23 +9,23 @@
 #include <set>
 #include <utility>
 
+#include "base/printable.h"
 #include "plan/design.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
-#include "stabd/engine/causal/candidates.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/candidates.h"
 #include "stabd/engine/results/foreign_share.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {
 
-using analysis::CausalClock;
-using analysis::CausalData;
-using analysis::CausalPoint;
-using analysis::CausalTrial;
-using analysis::CausalWindow;
-using analysis::PointKind;
+using report::CausalClock;
+using report::CausalData;
+using report::CausalPoint;
+using report::CausalTrial;
+using report::CausalWindow;
+using report::PointKind;
 
 constexpr char kEndToEnd[] = "end-to-end";
 
@@ -53,12 +53,12 @@ size_t common_directory(const std::vector<store::RegionRow>& regions) {
   return slash == std::string::npos ? 0 : slash + 1;
 }
 
-std::vector<analysis::CausalLine> lines_of(const std::vector<store::RegionRow>& regions) {
+std::vector<report::CausalLine> lines_of(const std::vector<store::RegionRow>& regions) {
   const size_t common = common_directory(regions);
-  std::vector<analysis::CausalLine> lines;
+  std::vector<report::CausalLine> lines;
   std::set<std::string> taken;
   for (const store::RegionRow& region : regions) {
-    analysis::CausalLine line;
+    report::CausalLine line;
     line.file = region.file;
     line.line = region.line;
     line.function = region.function;
@@ -78,7 +78,7 @@ std::vector<analysis::CausalLine> lines_of(const std::vector<store::RegionRow>& 
 // Files, functions and points are named by a measured program, or by whoever has made the database.
 void make_printable(CausalData& data) {
   data.experiment = one_line(data.experiment);
-  for (analysis::CausalLine& line : data.lines)
+  for (report::CausalLine& line : data.lines)
     for (std::string* text : {&line.file, &line.function, &line.name}) *text = one_line(*text);
   for (CausalPoint& point : data.points) point.name = one_line(point.name);
 }
@@ -177,7 +177,7 @@ class Loader {
       trial.unsampled_share = 1 - share(run.samples * run.period_ns, static_cast<double>(run.cpu_ns));
     trial.system_share = row.system_share;
     trial.unattributed_share = share(run.samples_unattributed, static_cast<double>(run.samples));
-    trial.unclassified_waits = analysis::unclassified_share(
+    trial.unclassified_waits = report::unclassified_share(
         static_cast<double>(run.waits), static_cast<double>(run.waits_classified), static_cast<double>(run.run_ns) / 1e9);
     if (trial.clock == CausalClock::kWall)
       trial.lengthened_share = run.pauses == "thread" ? share(run.growth_ns, static_cast<double>(run.run_ns))
@@ -204,7 +204,7 @@ class Loader {
     window.trial = trial;
     window.block = whole_ ? 0 : static_cast<uint32_t>(stored.block);
     window.order = orders_[trial]++;
-    window.kind = static_cast<analysis::ArmKind>(stored.kind);
+    window.kind = static_cast<report::ArmKind>(stored.kind);
     if (stored.region != 0) {
       const auto line = line_of_.find(stored.region);
       if (line == line_of_.end())
@@ -233,9 +233,9 @@ class Loader {
     const double cpus_time = static_cast<double>(stored.wall_ns) * std::max(row.run.cpus, 1u);
     window.busy_share = share(stored.cpu_ns, cpus_time);
     window.layout = layout_of(row, stored, trial);
-    if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(analysis::WindowFlag::kSkipped);
-    if ((stored.flags & causal::kWindowCut) != 0 && !whole_) window.flags |= bit(analysis::WindowFlag::kCut);
-    if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(analysis::WindowFlag::kProlonged);
+    if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(report::WindowFlag::kSkipped);
+    if ((stored.flags & causal::kWindowCut) != 0 && !whole_) window.flags |= bit(report::WindowFlag::kCut);
+    if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(report::WindowFlag::kProlonged);
     data_.windows.push_back(std::move(window));
     return {};
   }
@@ -304,7 +304,7 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     for (const plan::Factor& factor : expanded.plan.factors) data.factors.push_back(factor.name);
     data.lines = lines_of(of_subject);
     for (const plan::Cell& cell : expanded.design.cells) {
-      analysis::CausalCell& out = data.cells.emplace_back();
+      report::CausalCell& out = data.cells.emplace_back();
       for (size_t f = 0; f < expanded.plan.factors.size(); ++f)
         out.levels.push_back(expanded.plan.factors[f].levels[static_cast<size_t>(cell.levels[f])].name);
       if (is_load) out.load = cell.load_permille / 1000.0;

@@ -13,14 +13,14 @@
 
 #include "analysis/report/environment.h"
 #include "plan/plan.h"
-#include "stabd/engine/machines/node_preflight.h"
+#include "stabd/engine/results/node_preflight.h"
 
 namespace stab::engine {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-using analysis::kMostEnvironmentFacts, analysis::kMostEnvironments;
+using report::kMostEnvironmentFacts, report::kMostEnvironments;
 
 constexpr char kBoot[] = "boot_id", kCpu[] = "trial.cpu", kMachineName[] = "machine.name";
 
@@ -166,7 +166,7 @@ bool has_word_of_its_own(const std::string& fact) {
 }  // namespace
 
 Status load_environments(store::Store& store, store::Id experiment, const std::vector<store::TrialFacts>& facts,
-                         analysis::Samples& samples) {
+                         report::Samples& samples) {
   STAB_TRY(const Records records, Records::load(store, experiment));
   std::map<Kind, size_t> numbers;
   std::vector<size_t> kind_of;
@@ -185,7 +185,7 @@ Status load_environments(store::Store& store, store::Id experiment, const std::v
   if (names.size() > kMostEnvironmentFacts) {
     samples.unavailable.push_back({"of " + std::to_string(names.size()) + " facts of the machine those behind the first " +
                                        std::to_string(kMostEnvironmentFacts) + " by name are not compared",
-                                   "no machine of Stab's tells as many; see who has written these"});
+                                   "Stab never records this many facts; another program has probably written this database"});
     names.erase(std::next(names.begin(), kMostEnvironmentFacts), names.end());
   }
   samples.environment_facts_compared = static_cast<uint32_t>(names.size());
@@ -193,7 +193,7 @@ Status load_environments(store::Store& store, store::Id experiment, const std::v
   for (const std::string& fact : names) {
     if (!differs(kinds, fact)) continue;
     if (samples.machines.size() > 1 && is_of_machines(kinds, machines, fact)) {
-      if (analysis::says_where(fact)) continue;  // as many as there are machines
+      if (report::says_where(fact)) continue;  // as many as there are machines
       if (!has_word_of_its_own(fact)) also += (also.empty() ? "" : ", ") + fact;
     }
     samples.environment_facts.push_back(fact);
@@ -201,7 +201,7 @@ Status load_environments(store::Store& store, store::Id experiment, const std::v
   if (!also.empty()) samples.machine_differences.push_back("also different: " + also);
   // Conditions before places.
   std::stable_partition(samples.environment_facts.begin(), samples.environment_facts.end(),
-                        [](const std::string& fact) { return !analysis::says_where(fact); });
+                        [](const std::string& fact) { return !report::says_where(fact); });
 
   // Kinds that are equal in what differs are one environment.
   std::map<std::pair<bool, std::vector<std::string_view>>, uint32_t> environments;

@@ -19,7 +19,7 @@
 namespace stab::engine {
 namespace {
 
-using analysis::PlacementData;
+using report::PlacementData;
 
 // Epochs of less than this share of the median's CPU time are ends cut off; of more than this many times its wall time, late.
 constexpr double kShort = 0.25, kLate = 3;
@@ -161,9 +161,10 @@ std::optional<Steadiness> steadiness_of(const Group& group, size_t point) {
       if (std::isfinite(signal.back())) visits.push_back(static_cast<double>(unit.visits[point]));
     }
   const size_t epochs = visits.size();
-  const analysis::Differences differences(signal, series);
+  const statistics::Differences differences(signal, series);
   if (differences.rows().size() < kLeastForNoise) return std::nullopt;
-  return Steadiness{point, differences.scale() / std::sqrt(analysis::kDifferenceVariance), median_of(std::move(visits)), epochs};
+  return Steadiness{point, differences.scale() / std::sqrt(statistics::kDifferenceVariance), median_of(std::move(visits)),
+                    epochs};
 }
 
 std::string figure_of(const Group& group, const std::optional<Steadiness>& found, size_t point) {
@@ -281,12 +282,12 @@ void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, 
     });
   const bool sampled =
       std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
-  if (sampled) std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < analysis::kHotShare; });
-  if (functions.size() <= analysis::kMostMapped) return;
+  if (sampled) std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < report::kHotShare; });
+  if (functions.size() <= report::kMostMapped) return;
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
     return a.samples.value_or(0) != b.samples.value_or(0) ? a.samples.value_or(0) > b.samples.value_or(0) : a.bytes > b.bytes;
   });
-  functions.resize(analysis::kMostMapped);
+  functions.resize(report::kMostMapped);
   std::sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.linked < b.linked; });
 }
 
@@ -297,7 +298,7 @@ struct Drawn {
 
 bool take_page_offset(std::string_view field, uint16_t& out) {
   uint32_t value = 0;
-  if (field == "-") return out = analysis::kNowhere, true;
+  if (field == "-") return out = report::kNowhere, true;
   if (!take(field, 10, value)) return false;
   out = static_cast<uint16_t>(value % 4096);
   return true;
@@ -334,7 +335,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
 }
 
 void add_row(const Drawn& drawn, const Unit& unit, bool has_pads, PlacementData& data) {
-  const std::vector<uint16_t> nowhere(data.functions.size(), analysis::kNowhere);
+  const std::vector<uint16_t> nowhere(data.functions.size(), report::kNowhere);
   const auto& offset = unit.image != helper::kNoImage ? drawn.offset[unit.image] : nowhere;
   const auto& pad = has_pads && unit.refill != helper::kNoImage ? drawn.pad[unit.refill] : nowhere;
   data.offset.insert(data.offset.end(), offset.begin(), offset.end());

@@ -7,21 +7,21 @@
 #include <set>
 
 #include "analysis/report/stopping_decision.h"
+#include "base/printable.h"
 #include "base/wording.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/layout_output.h"
 #include "stabd/engine/trial/simulated.h"
 #include "stabd/engine/trial/trial_metrics.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_environments.h"
-#include "stabd/engine/results/printable.h"
 #include "plan/layout_replay.h"
 #include "plan/slicing.h"
 
 namespace stab::engine {
 namespace {
 
-using analysis::Disturbance;
+using report::Disturbance;
 
 // What disturbances() asks a ledger for.
 constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches", "steal_ns", "throttle_count",
@@ -31,10 +31,10 @@ constexpr std::string_view kDisturbing[] = {"migrations", "involuntary_switches"
 
 bool is_layout(plan::FactorKind kind) { return kind != plan::FactorKind::kTreatment && kind != plan::FactorKind::kLoad; }
 
-std::vector<analysis::Factor> factors_of(const plan::Plan& plan) {
-  std::vector<analysis::Factor> factors;
+std::vector<report::Factor> factors_of(const plan::Plan& plan) {
+  std::vector<report::Factor> factors;
   for (const plan::Factor& factor : plan.factors) {
-    analysis::Factor out;
+    report::Factor out;
     out.name = factor.name;
     for (const plan::Level& level : factor.levels) out.levels.push_back(level.name);
     out.layout = is_layout(factor.kind);
@@ -56,14 +56,14 @@ std::string unit_of(const std::string& response) {
 }
 
 // The plan's responses first, the first of them primary, then counters that came along.
-std::vector<analysis::Response> responses_of(const plan::Plan& plan) {
-  std::vector<analysis::Response> responses;
+std::vector<report::Response> responses_of(const plan::Plan& plan) {
+  std::vector<report::Response> responses;
   const auto add = [&](const std::string& name, plan::Scale scale, bool declared) {
-    const auto same = [&](const analysis::Response& other) { return other.name == name; };
+    const auto same = [&](const report::Response& other) { return other.name == name; };
     if (std::any_of(responses.begin(), responses.end(), same)) return;
     responses.push_back({.name = name,
                          .unit = unit_of(name),
-                         .scale = scale == plan::Scale::kLog ? analysis::Scale::kLog : analysis::Scale::kLinear,
+                         .scale = scale == plan::Scale::kLog ? report::Scale::kLog : report::Scale::kLinear,
                          .margin = plan.experiment.margin,
                          .margin_is_share = true,
                          .declared = declared,
@@ -84,12 +84,12 @@ bool zeros_are_missing(const plan::Plan& plan, const std::string& response) {
   return false;
 }
 
-analysis::Stopping stopping_of(const plan::Stopping& stopping) {
-  analysis::Stopping out;
-  if (stopping.rule == plan::StoppingRule::kLooks) out.rule = analysis::StoppingRule::kLooks;
-  if (stopping.rule == plan::StoppingRule::kPrecision) out.rule = analysis::StoppingRule::kPrecision;
-  if (stopping.rule == plan::StoppingRule::kSequence) out.rule = analysis::StoppingRule::kSequence;
-  if (stopping.spending == plan::Spending::kPocock) out.spending = analysis::Spending::kPocock;
+report::Stopping stopping_of(const plan::Stopping& stopping) {
+  report::Stopping out;
+  if (stopping.rule == plan::StoppingRule::kLooks) out.rule = report::StoppingRule::kLooks;
+  if (stopping.rule == plan::StoppingRule::kPrecision) out.rule = report::StoppingRule::kPrecision;
+  if (stopping.rule == plan::StoppingRule::kSequence) out.rule = report::StoppingRule::kSequence;
+  if (stopping.spending == plan::Spending::kPocock) out.spending = statistics::Spending::kPocock;
   for (int replicates : stopping.looks) out.looks.push_back(static_cast<uint32_t>(replicates));
   out.first = static_cast<uint32_t>(stopping.first);
   out.half_width = stopping.half_width;
@@ -98,12 +98,12 @@ analysis::Stopping stopping_of(const plan::Stopping& stopping) {
   return out;
 }
 
-std::optional<analysis::Dose> dose_of(const std::string& json) {
+std::optional<report::Dose> dose_of(const std::string& json) {
   if (json.empty()) return {};
   const Result<std::optional<Dose>> parsed = parse_dose(json);
   if (!parsed || !*parsed) return {};
   const Dose& dose = **parsed;
-  analysis::Dose out;
+  report::Dose out;
   out.code_layouts_built = static_cast<uint64_t>(dose.layouts_built);
   out.code_layouts_executed = static_cast<uint64_t>(dose.layouts_executed);
   out.functions = static_cast<uint64_t>(dose.functions);
@@ -137,21 +137,21 @@ std::string without_name(std::string reason, const std::string& response) {
   return reason;
 }
 
-void drop_response(analysis::Samples& samples, size_t response) {
+void drop_response(report::Samples& samples, size_t response) {
   samples.responses.erase(samples.responses.begin() + static_cast<long>(response));
-  for (analysis::Trial& trial : samples.trials) trial.values.erase(trial.values.begin() + static_cast<long>(response));
+  for (report::Trial& trial : samples.trials) trial.values.erase(trial.values.begin() + static_cast<long>(response));
 }
 
 // On a log scale a value must be above 0: a counter that stayed at 0 has no logarithm. Where the plan says so such
 // trials have no value; otherwise the response is refused, whole, because leaving out just the zeros would bias it. The
 // primary response is left to analyse(), which refuses the report and names the trial.
-void drop_without_logarithm(const plan::Plan& plan, analysis::Samples& samples) {
+void drop_without_logarithm(const plan::Plan& plan, report::Samples& samples) {
   for (size_t r = samples.responses.size(); r-- > 0;) {
-    const analysis::Response response = samples.responses[r];
-    if (response.scale != analysis::Scale::kLog) continue;
+    const report::Response response = samples.responses[r];
+    if (response.scale != report::Scale::kLog) continue;
     const bool missing = zeros_are_missing(plan, response.name);
     size_t zeros = 0;
-    for (analysis::Trial& trial : samples.trials) {
+    for (report::Trial& trial : samples.trials) {
       if (!trial.values[r] || *trial.values[r] > 0) continue;
       ++zeros;
       if (missing) trial.values[r].reset();
@@ -170,9 +170,9 @@ void drop_without_logarithm(const plan::Plan& plan, analysis::Samples& samples) 
 }
 
 // Counters that came along and that nothing was measured of: the caveats say why, tables of refusals would say it again.
-void drop_without_values(analysis::Samples& samples) {
+void drop_without_values(report::Samples& samples) {
   for (size_t r = samples.responses.size(); r-- > 1;) {
-    const auto measured = [&](const analysis::Trial& trial) { return trial.values[r].has_value(); };
+    const auto measured = [&](const report::Trial& trial) { return trial.values[r].has_value(); };
     if (samples.responses[r].declared || std::any_of(samples.trials.begin(), samples.trials.end(), measured)) continue;
     drop_response(samples, r);
   }
@@ -204,7 +204,7 @@ constexpr size_t kShownUneven = 10;
 // The benchmarks that workloads found in their own output: a response each, of that workload alone.
 Status add_benchmarks(store::Store& store, const store::ExperimentRow& experiment, const ExpandedPlan& expanded,
                       const std::map<store::Id, size_t>& at, const std::vector<store::TrialFacts>& facts,
-                      analysis::Samples& samples) {
+                      report::Samples& samples) {
   std::set<int> sources;  // subjects with metrics
   for (size_t s = 0; s < expanded.subjects.size(); ++s)
     if (expanded.workload_of(static_cast<int>(s)).metrics) sources.insert(static_cast<int>(s));
@@ -227,9 +227,9 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
       if (!sources.contains(subject)) continue;
       const plan::Metrics& metrics = *expanded.workload_of(subject).metrics;
       benchmarks[subject].insert(name);
-      analysis::Response response;
+      report::Response response;
       response.name = sources.size() > 1 ? expanded.subjects[static_cast<size_t>(subject)].name + ": " + name : name;
-      const auto same = [&](const analysis::Response& other) { return other.name == response.name; };
+      const auto same = [&](const report::Response& other) { return other.name == response.name; };
       if (std::any_of(samples.responses.begin(), samples.responses.end(), same)) response.name = stored;
       response.unit = "s";
       response.margin = expanded.plan.experiment.margin;
@@ -237,8 +237,8 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
       response.only_workload = static_cast<uint32_t>(subject);
       response.family = metrics.family_of(name);
       response.declared = !response.family.empty();
-      response.error_rate = response.declared ? analysis::ErrorRate::kFamilyWise : analysis::ErrorRate::kFalseDiscovery;
-      for (analysis::Trial& trial : samples.trials) trial.values.emplace_back();
+      response.error_rate = response.declared ? report::ErrorRate::kFamilyWise : report::ErrorRate::kFalseDiscovery;
+      for (report::Trial& trial : samples.trials) trial.values.emplace_back();
       std::map<int, Coverage> cells;
       for (const store::TrialFacts& fact : facts) {
         if (fact.subject != subject || !fact.excluded_by.empty()) continue;
@@ -258,23 +258,23 @@ Status add_benchmarks(store::Store& store, const store::ExperimentRow& experimen
       samples.unavailable.push_back({expanded.subjects[static_cast<size_t>(subject)].name + ": family " +
                                          in_quotes(unasked.family) + " asks for " + in_quotes(unasked.pattern) +
                                          ", and no benchmark with values has that name",
-                                     "its question is not asked; docs/metrics.md"});
+                                     "its question is not asked; docs/how-to/use-your-suite.md"});
   for (size_t i = 0; i < std::min(uneven.size(), kShownUneven); ++i)
-    samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/metrics.md"});
+    samples.unavailable.push_back({uneven[i], "compare what all cells measure; docs/how-to/use-your-suite.md"});
   if (uneven.size() > kShownUneven)
     samples.unavailable.push_back({std::to_string(uneven.size() - kShownUneven) + " more benchmarks are not in all trials",
-                                   "compare what all cells measure; docs/metrics.md"});
+                                   "compare what all cells measure; docs/how-to/use-your-suite.md"});
   return {};
 }
 
-int index_of_level(const analysis::Factor& factor, const std::string& level) {
+int index_of_level(const report::Factor& factor, const std::string& level) {
   const auto at = std::find(factor.levels.begin(), factor.levels.end(), level);
   return at == factor.levels.end() ? -1 : static_cast<int>(at - factor.levels.begin());
 }
 
-Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::vector<analysis::Factor>& factors) {
+Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::vector<report::Factor>& factors) {
   std::vector<uint16_t> levels;
-  for (const analysis::Factor& factor : factors) {
+  for (const report::Factor& factor : factors) {
     const auto at = cell.levels.find(factor.name);
     const int index = at == cell.levels.end() ? -1 : index_of_level(factor, at->second);
     if (index < 0) return Error{ErrorCode::kCorrupt, "cell '" + cell.name + "' has no level of '" + factor.name + "'", {}};
@@ -284,7 +284,7 @@ Result<std::vector<uint16_t>> levels_of(const store::CellRow& cell, const std::v
 }
 
 // Which machine ran each block, where parts came from several; what of them differs, and what was lost with one.
-Status load_machines(store::Store& store, store::Id experiment, const plan::Plan& plan, analysis::Samples& samples) {
+Status load_machines(store::Store& store, store::Id experiment, const plan::Plan& plan, report::Samples& samples) {
   if (plan.machines.count < 1) return {};
   STAB_TRY(const std::vector<store::SlotEpochRow> epochs, store.slot_epochs(experiment));
   STAB_TRY(const std::vector<store::PartRow> parts, store.parts(experiment));
@@ -310,7 +310,7 @@ Status load_machines(store::Store& store, store::Id experiment, const plan::Plan
     number = static_cast<uint32_t>(samples.machines.size());
     samples.machines.push_back(name);
   }
-  for (analysis::Trial& trial : samples.trials) {
+  for (report::Trial& trial : samples.trials) {
     const auto machine = machine_of.find(trial.block);
     if (machine == machine_of.end())
       return Error{ErrorCode::kCorrupt, "block " + std::to_string(trial.block) + " is recorded and of no machine", {}};
@@ -331,7 +331,7 @@ Status load_machines(store::Store& store, store::Id experiment, const plan::Plan
 }
 
 // A sequence may be judged at any time, by whole blocks: what is of a block that still has trials to come is left out.
-Status keep_whole_blocks(store::Store& store, store::Id experiment, analysis::Samples& samples) {
+Status keep_whole_blocks(store::Store& store, store::Id experiment, report::Samples& samples) {
   store::Store::TrialFilter filter;
   filter.kind = store::TrialKind::kMain;
   uint32_t whole = UINT32_MAX;
@@ -341,7 +341,7 @@ Status keep_whole_blocks(store::Store& store, store::Id experiment, analysis::Sa
     STAB_TRY(const std::vector<store::TrialRow> open, store.trials(experiment, filter));
     for (const store::TrialRow& trial : open) whole = std::min(whole, trial.block);
   }
-  samples = analysis::first_blocks(samples, whole);
+  samples = report::first_blocks(samples, whole);
   return {};
 }
 
@@ -350,12 +350,12 @@ constexpr uint64_t kAboveLinks = uint64_t{1} << 30;
 
 // A replay asks about one layout, so runs of it are what is counted: each is a draw of its own, as each fresh layout is. Fresh
 // ones of binaries as they were linked are draws of links, as ever; where there is one link, what is fresh is drawn by the seed.
-void count_replays(const plan::Plan& plan, analysis::Samples& samples) {
+void count_replays(const plan::Plan& plan, report::Samples& samples) {
   if (!plan.layout.replay) return;
   const plan::LayoutReplay& replay = *plan.layout.replay;
   const auto factor = static_cast<uint32_t>(plan.factor_index(plan::kReplayFactor));
-  samples.replayed = analysis::ReplayedTrial{static_cast<uint64_t>(replay.trial), replay.of.name, factor, replay.excess};
-  for (analysis::Trial& trial : samples.trials) {
+  samples.replayed = report::ReplayedTrial{static_cast<uint64_t>(replay.trial), replay.of.name, factor, replay.excess};
+  for (report::Trial& trial : samples.trials) {
     const bool fresh = trial.levels[factor] == 0;
     if (fresh && plan.link.seeds > 1 && trial.fixed_code) continue;
     trial.fixed_code = false;
@@ -365,22 +365,22 @@ void count_replays(const plan::Plan& plan, analysis::Samples& samples) {
 
 // Last, as texts are compared with what is stored before. A database or a bundle may be anybody's; names of factors, levels,
 // programs and workloads come from its plan, where such ones are refused.
-void make_printable(analysis::Samples& samples) {
+void make_printable(report::Samples& samples) {
   samples.experiment = one_line(samples.experiment);
-  for (analysis::Response& response : samples.responses) {
+  for (report::Response& response : samples.responses) {
     response.name = one_line(response.name);
     response.unit = one_line(response.unit);
     response.family = one_line(response.family);
   }
   if (samples.replayed) samples.replayed->experiment = one_line(samples.replayed->experiment);
-  for (analysis::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
+  for (report::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
   for (auto* texts : {&samples.machines, &samples.machine_differences, &samples.lost_machines, &samples.early_looks,
                       &samples.simulated, &samples.layout_outputs})
     for (std::string& text : *texts) text = one_line(text);
   for (std::string& fact : samples.environment_facts) fact = one_line(fact);
-  for (analysis::Environment& environment : samples.environments)
+  for (report::Environment& environment : samples.environments)
     for (std::string& value : environment.values) value = one_line(value);
-  for (analysis::Trial& trial : samples.trials) {
+  for (report::Trial& trial : samples.trials) {
     trial.excluded = one_line(trial.excluded);
     if (!trial.dose) continue;
     for (std::string& word : trial.dose->degradations) word = one_line(word);
@@ -395,7 +395,7 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
     return at == ledger.end() ? 0.0 : at->second;
   };
   uint32_t bits = 0;
-  const auto mark = [&](bool when, Disturbance what) { bits |= when ? analysis::bit(what) : 0; };
+  const auto mark = [&](bool when, Disturbance what) { bits |= when ? report::bit(what) : 0; };
   // Moving to its CPU before the exec is not counted by the kernel as the program's, any later move is one.
   mark(value("migrations") > 1, Disturbance::kMigrated);
   // Some switches are the scheduler's own housekeeping; tens mean that somebody else wanted the CPU. In a sliced block the others
@@ -414,20 +414,20 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
   return bits;
 }
 
-Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
   return load_samples(store, experiment, expanded);
 }
 
-Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment,
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment,
                                        const ExpandedPlan& expanded) {
-  analysis::Samples samples;
+  report::Samples samples;
   samples.experiment = experiment.name + " (" + std::to_string(experiment.id) + ")";
   samples.alpha = expanded.plan.experiment.alpha;
   samples.factors = factors_of(expanded.plan);
   samples.responses = responses_of(expanded.plan);
   for (const plan::Estimator& estimator : expanded.plan.analysis.estimators)
-    samples.estimators.push_back({static_cast<analysis::Estimator::Kind>(estimator.kind), estimator.probability});
+    samples.estimators.push_back({static_cast<report::Estimator::Kind>(estimator.kind), estimator.probability});
   samples.shift_quantiles = expanded.plan.analysis.shift;
   samples.planned_replicates = static_cast<uint32_t>(expanded.plan.experiment.replicates);
   samples.stopping = stopping_of(expanded.plan.stopping);
@@ -445,14 +445,14 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
     STAB_TRY(levels[cell.index], levels_of(cell, samples.factors));
   }
 
-  std::vector<std::optional<analysis::Dose>> doses;
+  std::vector<std::optional<report::Dose>> doses;
   STAB_TRY(const std::vector<store::TrialFacts> facts,
            store.trial_facts(experiment.id, kDisturbing, [&](const std::string& json) { doses.push_back(dose_of(json)); }));
   std::map<store::Id, size_t> at;
   for (const store::TrialFacts& fact : facts) {
     if (fact.cell < 0 || static_cast<size_t>(fact.cell) >= expanded.design.cells.size())
       return Error{ErrorCode::kCorrupt, "trial " + std::to_string(fact.trial) + " is of a cell that the plan doesn't make", {}};
-    analysis::Trial trial;
+    report::Trial trial;
     trial.workload = static_cast<uint32_t>(fact.subject);
     trial.levels = levels[fact.cell];
     trial.block = fact.block;
@@ -494,7 +494,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
   std::set<std::string> idle;  // every run of the experiment says it
   for (const store::EventRow& event : events)
     if (event.kind == kIdleRule && idle.insert(event.text).second)
-      samples.unavailable.push_back({event.text, "docs/trials.md says where the ledger's entries come from"});
+      samples.unavailable.push_back({event.text, "docs/explanation/how-a-run-is-measured.md says where they come from"});
   for (const store::EventRow& event : events)
     if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
     else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);
@@ -510,7 +510,7 @@ Result<analysis::Samples> load_samples(store::Store& store, const store::Experim
                                          progress.count(store::TrialState::kTimeout) +
                                          progress.count(store::TrialState::kQuarantined));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
-  if (samples.incomplete && samples.stopping.rule == analysis::StoppingRule::kSequence)
+  if (samples.incomplete && samples.stopping.rule == report::StoppingRule::kSequence)
     STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));
   make_printable(samples);
   return samples;

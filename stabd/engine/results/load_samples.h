@@ -3,7 +3,7 @@
 
 #include "analysis/report/samples.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -15,9 +15,9 @@ inline constexpr char kUnmasked[] = "unmasked";
 
 // Reads only; works while an engine writes to the same database. kBadInput where the experiment has no plan
 // that parses.
-Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment);
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment);
 // For who has expanded its plan already.
-Result<analysis::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment, const ExpandedPlan& expanded);
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment, const ExpandedPlan& expanded);
 
 // What the ledger of one trial shows; thresholds and their reasons are in the .cc.
 uint32_t disturbances(const std::map<std::string, double>& ledger);

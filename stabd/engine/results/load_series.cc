@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
 #include "stabd/engine/results/local_time.h"
 
@@ -82,7 +82,7 @@ Result<LoadedSeries> load_series(store::Store& store, const std::string& name, c
       older = i + 1;
       break;
     }
-    STAB_TRY(analysis::Samples samples, load_samples(store, row));
+    STAB_TRY(report::Samples samples, load_samples(store, row));
     if (samples.incomplete) {
       out.left_out.push_back(called + ": trials are missing");
       continue;

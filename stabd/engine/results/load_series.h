@@ -7,13 +7,13 @@
 
 #include "analysis/report/trend.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/naming.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
 struct LoadedSeries {
-  std::vector<analysis::SeriesPart> parts;
+  std::vector<report::SeriesPart> parts;
   std::vector<std::string> left_out;  // "12, 2026-11-20: not over": of the series, and no part of it yet
 };
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "stabd/engine/results/local_time.h"
-#include "stabd/engine/results/printable.h"
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/results/slot_status.h"
 
 namespace stab::engine {
 namespace {

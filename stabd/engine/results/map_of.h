@@ -7,8 +7,10 @@
 
 #include "analysis/report/layout_map.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/engine.h"
+#include "plan/layout_confirmation.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
+#include "store/store.h"
 
 namespace stab::engine {
 
@@ -20,7 +22,7 @@ struct MappedExperiment {
   };
   store::Id screened = 0;
   std::optional<store::Id> confirmed;   // the experiment that measured again; absent: none did
-  std::vector<analysis::LayoutMap> maps;  // one for each build in each workload
+  std::vector<report::LayoutMap> maps;  // one for each build in each workload
   std::vector<Build> builds;              // of each map
   std::vector<RefusedMap> refused;        // workloads that have none
 };
@@ -29,14 +31,17 @@ struct MappedExperiment {
 Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const LayoutTool& tool, const Archive& archive);
 
 std::string text_of(const MappedExperiment& mapped, int width);
-std::string json_of(const MappedExperiment& mapped);                // docs/layout.md has the format
+std::string json_of(const MappedExperiment& mapped);                // docs/explanation/layout-maps.md has the format
 std::vector<std::string> json_of_each(const MappedExperiment& mapped);
 
 // The newest experiment that confirms this one; absent: none does.
 Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened);
 
-// Submits the experiment that measures the candidates of a map again, unless there is one. Absent: the plan asks for no map or no
-// confirmation, or nothing is to be confirmed. `cancel_fd`: readable: give up. pre: the experiment is over; the gate is held
-Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd);
+// What screen and confirmation are told by.
+report::MapSettings settings_of(const plan::Plan& plan);
+plan::ScreenKey key_of(const store::ExperimentRow& row);
+// The number that a build of the screen has in its confirmation, whose cells are fewer. Where a command names the level of code
+// it is none of them: then the hash of its code tells.
+int number_in(const ExpandedPlan& confirmation, const ExpandedPlan& screen, int build);
 
 }  // namespace stab::engine

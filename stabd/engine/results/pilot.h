@@ -12,7 +12,7 @@
 namespace stab::engine {
 
 struct Pilot {
-  analysis::Samples samples;         // the plan's primary response, margin and alpha, its levels and programs only
+  report::Samples samples;           // the plan's primary response, margin and alpha, its levels and programs only
   std::vector<std::string> unknown;  // programs of the plan that the pilot didn't run
 };
 

@@ -38,7 +38,7 @@ std::optional<double> CellTimes::half_width() const {
   if (all.n < kFewestUnits) return {};
   const double degrees = static_cast<double>(all.n - 1);
   const double error = std::sqrt(all.squares / degrees / static_cast<double>(all.n));
-  return std::expm1(analysis::t_quantile((1 + kConfidence) / 2, degrees) * error);
+  return std::expm1(statistics::t_quantile((1 + kConfidence) / 2, degrees) * error);
 }
 
 void Precision::add(const std::string& subject, const std::string& cell, int64_t wall_ns, const plan::TrialLayout& layout) {

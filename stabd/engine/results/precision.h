@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "plan/design.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "store/store.h"
 
 namespace stab::engine {

@@ -8,7 +8,7 @@
 
 #include "plan/layout_replay.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 
 namespace stab::engine {
 namespace {
@@ -107,8 +107,8 @@ Result<ReplayPlan> replay_plan(store::Store& store, store::Id id, int times) {
   plan::Parsed parsed = plan::parse_plan(plan::replay_text(expanded.plan, replay), row.plan_path);
   if (!parsed.plan) {
     std::string why;
-    for (const plan::Diagnostic& fault : parsed.errors) why += (why.empty() ? "" : "; ") + fault.message + ": " + fault.hint;
-    return bad_input(name + " can't be replayed beside fresh layouts: " + why);
+    for (const toml::Diagnostic& fault : parsed.errors) why += (why.empty() ? "" : "; ") + fault.message + ": " + fault.hint;
+    return bad_input(name + " can't be compared with fresh layouts: " + why);
   }
   return ReplayPlan{*std::move(parsed.plan), std::move(row)};
 }
@@ -120,7 +120,8 @@ Result<store::ExperimentRow> replayed_experiment(store::Store& store, const stor
     if (one.name == how.of.name && one.submitted_at_ns == how.of.submitted_ns) return store.experiment(one.id);
   return Error{ErrorCode::kNotFound,
                "this replays trial " + number(how.trial) + " of '" + how.of.name + "', and no such experiment of user " +
-                   std::to_string(replay.submitter_uid) + " is in this database, so nobody knows what it ran; import it, too",
+                   std::to_string(replay.submitter_uid) + " is in this database, so its program is unknown; import that "
+                                                          "experiment, too",
                {}};
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/results/layout_tool.h"
 #include "store/store.h"
 

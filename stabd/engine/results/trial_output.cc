@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_line.h"
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
 
 namespace stab::engine {
 namespace {
@@ -177,7 +177,7 @@ Result<TrialOutput> parse_output(std::string_view text) try {
   }
   return out;
 } catch (const Json::exception& error) {
-  return Error{ErrorCode::kCorrupt, std::string("the answer is none: ") + error.what(), {}};
+  return Error{ErrorCode::kCorrupt, std::string("the answer can't be read: ") + error.what(), {}};
 }
 
 }  // namespace stab::engine

@@ -5,18 +5,18 @@
 #include <optional>
 
 #include "analysis/report/layout_verification.h"
+#include "base/printable.h"
 #include "plan/layout_verification.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
-#include "stabd/engine/results/printable.h"
 
 namespace stab::engine {
 namespace {
 
-Result<analysis::LayoutVerificationReport> report_of(store::Store& store, store::Id experiment) {
+Result<report::LayoutVerificationReport> report_of(store::Store& store, store::Id experiment) {
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
-  STAB_TRY(const analysis::Samples samples, load_samples(store, row));
-  return analysis::verify_layouts(samples, plan::kArmFactor);
+  STAB_TRY(const report::Samples samples, load_samples(store, row));
+  return report::verify_layouts(samples, plan::kArmFactor);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::La
                                            int64_t asker) {
   if (file.experiment.empty())
     return bad_input("'" + path +
-                     "' names no experiment, so nobody knows how its program is built; write 'experiment NAME' into it");
+                     "' names no experiment, so it is unknown how its program is built; write 'experiment NAME' into it");
   STAB_TRY(std::vector<int64_t> users, store.users_of_name(file.experiment));
   if (std::find(users.begin(), users.end(), asker) != users.end()) users = {asker};
   if (users.size() > 1)
@@ -65,13 +65,13 @@ Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::La
 }
 
 Result<std::string> verified_text(store::Store& store, store::Id experiment, int width) {
-  STAB_TRY(const analysis::LayoutVerificationReport report, report_of(store, experiment));
-  return printable(analysis::render_verification_text(report, width));
+  STAB_TRY(const report::LayoutVerificationReport report, report_of(store, experiment));
+  return printable(report::render_verification_text(report, width));
 }
 
 Result<std::string> verified_json(store::Store& store, store::Id experiment) {
-  STAB_TRY(const analysis::LayoutVerificationReport report, report_of(store, experiment));
-  return analysis::render_verification_json(report);
+  STAB_TRY(const report::LayoutVerificationReport report, report_of(store, experiment));
+  return report::render_verification_json(report);
 }
 
 bool is_verification(const store::ExperimentRow& row) {

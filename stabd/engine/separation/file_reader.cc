@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <csignal>
 
-#include "stabd/engine/results/printable.h"
+#include "base/printable.h"
+#include "stabd/engine/separation/process_end.h"
 #include "stabd/engine/separation/runs_as.h"
-#include "stabd/engine/trial/expectation.h"
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_tree.h"
 
@@ -58,7 +58,7 @@ Result<FileAnswer> content_of(int fd, const std::string& name, uint64_t most) {
 
 }  // namespace
 
-ReaderSetting reader_setting(const Engine::Options& options, uid_t uid, gid_t gid, int cancel_fd) {
+ReaderSetting reader_setting(const EngineOptions& options, uid_t uid, gid_t gid, int cancel_fd) {
   return {options.installation.launcher, runs_as(options, uid, gid), options.broker.get(), nullptr, {}, cancel_fd, options.clock};
 }
 
@@ -69,7 +69,7 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
     return Error{ErrorCode::kNotFound, "'" + program + "' is missing; build or install all of stab", {}};
   STAB_TRY(const UniqueFd out, empty_file());
   STAB_TRY(const UniqueFd error, empty_file());
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = program;
   request.directory = "/";
   request.argv = question.words;
@@ -84,14 +84,14 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
     STAB_CHECK_OK(setting.tree->admit(request));
     setting.tree->forget_spared();
   }
-  STAB_TRY(Launched launched,
-           Launched::start(setting.launcher, request, {question.in, out.get(), error.get(), question.beside, -1}));
+  STAB_TRY(host::Launched launched,
+           host::Launched::start(setting.launcher, request, {question.in, out.get(), error.get(), question.beside, -1}));
   if (const auto start = launched.go(); !start)
     return Error{start.error().code,
                  "start '" + program + "': " + start.error().message + "; every user who submits must be able to run it", {}};
   STAB_TRY(const Ending ending,
            wait_for_ending({launched.pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
-  STAB_TRY(const ProcessUsage used, launched.end(setting.tree, kKillDeadline));
+  STAB_TRY(const host::ProcessUsage used, launched.end(setting.tree, kKillDeadline));
   while (setting.tree != nullptr && setting.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
   }
   if (ending.event == store::TrialEvent::kCancel) return Error{ErrorCode::kBusy, "cancelled while " + name + " worked", {}};

@@ -10,25 +10,23 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/separation/engine_options.h"
 #include "stabd/host/launch.h"
 
 namespace stab::engine {
 
-class ProcessTree;
-
 // Who starts it, as whom, and what ends it.
 struct ReaderSetting {
   std::string launcher;
-  std::optional<Submitter> submitter;  // none: as whoever asks
+  std::optional<host::Submitter> submitter;  // none: as whoever asks
   broker::Client* broker = nullptr;    // who starts it where there is no tree; null: we
-  ProcessTree* tree = nullptr;         // whose member it is, within these limits; null: none, it can start no other process
-  TreeLimits limits;
+  host::ProcessTree* tree = nullptr;   // whose member it is, within these limits; null: none, it can start no other process
+  host::TreeLimits limits;
   int cancel_fd = -1;                  // readable: give up. -1: none
   const Clock* clock = nullptr;
 };
 // For files of this user's, in no tree.
-ReaderSetting reader_setting(const Engine::Options& options, uid_t uid, gid_t gid, int cancel_fd);
+ReaderSetting reader_setting(const EngineOptions& options, uid_t uid, gid_t gid, int cancel_fd);
 
 struct FileQuestion {
   std::vector<std::string> words;  // the program's path and its arguments

@@ -6,20 +6,20 @@
 #include <cerrno>
 
 #include "stabd/broker/wire/client.h"
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 #include "stabd/engine/separation/submitter.h"
 
 namespace stab::engine {
 
-bool is_separated(const Engine::Options& options) {
+bool is_separated(const EngineOptions& options) {
   return options.broker != nullptr && options.broker->is_root() && ::geteuid() != 0;
 }
 
-std::optional<Submitter> runs_as(const Engine::Options& options, uid_t uid, gid_t gid) {
-  return is_separated(options) ? Submitter{uid, gid, {}} : submitter_of(uid, gid);
+std::optional<host::Submitter> runs_as(const EngineOptions& options, uid_t uid, gid_t gid) {
+  return is_separated(options) ? host::Submitter{uid, gid, {}} : submitter_of(uid, gid);
 }
 
-Status give_directory(const Engine::Options& options, const std::string& path, uid_t uid, gid_t gid) {
+Status give_directory(const EngineOptions& options, const std::string& path, uid_t uid, gid_t gid) {
   if (!is_separated(options)) return chown_to(path, uid, gid);
   const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory) return system_error("open '" + path + "'", errno);

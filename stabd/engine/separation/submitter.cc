@@ -24,9 +24,9 @@ std::string name_of(uid_t uid) {
 
 }  // namespace
 
-std::optional<Submitter> submitter_of(uid_t uid, gid_t gid) {
+std::optional<host::Submitter> submitter_of(uid_t uid, gid_t gid) {
   if (::geteuid() != 0 || uid == 0) return {};
-  Submitter submitter{uid, gid, {}};
+  host::Submitter submitter{uid, gid, {}};
   const std::string name = name_of(uid);
   if (name.empty()) return submitter;
   int count = 64;

@@ -18,8 +18,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/printable.h"
 #include "stabd/host/launcher/launch_block.h"
-#include "stabd/engine/results/printable.h"
 #include "stabd/host/process_stat.h"
 #include "stabd/host/process_tree.h"
 #include "stabd/host/roots.h"
@@ -42,7 +42,7 @@ std::string words_of(milliseconds time) {
   return time >= milliseconds(1000) ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
 }
 
-bool is_stopped(pid_t pid) { return read_process_stat(Roots(), pid).value_or(ProcessStat()).is_stopped(); }
+bool is_stopped(pid_t pid) { return host::read_process_stat(host::Roots(), pid).value_or(host::ProcessStat()).is_stopped(); }
 
 enum class Woken { kReadable, kCancelled, kLate, kStopped, kFailed };
 
@@ -89,7 +89,7 @@ Status Worker::start_unless_it_runs() {
   ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) return system_error("open '/dev/null'", errno);
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.exec_path = setting_.program;
   request.directory = "/";
   request.argv = {"stab-worker"};
@@ -102,7 +102,8 @@ Status Worker::start_unless_it_runs() {
 #ifndef STAB_SANITIZED  // which reserves terabytes
   request.limits.push_back({RLIMIT_AS, kMemoryBytes, kMemoryBytes});
 #endif
-  STAB_TRY(Launched launched, Launched::start(setting_.launcher, request, {null.get(), null.get(), null.get(), its.get(), -1}));
+  STAB_TRY(host::Launched launched,
+           host::Launched::start(setting_.launcher, request, {null.get(), null.get(), null.get(), its.get(), -1}));
   if (const auto gone = launched.go(); !gone)
     return Error{gone.error().code, "start '" + setting_.program + "': " + gone.error().message +
                                         "; every user who submits must be able to run it", {}};
@@ -148,7 +149,8 @@ Error Worker::no_answer(const char* words) {
   end();
   return note(ErrorCode::kSystem,
               std::string("the worker was to ") + words +
-                  " and answered what no worker says; stop what this user runs beside it, or install all of stab anew");
+                  " and gave an answer that Stab's worker never gives; stop this user's other programs, or install all of stab "
+                  "again");
 }
 
 Error Worker::note(ErrorCode code, std::string words) {

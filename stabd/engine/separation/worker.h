@@ -16,8 +16,6 @@
 
 namespace stab::engine {
 
-class ProcessTree;
-
 // What a worker takes at most, so that a plan can't fill the machine: above a kernel's tree, a large program's inputs, a
 // debug build, any output. Files count by what they say they are long.
 inline constexpr worker::Tally kMostSource{uint64_t{16} << 30, 1'000'000};
@@ -35,10 +33,10 @@ class Worker {
  public:
   struct Setting {
     std::string launcher, program;
-    std::optional<Submitter> submitter;  // absent: as the engine itself
+    std::optional<host::Submitter> submitter;  // absent: as the engine itself
     int cpu = -1;
     int cancel_fd = -1;                  // readable: stop now
-    ProcessTree* tree = nullptr;         // of the trials, which it is no part of
+    host::ProcessTree* tree = nullptr;   // of the trials, which it is no part of
     std::optional<std::chrono::milliseconds> limit;  // instead of what each request may take
     std::chrono::milliseconds stop_patience{10'000}; // with one that SIGSTOP has stopped: it is killed, and another one asked
   };
@@ -90,7 +88,7 @@ class Worker {
 
   const Setting setting_;
   std::mutex mutex_;  // of everything below
-  std::optional<Launched> launched_;
+  std::optional<host::Launched> launched_;
   UniqueFd socket_;
   uint64_t serial_ = 0;
   std::vector<std::string> events_;

@@ -53,7 +53,7 @@ bool is_debugger(const std::string& tool) {
     if (in < 0 || ::dup2(in, STDIN_FILENO) < 0) failed(run.input.c_str());
   }
   if (::chdir(run.directory.c_str()) != 0) failed(run.directory.c_str());
-  for (const Limit& limit : run.limits) {
+  for (const host::Limit& limit : run.limits) {
     const rlimit wanted{limit.soft, limit.hard};
     if (::setrlimit(static_cast<__rlimit_resource>(limit.resource), &wanted) != 0) failed("setrlimit");
   }

@@ -19,7 +19,7 @@ struct HandRun {
   std::string input_note;  // the tool keeps the terminal: how to give the program its input; empty: it has it
   int cpu = -1;
   bool aslr = true;
-  std::vector<Limit> limits;
+  std::vector<host::Limit> limits;
 };
 
 // `directory` takes a layout script, where the trial has one. kBadInput: its program runs under a simulator.

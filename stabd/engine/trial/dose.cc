@@ -1,10 +1,12 @@
-// The report is JSON that the helper writes (runtime/helper, docs/abi.md). Only a few numbers of it decide
+// The report is JSON that the helper writes (runtime/helper, docs/reference/abi.md). Only a few numbers of it decide
 // anything; the text itself is stored whole.
 #include "stabd/engine/trial/dose.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "runtime/stab_abi.h"
 
 namespace stab::engine {
 namespace {
@@ -201,7 +203,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc? (of others, "
             "dynamic ones, preload_heap = true moves the heap alone)";
   }
-  return found.empty() ? found : "dose contradicts cell: " + found;
+  return found.empty() ? found : "not randomized as its cell wants: " + found;
 }
 
 std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose) {
@@ -209,8 +211,8 @@ std::string script_contradiction(const std::string& script, const std::optional<
   char wanted[24];
   std::snprintf(wanted, sizeof wanted, "0x%llx", static_cast<unsigned long long>(abi::hash64(script.data(), script.size())));
   if (dose && dose->script_hash == wanted) return {};
-  return "dose contradicts cell: there is a layout script, but the program did not follow it; is it built with this version of "
-         "szc?";
+  return "not randomized as its cell wants: there is a layout script, but the program did not follow it; was it built with this "
+         "version of szc?";
 }
 
 std::string region_missing(const std::optional<Dose>& dose) {

@@ -13,7 +13,7 @@
 
 namespace stab::engine {
 
-// Fields of the dose report that the lab decides by; docs/abi.md has all of them.
+// Fields of the dose report that the lab decides by; docs/reference/abi.md has all of them.
 struct Dose {
   int64_t layouts_built = 0, layouts_executed = 0;
   int64_t functions = 0, functions_moved = 0;  // of the program and what is linked to it, our runtime left out

@@ -49,27 +49,12 @@ Result<std::string> in_words(Result<std::string> found) {
 
 }  // namespace
 
-std::string describe_end(const std::optional<int>& exit_status, const std::optional<int>& signal) {
-  if (signal) return "killed by signal " + std::to_string(*signal) + " (" + strsignal(*signal) + ")";
-  if (exit_status) return "exit status " + std::to_string(*exit_status);
-  return "no exit status";
-}
-
-std::string head_of_fd(int fd, size_t bytes) {
-  std::string text(bytes, '\0');
-  const ssize_t got = ::pread(fd, text.data(), bytes, 0);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  return text;
-}
-
-bool says_nothing(const Error& error) { return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kBusy; }
-
 Result<std::string> hash_of_output(int fd, int64_t bytes, Worker* worker) {
   if (bytes <= kHashedHere) return worker::sha256_of_fd(fd, static_cast<uint64_t>(bytes));
   if (worker == nullptr) return no_worker();
   STAB_TRY(worker::Hash::Answer answer, worker->ask(worker::HashOutput{static_cast<uint64_t>(bytes)}, fd));
   if (worker::is_sha256(answer.sha256)) return std::move(answer.sha256);
-  return Error{ErrorCode::kSystem, "the worker's hash of an output is none", {}};
+  return Error{ErrorCode::kSystem, "stab-worker returned something that is not a SHA-256 hash of the output", {}};
 }
 
 Result<std::string> contradiction(const plan::Expect& expect, const ProcessEnd& end,

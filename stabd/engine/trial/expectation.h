@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "stabd/engine/separation/process_end.h"
 #include "stabd/engine/separation/worker.h"
 
 namespace stab::engine {
@@ -30,14 +31,5 @@ Result<std::string> contradiction(const plan::Expect& expect, const ProcessEnd& 
 
 // SHA-256 of an output's first bytes; the worker hashes long ones.
 Result<std::string> hash_of_output(int fd, int64_t bytes, Worker* worker);
-
-// Of the worker's end or the engine's, not of what was asked.
-bool says_nothing(const Error& error);
-
-// "exit status 1", "killed by signal 11 (Segmentation fault)".
-std::string describe_end(const std::optional<int>& exit_status, const std::optional<int>& signal);
-
-// The first bytes of a captured output.
-std::string head_of_fd(int fd, size_t bytes);
 
 }  // namespace stab::engine

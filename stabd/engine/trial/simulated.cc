@@ -22,7 +22,7 @@ std::optional<uint64_t> size_of(const std::string& text) {
   // "32K", "36608K", "1M"
   if (text.empty()) return {};
   const uint64_t unit = text.back() == 'K' ? 1u << 10 : text.back() == 'M' ? 1u << 20 : 1;
-  const auto count = to_integer(unit == 1 ? text : text.substr(0, text.size() - 1));
+  const auto count = host::to_integer(unit == 1 ? text : text.substr(0, text.size() - 1));
   return count && *count > 0 ? std::optional(static_cast<uint64_t>(*count) * unit) : std::nullopt;
 }
 
@@ -32,18 +32,18 @@ struct FoundCache {
   plan::CacheShape shape;
 };
 
-std::vector<FoundCache> caches_of_machine(const Roots& roots) {
+std::vector<FoundCache> caches_of_machine(const host::Roots& roots) {
   std::vector<FoundCache> found;
   for (int index = 0; index < 16; ++index) {
     const std::string at = roots.sys + "/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    const auto level = to_integer(read_small_file(at + "level").value_or(""));
-    const auto ways = to_integer(read_small_file(at + "ways_of_associativity").value_or(""));
-    const auto line = to_integer(read_small_file(at + "coherency_line_size").value_or(""));
-    const auto bytes = size_of(read_small_file(at + "size").value_or(""));
+    const auto level = host::to_integer(host::read_small_file(at + "level").value_or(""));
+    const auto ways = host::to_integer(host::read_small_file(at + "ways_of_associativity").value_or(""));
+    const auto line = host::to_integer(host::read_small_file(at + "coherency_line_size").value_or(""));
+    const auto bytes = size_of(host::read_small_file(at + "size").value_or(""));
     if (!level || !ways || !line || !bytes || *ways < 1 || *line < 1) continue;
     const uint64_t set = static_cast<uint64_t>(*ways) * static_cast<uint64_t>(*line);
     if (*bytes < set) continue;
-    found.push_back({static_cast<int>(*level), read_small_file(at + "type").value_or(""),
+    found.push_back({static_cast<int>(*level), host::read_small_file(at + "type").value_or(""),
                      {std::bit_floor(*bytes / set) * set, static_cast<int>(*ways), static_cast<int>(*line)}});
   }
   return found;
@@ -56,7 +56,7 @@ std::string option_of(const char* name, const plan::CacheShape& shape) {
 
 }  // namespace
 
-Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, const Roots& roots) {
+Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, const host::Roots& roots) {
   const std::vector<FoundCache> found = caches_of_machine(roots);
   const auto take = [&](const char* name, plan::CacheShape& shape, const auto& is_it) -> Status {
     if (shape.declared()) return {};
@@ -102,7 +102,7 @@ Result<std::string> path_of_constant_length(const std::string& trial_directory, 
 }
 
 void put_under_cachegrind(const plan::Simulation& simulation, const std::string& valgrind, const std::string& directory,
-                          const std::string& path, LaunchRequest& launch) {
+                          const std::string& path, host::LaunchRequest& launch) {
   std::vector<std::string> argv = {"valgrind",
                                    "--command-line-only=yes",  // no .valgrindrc of the trial's directory
                                    "--tool=cachegrind",

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "plan/simulation.h"
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/engine/separation/worker.h"
 #include "stabd/host/launch.h"
 #include "stabd/host/roots.h"
@@ -25,7 +25,7 @@ inline constexpr char kSimulationEvent[] = "simulation";
 // The data and instruction caches of the first level and the last level of this machine's first CPU, as sysfs has them. Where
 // their sets are no power of two, which cachegrind can't simulate, the largest smaller cache of such sets. kUnavailable: not
 // told.
-Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, const Roots& roots);
+Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, const host::Roots& roots);
 
 // Where valgrind is; kUnavailable says how to get it.
 Result<std::string> find_valgrind(const BuildPlace& place);
@@ -37,7 +37,7 @@ Result<std::string> path_of_constant_length(const std::string& trial_directory, 
 
 // Has `launch` executed by cachegrind, as `path`, with the counts in a file in `directory`. pre: all caches are declared.
 void put_under_cachegrind(const plan::Simulation& simulation, const std::string& valgrind, const std::string& directory,
-                          const std::string& path, LaunchRequest& launch);
+                          const std::string& path, host::LaunchRequest& launch);
 
 // What a trial whose program was `pid` has left there, as responses. A text says why there are none; an Error only where the
 // worker or the engine ended.

@@ -10,19 +10,37 @@
 #include "stabd/engine/trial/expectation.h"
 
 namespace stab::engine {
+namespace {
+
+// Where the format's tool leaves its results by itself; empty: nowhere.
+std::string own_place(const std::string& format) {
+  const metrics::Format* found = metrics::format_named(format);
+  return found ? std::string(found->own_place) : "";
+}
+
+}  // namespace
 
 Result<std::string> add_metrics(const plan::Metrics& metrics, const std::string& directory, int out_fd, Worker* worker,
                                 std::vector<store::ResponseRow>& responses) {
   if (worker == nullptr) return Error{ErrorCode::kInternal, "a trial's metrics are to be read, and there is no worker", {}};
-  const bool file = !metrics.file.empty();
-  const std::string what = "metrics (" + metrics.format + ") in " + (file ? "'" + metrics.file + "'" : "standard output") + ": ";
+  std::string place = metrics.file.empty() ? own_place(metrics.format) : metrics.file;
+  const auto ask = [&](uint32_t first) {
+    const worker::ReadMetrics request{place.empty() ? "" : directory + "/" + place, metrics.format, first};
+    return worker->ask(request, place.empty() ? out_fd : -1);
+  };
+  auto answer = ask(0);
+  // The tool has left nothing of its own, so what it printed counts.
+  if (!answer && answer.error().code == ErrorCode::kNotFound && metrics.file.empty() && !place.empty()) {
+    place.clear();
+    answer = ask(0);
+  }
+  const std::string where = place.empty() ? "standard output" : "'" + place + "'";
+  const std::string what = "metrics (" + metrics.format + ") in " + where + ": ";
   const std::string wrong = what + "what the worker says of it is none of what a worker says, or it changed while it was read";
   std::vector<store::ResponseRow> rows;
   std::set<std::string> names;
   for (uint32_t total = 1; rows.size() < total;) {
-    const auto first = static_cast<uint32_t>(rows.size());
-    const worker::ReadMetrics request{file ? directory + "/" + metrics.file : "", metrics.format, first};
-    const auto answer = worker->ask(request, file ? -1 : out_fd);
+    if (!rows.empty()) answer = ask(static_cast<uint32_t>(rows.size()));
     if (!answer && says_nothing(answer.error())) return answer.error();
     if (!answer) return what + answer.error().message;
     if (answer->rows.empty() || answer->total > metrics::kMostBenchmarks || answer->rows.size() > answer->total - rows.size())

@@ -5,7 +5,7 @@
 // counters, ledger, dose, output. Nothing here touches the store: the outcome is handed back when the machine says kStore. Helper
 // and launcher may be started earlier than the rest (ReadyTrial): they don't need the engine until they are ready.
 //
-// The waiter is stabd/engine/trial/supervise.cc, the kill stabd/host/process_tree.cc, the decisions store/trial_machine.cc.
+// The waiter is stabd/engine/separation/supervise.cc, the kill stabd/host/process_tree.cc, the decisions store/trial_machine.cc.
 #include "stabd/engine/trial/trial_run.h"
 
 #include <signal.h>
@@ -24,8 +24,8 @@
 
 #include "counters/counting_session.h"
 #include "runtime/stab_abi.h"
-#include "stabd/engine/causal/causal_outcome.h"
-#include "stabd/engine/causal/companion.h"
+#include "stabd/engine/trial/causal_outcome.h"
+#include "stabd/engine/trial/companion.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "stabd/engine/trial/expectation.h"
@@ -35,7 +35,7 @@
 #include "stabd/engine/trial/trial_metrics.h"
 #include "stabd/host/helper_process.h"
 #include "stabd/host/launcher/launch_block.h"
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 
 namespace stab::engine {
 
@@ -228,9 +228,9 @@ class ReadyTrial::Run {
     STAB_TRY(output_.err, memory_file("stab-stderr"));
     STAB_TRY(const UniqueFd in, open_input(lab_.worker, request_.stdin_paths));
 
-    LaunchDescriptors descriptors{in.get(), output_.out.get(), output_.err.get(), -1, -1};
+    host::LaunchDescriptors descriptors{in.get(), output_.out.get(), output_.err.get(), -1, -1};
     UniqueFd program_end;
-    LaunchRequest request = request_.launch;
+    host::LaunchRequest request = request_.launch;
     request.limits_of_tree = lab_.limits.trials;
     STAB_CHECK_OK(lab_.tree->admit(request));
     const bool with_helper = !lab_.helper.empty();
@@ -244,9 +244,9 @@ class ReadyTrial::Run {
       descriptors.script = script.get();
     }
     if (with_helper && !request.with_helper) {
-      const HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples,
-                            request.helper_long_loops};
-      STAB_TRY(Helper started, Helper::start(lab_.helper, task, request_.launch.submitter));
+      const host::HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples,
+                                  request.helper_long_loops};
+      STAB_TRY(host::Helper started, host::Helper::start(lab_.helper, task, request_.launch.submitter));
       helper_.emplace(std::move(started));
       lab_.tree->spare(helper_->pid());
       program_end = helper_->take_program_end();
@@ -259,10 +259,10 @@ class ReadyTrial::Run {
     request.cpu = lab_.placement.trial_cpu;
     request.env = full_environment(request_, lab_.placement.housekeeping_cpu, with_helper);
     if (!lab_.isolated_procs.empty()) request.cgroup_procs.push_back(lab_.isolated_procs);
-    STAB_TRY(Launched launched, Launched::begin(lab_.launcher, request, descriptors));
+    STAB_TRY(host::Launched launched, host::Launched::begin(lab_.launcher, request, descriptors));
     launched_.emplace(std::move(launched));
     if (request.with_helper)
-      helper_.emplace(Helper::at(*request.broker, launched_->helper_pid(), launched_->take_helper_report()));
+      helper_.emplace(host::Helper::at(*request.broker, launched_->helper_pid(), launched_->take_helper_report()));
     if (request.broker != nullptr) open_counters();
     return {};
   }
@@ -336,7 +336,7 @@ class ReadyTrial::Run {
   }
 
   Status end_program() {
-    STAB_TRY(const ProcessUsage used, launched_->end(lab_.tree, kKillDeadline));
+    STAB_TRY(const host::ProcessUsage used, launched_->end(lab_.tree, kKillDeadline));
     const int status = used.status;
     const rusage& usage = used.usage;
     hits_ = used.hits;
@@ -378,7 +378,7 @@ class ReadyTrial::Run {
   }
 
   void finish_helper() {
-    const Result<HelperEnd> end = helper_->finish(lab_.helper_patience);
+    const Result<host::HelperEnd> end = helper_->finish(lab_.helper_patience);
     if (!end) {
       dose_failure_ = end.error().message;
       return;
@@ -464,7 +464,7 @@ class ReadyTrial::Run {
     outcome_.failure = *std::move(failure);
     if (request_.simulation.on() && outcome_.signal) outcome_.failure += why_ended_by(*outcome_.signal);
     // Where its tree is not bounded, that is all there is to say why.
-    if (outcome_.signal == SIGKILL && hits_ == LimitHits()) outcome_.failure += machine_kills_;
+    if (outcome_.signal == SIGKILL && hits_ == host::LimitHits()) outcome_.failure += machine_kills_;
     if (hits_.memory_kills == 0 && hits_.refused_processes > 0) outcome_.failure += "; " + limits_text();
     return TrialEvent::kRejected;
   }
@@ -516,12 +516,12 @@ class ReadyTrial::Run {
   TrialStep now_ = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
   store::Outcome outcome_;
   Output output_;
-  std::optional<Helper> helper_;
-  std::optional<Launched> launched_;
+  std::optional<host::Helper> helper_;
+  std::optional<host::Launched> launched_;
   std::optional<counters::Session> counters_;
   HostMoment before_;
   std::optional<int64_t> launcher_delay_ns_;
-  LaunchStamp start_;
+  host::LaunchStamp start_;
   nanoseconds end_raw_{0};
   nanoseconds seen_late_{0};  // its exit
   bool has_run_ = false;
@@ -535,12 +535,12 @@ class ReadyTrial::Run {
   std::string dose_failure_;
   int helper_signal_ = 0;  // that ended the helper
   std::chrono::milliseconds helper_given_up_{0};
-  LimitHits hits_;
+  host::LimitHits hits_;
   std::string machine_kills_;  // memory_kills_text() of the time that it ran
   Status begun_;  // what keeps it from running. Last: begin() fills the others
 };
 
-uint64_t stack_top_bytes(const LaunchRequest& launch) {
+uint64_t stack_top_bytes(const host::LaunchRequest& launch) {
   uint64_t bytes = launch.exec_path.size() + 1;
   for (const auto* list : {&launch.argv, &launch.env})
     for (const std::string& text : *list) bytes += text.size() + 1 + sizeof(char*);
@@ -558,8 +558,8 @@ bool ReadyTrial::has_run() const { return run_->has_run(); }
 namespace {
 
 // How often tasks came onto this CPU, by /proc/schedstat, where the kernel keeps it (CONFIG_SCHED_INFO).
-std::optional<int64_t> arrivals_on(const Roots& roots, int cpu) {
-  std::istringstream lines(read_small_file(roots.proc + "/schedstat").value_or(""));
+std::optional<int64_t> arrivals_on(const host::Roots& roots, int cpu) {
+  std::istringstream lines(host::read_small_file(roots.proc + "/schedstat").value_or(""));
   const std::string wanted = "cpu" + std::to_string(cpu);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -568,7 +568,7 @@ std::optional<int64_t> arrivals_on(const Roots& roots, int cpu) {
     if (name != wanted) continue;
     while (words >> last) {
     }
-    const auto number = to_integer(last);
+    const auto number = host::to_integer(last);
     return number ? std::optional<int64_t>(*number) : std::nullopt;
   }
   return {};
@@ -618,7 +618,7 @@ Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTr
   Status broken;
   STAB_CHECK_OK(wait_for_endings(watches, *lab.clock, [&](size_t i, const Ending& ending) {
     broken = happened(*runs[i], runs[i]->see_end(ending));
-    if (broken && lab.tree->kind() != TreeKind::kAncestry) broken = runs[i]->go_on(false);
+    if (broken && lab.tree->kind() != host::TreeKind::kAncestry) broken = runs[i]->go_on(false);
     return broken.ok() && !spoiled;
   }));
   STAB_CHECK_OK(broken);

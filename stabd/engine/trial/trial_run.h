@@ -9,20 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "counters/events.h"
 #include "counters/counting_session.h"
 #include "plan/design.h"
 #include "plan/plan.h"
-#include "stabd/engine/causal/area_file.h"
-#include "stabd/engine/machine/ledger.h"
-#include "stabd/engine/machine/topology.h"
+#include "stabd/engine/build/laboratory.h"
+#include "stabd/engine/trial/area_file.h"
 #include "stabd/host/helper_process.h"
 #include "stabd/host/launch.h"
-#include "stabd/host/process_tree.h"
-#include "stabd/engine/trial/trial_limits.h"
-#include "stabd/engine/separation/worker.h"
 #include "store/records.h"
 #include "store/trial_machine.h"
 
@@ -38,7 +33,7 @@ struct CausalRequest {
 
 // What is run, and what it is held against.
 struct TrialRequest {
-  LaunchRequest launch;  // env without STAB= and the padding, which are added here
+  host::LaunchRequest launch;  // env without STAB= and the padding, which are added here
   plan::Layout layout;
   bool needs_region = false;  // region_time is a response
   std::vector<std::string> points;  // progress points whose throughput is a response
@@ -66,37 +61,20 @@ struct TrialRequest {
   std::string simulated_directory;
   bool events_together = false;  // as one group, where the plan counts in passes
   // Called while it runs, some seconds apart, with what it has done so far: visits of its progress points. Empty: nobody is.
-  std::function<void(const std::vector<PointVisits>&)> on_progress;
+  std::function<void(const std::vector<host::PointVisits>&)> on_progress;
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.
   uint64_t stack_top_bytes = 0;
 };
 
 // Bytes that a program finds above its first stack frame because of this request, without the padding.
-uint64_t stack_top_bytes(const LaunchRequest& launch);
+uint64_t stack_top_bytes(const host::LaunchRequest& launch);
 
 // The script as a helper reads it: its text, and behind a byte 0 the match table that it names.
 inline std::string script_with_rows(const TrialRequest& request) {
   const bool has_rows = request.match_rows != nullptr && !request.match_rows->empty();
   return has_rows ? request.script + '\0' + *request.match_rows : request.script;
 }
-
-// What surrounds a trial. One trial at a time; those of a sliced block have one each.
-struct Laboratory {
-  Roots roots;
-  Placement placement;
-  std::string launcher;  // paths of the installed programs
-  std::string helper;    // empty: no layout factor, region_time or progress, so no trial gets a helper
-  const Clock* clock = nullptr;
-  ProcessTree* tree = nullptr;
-  Ledger* ledger = nullptr;
-  int cancel_fd = -1;    // readable: stop now
-  std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
-  Worker* worker = nullptr;    // opens inputs and reads outputs; null: only for trials without
-  TrialLimits limits{};
-  std::chrono::milliseconds helper_patience{10'000};  // for its dose report, after the program's end
-  counters::PerfCalls* perf = &counters::system_perf();
-};
 
 // A trial whose helper and launcher have been started: they set themselves up while the engine stores what came
 // before. Nothing of it is left if it is never run.

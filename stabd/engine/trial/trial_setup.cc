@@ -1,5 +1,5 @@
-// Cells must not differ in the size of argv, environment, exec path or directory (docs/trials.md), so all of a
-// workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
+// Cells must not differ in the size of argv, environment, exec path or directory (docs/explanation/how-a-run-is-measured.md), so
+// all of a workload's cells are laid out beforehand and padded to the longest. What the plan makes longer on purpose,
 // env_size, comes on top.
 #include "stabd/engine/trial/trial_setup.h"
 
@@ -26,7 +26,7 @@ bool knob_is_off(const plan::Plan& plan, const char* knob) {
 }
 
 // The file whose identity counts: what a simulator executes, not the simulator.
-const std::string& program_of(const LaunchRequest& launch) {
+const std::string& program_of(const host::LaunchRequest& launch) {
   return launch.program_path.empty() ? launch.exec_path : launch.program_path;
 }
 
@@ -48,7 +48,7 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
     setup.passes_.push_back(std::move(specs));
   }
   if (expanded.plan.counters.simulation.on()) {
-    STAB_TRY(setup.simulation_, with_caches_of_machine(expanded.plan.counters.simulation, Roots()));
+    STAB_TRY(setup.simulation_, with_caches_of_machine(expanded.plan.counters.simulation, host::Roots()));
     STAB_TRY(setup.valgrind_, find_valgrind(place));
   }
   const auto preloads = [](const plan::Program& program) { return program.preload_heap; };
@@ -62,7 +62,7 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
       for (int link = 0; link < links; ++link) {
         const int build = expanded.builds.of(expanded.subjects[subject].program, cell.index, link);
         if (build < 0) continue;
-        STAB_TRY(const LaunchRequest launch,
+        STAB_TRY(const host::LaunchRequest launch,
                  setup.launch_of(static_cast<int>(subject), cell.index, build, link, trial_directory));
         longest = std::max(longest, stack_top_bytes(launch));
         const std::string& path = program_of(launch);
@@ -76,12 +76,13 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
   return setup;
 }
 
-Result<LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link, const std::string& directory) const {
+Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link,
+                                                  const std::string& directory) const {
   const plan::Plan& plan = expanded_->plan;
   const plan::Program& program = expanded_->program_of(subject);
   const plan::Workload& workload = expanded_->workload_of(subject);
   const plan::Cell& of = expanded_->design.cells[static_cast<size_t>(cell)];
-  LaunchRequest launch;
+  host::LaunchRequest launch;
   launch.argv = plan::substitute(workload.run, plan, of, link).argv;
   const BuiltBinary& binary = binaries_[static_cast<size_t>(build)];
   if (!binary.run_instead.empty() && workload.run.argv[0] == program.workloads[0].run.argv[0]) {
@@ -120,7 +121,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial, const std
   const auto seen = seen_.find(program_of(request.launch));
   request.launch.must_be.emplace();  // no file that there is
   if (seen != seen_.end())
-    request.launch.must_be = FileIdentity{seen->second.inode, seen->second.bytes, seen->second.modified_ns};
+    request.launch.must_be = host::FileIdentity{seen->second.inode, seen->second.bytes, seen->second.modified_ns};
   request.layout = cell.layout;
   request.simulation = simulation_;
   request.simulated_directory = directory;
@@ -188,19 +189,19 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   return send();
 }
 
-std::optional<LaunchRequest> TrialSetup::prepare_request(const store::NewTrial& trial, const std::string& directory) const {
+std::optional<host::LaunchRequest> TrialSetup::prepare_request(const store::NewTrial& trial, const std::string& directory) const {
   return request_of(expanded_->program_of(trial.subject).prepare, trial, directory);
 }
 
-std::optional<LaunchRequest> TrialSetup::cleanup_request(const store::NewTrial& trial, const std::string& directory) const {
+std::optional<host::LaunchRequest> TrialSetup::cleanup_request(const store::NewTrial& trial, const std::string& directory) const {
   return request_of(expanded_->program_of(trial.subject).cleanup, trial, directory);
 }
 
-std::optional<LaunchRequest> TrialSetup::request_of(const plan::Command& command, const store::NewTrial& trial,
-                                                    const std::string& directory) const {
+std::optional<host::LaunchRequest> TrialSetup::request_of(const plan::Command& command, const store::NewTrial& trial,
+                                                          const std::string& directory) const {
   if (command.empty()) return {};
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
-  LaunchRequest request;
+  host::LaunchRequest request;
   request.argv = plan::substitute(command, expanded_->plan, cell, trial.link).argv;
   const auto path = find_program(place_, binaries_[static_cast<size_t>(trial.build)].directory, request.argv[0]);
   request.exec_path = path ? *path : request.argv[0];

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stabd/engine/experiment/builds.h"
-#include "stabd/engine/experiment/expand.h"
+#include "stabd/engine/build/builds.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "store/records.h"
 
@@ -40,8 +40,8 @@ class TrialSetup {
   // Copies the declared inputs into the trial's fresh directory.
   Status fill_directory(const store::NewTrial& trial, const std::string& directory) const;
   // The program's prepare and cleanup, run in the trial's directory; nothing where the plan has none.
-  std::optional<LaunchRequest> prepare_request(const store::NewTrial& trial, const std::string& directory) const;
-  std::optional<LaunchRequest> cleanup_request(const store::NewTrial& trial, const std::string& directory) const;
+  std::optional<host::LaunchRequest> prepare_request(const store::NewTrial& trial, const std::string& directory) const;
+  std::optional<host::LaunchRequest> cleanup_request(const store::NewTrial& trial, const std::string& directory) const;
 
   // Trials of this workload and build count the calls of these functions from here on.
   void count_entries(int subject, int build, std::vector<std::string> functions) {
@@ -59,9 +59,9 @@ class TrialSetup {
  private:
   TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
              std::string trial_directory);
-  Result<LaunchRequest> launch_of(int subject, int cell, int build, int link, const std::string& directory) const;
-  std::optional<LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial,
-                                          const std::string& directory) const;
+  Result<host::LaunchRequest> launch_of(int subject, int cell, int build, int link, const std::string& directory) const;
+  std::optional<host::LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial,
+                                                const std::string& directory) const;
 
   const ExpandedPlan* expanded_;
   BuildPlace place_;

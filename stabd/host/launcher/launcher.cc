@@ -6,17 +6,17 @@
 // of all a process ever was, and the one that the engine spawned was the engine until it became a launcher: /bin/true
 // would have needed 17 MB.
 //
-// Order (docs/trials.md has what a trial then finds): session, cgroup, its own IPC and /dev/shm, affinity, ASLR, huge pages,
-// limits, groups and user with proof, working directory as that user, no_new_privs, signals; then it says "ready", waits for
-// one byte on the go pipe while the engine opens counters on this pid (enable_on_exec), stamps the clock and execs. If the
-// engine dies first, the pipe closes and the launcher ends without a trace.
+// Order (docs/explanation/how-a-run-is-measured.md has what a trial then finds): session, cgroup, its own IPC and /dev/shm,
+// affinity, ASLR, huge pages, limits, groups and user with proof, working directory as that user, no_new_privs, signals; then it
+// says "ready", waits for one byte on the go pipe while the engine opens counters on this pid (enable_on_exec), stamps the clock
+// and execs. If the engine dies first, the pipe closes and the launcher ends without a trace.
 //
 // A launcher may also stay, and make one such process after the other (stay() below): to be started and to exec costs a
 // trial more than all that it does. What stays has read no request, so every process begins as the first one does.
 //
 // It is linked without libc, whose start-up asks the processor for its caches: on a virtual machine each of those
 // cpuid instructions is a trip to the hypervisor, 0.8 ms in all on the 2-core virtual machine of 2026-11-20, as long
-// as /bin/true itself. So everything here is a raw system call (runtime/sys.h), and start.cc is what a compiler
+// as /bin/true itself. So everything here is a raw system call (runtime/sys.h), and launcher_start.cc is what a compiler
 // expects of a C library.
 //
 // The request's format is launch_block.h; the engine's side is stabd/host/launch.cc.

@@ -1,4 +1,4 @@
-# The first screen of a real experiment, the one that docs/reading-a-report.md follows: 2,070 trials of docs/evaluation/data.
+# The first screen of a real experiment, the one that docs/how-to/read-a-report.md follows: 2,070 trials of docs/evaluation/data.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 xz -dc docs/evaluation/data/optimization.json.xz > "$folder/data.json"

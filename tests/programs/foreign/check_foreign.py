@@ -194,7 +194,7 @@ def stack_flags(place, program):
     return next(line.split()[6] for line in lines if "GNU_STACK" in line)
 
 
-# What docs/foreign-code.md says to builds that link by their compiler: a variable of automake's, and a rule of CMake's.
+# What docs/how-to/other-compilers.md says to builds that link by their compiler: a variable of automake's, and a rule of CMake's.
 def check_gcc_build_systems(place):
     needs("gcc")
     for name in ("switches.c", "repeat.h"):

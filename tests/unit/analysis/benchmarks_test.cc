@@ -23,27 +23,29 @@ using ::testing::Not;
 
 // Two workloads, of which the first is a suite: `benchmarks` of it, log ratio of head to base by `effect`. The last ones
 // belong to no family.
-Samples suite(int benchmarks, int declared, const std::function<double(int)>& effect, uint64_t seed = 1, int replicates = 12) {
-  Samples samples;
+report::Samples suite(int benchmarks, int declared, const std::function<double(int)>& effect, uint64_t seed = 1,
+                      int replicates = 12) {
+  report::Samples samples;
   samples.experiment = "suite";
   samples.workloads = {"suite", "tool"};
-  samples.factors = {{kGateFactor, {kGateBase, kGateHead}, false, 0}};
+  samples.factors = {{commands::kGateFactor, {commands::kGateBase, commands::kGateHead}, false, 0}};
   samples.responses = {{.name = "wall_time", .unit = "s", .margin = 0.05}};
   for (int i = 0; i < benchmarks; ++i)
-    samples.responses.push_back({.name = "b" + std::to_string(i),
-                                 .unit = "s",
-                                 .margin = 0.05,
-                                 .margin_is_share = true,
-                                 .declared = i < declared,
-                                 .only_workload = 0,
-                                 .family = i < declared ? "core" : "",
-                                 .error_rate = i < declared ? ErrorRate::kFamilyWise : ErrorRate::kFalseDiscovery});
+    samples.responses.push_back(
+        {.name = "b" + std::to_string(i),
+         .unit = "s",
+         .margin = 0.05,
+         .margin_is_share = true,
+         .declared = i < declared,
+         .only_workload = 0,
+         .family = i < declared ? "core" : "",
+         .error_rate = i < declared ? report::ErrorRate::kFamilyWise : report::ErrorRate::kFalseDiscovery});
   Rng rng = Rng::stream(seed, "suite");
   uint32_t order = 0;
   for (int block = 0; block < replicates; ++block) {
     for (uint32_t workload = 0; workload < 2; ++workload) {
       for (uint16_t head = 0; head < 2; ++head) {
-        Trial trial;
+        report::Trial trial;
         trial.workload = workload;
         trial.levels = {head};
         trial.block = static_cast<uint32_t>(block);
@@ -63,38 +65,38 @@ Samples suite(int benchmarks, int declared, const std::function<double(int)>& ef
   return samples;
 }
 
-Report report_of(const Samples& samples) {
-  Result<Report> report = analyse(samples);
+report::Report report_of(const report::Samples& samples) {
+  Result<report::Report> report = report::analyse(samples);
   EXPECT_TRUE(report.ok()) << report.error().text();
   return *std::move(report);
 }
 
-std::vector<Contrast> contrasts_of(const Report& report, const std::string& family) {
-  std::vector<Contrast> out;
-  for (const Contrast& contrast : report.contrasts)
-    for (const Response& response : report.responses)
+std::vector<report::Contrast> contrasts_of(const report::Report& report, const std::string& family) {
+  std::vector<report::Contrast> out;
+  for (const report::Contrast& contrast : report.contrasts)
+    for (const report::Response& response : report.responses)
       if (response.name == contrast.response && response.is_benchmark() && response.family == family) out.push_back(contrast);
   return out;
 }
 
 TEST(Benchmarks, EachIsAskedOnceOfItsWorkload) {
-  const Report report = report_of(suite(6, 2, [](int) { return 0.0; }));
+  const report::Report report = report_of(suite(6, 2, [](int) { return 0.0; }));
   EXPECT_EQ(contrasts_of(report, "core").size(), 2u);
   EXPECT_EQ(contrasts_of(report, "").size(), 4u);
-  for (const Contrast& contrast : contrasts_of(report, "")) {
+  for (const report::Contrast& contrast : contrasts_of(report, "")) {
     EXPECT_EQ(contrast.workload, "suite");
-    EXPECT_EQ(contrast.population, Population::kOneWorkload);
+    EXPECT_EQ(contrast.population, report::Population::kOneWorkload);
     EXPECT_EQ(contrast.refused, "");
   }
-  for (const AnovaTable& table : report.anovas) EXPECT_EQ(table.response, "wall_time");
+  for (const report::AnovaTable& table : report.anovas) EXPECT_EQ(table.response, "wall_time");
 }
 
 TEST(Benchmarks, DeclaredOnesAreHolmsAndOthersOfTheFalseDiscoveryRate) {
-  const Report report = report_of(suite(12, 5, [](int i) { return 0.004 * i; }));
-  for (const auto& [family, adjust] : {std::pair{"core", &holm}, std::pair{"", &benjamini_yekutieli}}) {
-    const std::vector<Contrast> contrasts = contrasts_of(report, family);
+  const report::Report report = report_of(suite(12, 5, [](int i) { return 0.004 * i; }));
+  for (const auto& [family, adjust] : {std::pair{"core", &statistics::holm}, std::pair{"", &statistics::benjamini_yekutieli}}) {
+    const std::vector<report::Contrast> contrasts = contrasts_of(report, family);
     std::vector<double> p, equivalence;
-    for (const Contrast& contrast : contrasts) {
+    for (const report::Contrast& contrast : contrasts) {
       p.push_back(contrast.p_value);
       equivalence.push_back(contrast.p_equivalence);
     }
@@ -109,11 +111,11 @@ TEST(Benchmarks, DeclaredOnesAreHolmsAndOthersOfTheFalseDiscoveryRate) {
 // What is planted must not cost wall_time anything: its family is its own.
 TEST(Benchmarks, TheyDontShareAFamilyWithTheResponses) {
   const auto none = [](int) { return 0.0; };
-  const Report with = report_of(suite(40, 40, none)), without = report_of(suite(1, 1, none));
-  const auto families = [](const Report& report) {
+  const report::Report with = report_of(suite(40, 40, none)), without = report_of(suite(1, 1, none));
+  const auto families = [](const report::Report& report) {
     std::vector<double> ratio;
-    for (const Contrast& contrast : report.contrasts)
-      if (contrast.response == "wall_time" && contrast.population == Population::kOneWorkload)
+    for (const report::Contrast& contrast : report.contrasts)
+      if (contrast.response == "wall_time" && contrast.population == report::Population::kOneWorkload)
         ratio.push_back(std::min(contrast.p_value * 2, 1.0) >= contrast.p_holm - 1e-12 ? 1 : 0);
     return ratio;
   };
@@ -126,33 +128,34 @@ TEST(Benchmarks, TheyDontShareAFamilyWithTheResponses) {
 TEST(Benchmarks, AFamilyRaisesFewFalseAlarms) {
   int alarms = 0, found = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    Samples samples = suite(50, 50, [](int) { return 0.0; }, seed, 8);
-    for (Response& response : samples.responses) response.margin = 1e-6;
-    const Report report = report_of(samples);
+    report::Samples samples = suite(50, 50, [](int) { return 0.0; }, seed, 8);
+    for (report::Response& response : samples.responses) response.margin = 1e-6;
+    const report::Report report = report_of(samples);
     const auto contrasts = contrasts_of(report, "core");
-    alarms += std::any_of(contrasts.begin(), contrasts.end(), [](const Contrast& c) { return c.verdict == Verdict::kChanged; });
-    for (const Contrast& contrast : contrasts) found += contrast.p_value < 0.05;
+    alarms += std::any_of(contrasts.begin(), contrasts.end(),
+                          [](const report::Contrast& c) { return c.verdict == report::Verdict::kChanged; });
+    for (const report::Contrast& contrast : contrasts) found += contrast.p_value < 0.05;
   }
   EXPECT_LT(alarms, 8);
   EXPECT_NEAR(found, 100, 45);  // unadjusted ones are what they should be
 }
 
 TEST(Benchmarks, FiveHundredOfThemStayReadable) {
-  const Report report = report_of(suite(500, 100, [](int i) { return i % 50 == 0 ? 0.2 : 0.0; }));
-  const std::string text = render_terminal(report, 120, false);
+  const report::Report report = report_of(suite(500, 100, [](int i) { return i % 50 == 0 ? 0.2 : 0.0; }));
+  const std::string text = report::render_terminal(report, 120, false);
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 150);
   EXPECT_THAT(text, HasSubstr("Benchmarks of suite, family core (Holm over 100)"));
   EXPECT_THAT(text, HasSubstr("Benchmarks of suite, exploratory (false discovery rate over 400)"));
   EXPECT_THAT(text, HasSubstr("2 changed, 98 the same within the margin"));
-  const std::string screen = render_first_screen(report, {}, 120, false);
+  const std::string screen = report::render_first_screen(report, {}, 120, false);
   EXPECT_THAT(screen, HasSubstr("b0, revision=head against base: "));
   EXPECT_LE(std::count(screen.begin(), screen.end(), '\n'), 50);
 }
 
-const GateFacts kFacts{"aaaa", "bbbb", "stabctl gate aaaa..bbbb", {}};
+const commands::GateFacts kFacts{"aaaa", "bbbb", "stabctl gate aaaa..bbbb", {}};
 
 TEST(Gate, PassesWhereNothingIsWorse) {
-  const auto gate = run_gate(suite(3, 3, [](int i) { return i == 1 ? -0.3 : 0.0; }), kFacts);
+  const auto gate = commands::run_gate(suite(3, 3, [](int i) { return i == 1 ? -0.3 : 0.0; }), kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 0);
   EXPECT_THAT(gate->text, HasSubstr("no regression beyond 5 % in 4 questions"));
@@ -164,7 +167,7 @@ TEST(Gate, PassesWhereNothingIsWorse) {
 
 TEST(Gate, FailsForADeclaredOneAndForAnExploratoryOne) {
   for (const int declared : {3, 0}) {
-    const auto gate = run_gate(suite(3, declared, [](int i) { return i == 1 ? 0.3 : 0.0; }), kFacts);
+    const auto gate = commands::run_gate(suite(3, declared, [](int i) { return i == 1 ? 0.3 : 0.0; }), kFacts);
     ASSERT_TRUE(gate.ok());
     EXPECT_EQ(gate->exit_code, 1) << declared;
     EXPECT_THAT(gate->text, HasSubstr("worse: 1 regression, the largest b1 +"));
@@ -174,23 +177,23 @@ TEST(Gate, FailsForADeclaredOneAndForAnExploratoryOne) {
 }
 
 TEST(Gate, AnUnsureOneHoldsItOpenIfItIsDeclared) {
-  Samples samples = suite(3, 2, [](int) { return 0.0; });
+  report::Samples samples = suite(3, 2, [](int) { return 0.0; });
   const auto scatter = [&](size_t response) {
     Rng rng = Rng::stream(5, "scatter");
-    for (Trial& trial : samples.trials)
+    for (report::Trial& trial : samples.trials)
       if (trial.values[response]) *trial.values[response] *= std::exp(0.5 * standard_normal(rng));
   };
   scatter(3);
-  EXPECT_EQ(run_gate(samples, kFacts)->exit_code, 0);
-  EXPECT_THAT(run_gate(samples, kFacts)->text, HasSubstr("unsure (exploratory)"));
+  EXPECT_EQ(commands::run_gate(samples, kFacts)->exit_code, 0);
+  EXPECT_THAT(commands::run_gate(samples, kFacts)->text, HasSubstr("unsure (exploratory)"));
   scatter(1);
-  EXPECT_EQ(run_gate(samples, kFacts)->exit_code, 3);
+  EXPECT_EQ(commands::run_gate(samples, kFacts)->exit_code, 3);
 }
 
 TEST(Gate, WhatIsUnfinishedIsUnsure) {
-  Samples samples = suite(3, 3, [](int) { return 0.0; });
+  report::Samples samples = suite(3, 3, [](int) { return 0.0; });
   samples.incomplete = true;
-  const auto gate = run_gate(samples, {"aaaa", "bbbb", "", "the budget of 2s ended first"});
+  const auto gate = commands::run_gate(samples, {"aaaa", "bbbb", "", "the budget of 2s ended first"});
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 3);
   EXPECT_THAT(gate->text, HasSubstr("the budget of 2s ended first"));
@@ -198,7 +201,7 @@ TEST(Gate, WhatIsUnfinishedIsUnsure) {
 
 // What is printed, written and returned says one thing, also where no trial was over.
 TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
-  const GateOutput gate = gate_without_trials({"aaaa", "bbbb", "", "the budget of 2s ended first"});
+  const commands::GateOutput gate = commands::gate_without_trials({"aaaa", "bbbb", "", "the budget of 2s ended first"});
   EXPECT_EQ(gate.exit_code, 3);
   EXPECT_THAT(gate.text, HasSubstr("bbbb against aaaa: unsure, no question has an answer: the budget of 2s ended first"));
   EXPECT_THAT(gate.markdown, HasSubstr("unsure, no question has an answer"));
@@ -206,7 +209,7 @@ TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
   EXPECT_THAT(gate.json, HasSubstr("\"unfinished\": \"the budget of 2s ended first\""));
   EXPECT_THAT(gate.json, HasSubstr("\"trials\": 0,\n  \"questions\": []"));
   EXPECT_THAT(gate.junit, HasSubstr("errors=\"0\" skipped=\"1\""));
-  const GateOutput none = gate_without_answer(kFacts, "a build failed");
+  const commands::GateOutput none = commands::gate_without_answer(kFacts, "a build failed");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.json, HasSubstr("\"answer\": \"none\""));
   EXPECT_THAT(none.junit, HasSubstr("errors=\"1\" skipped=\"0\""));
@@ -214,9 +217,9 @@ TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
 
 // Of 20 benchmarks one is declared and nothing tells: two questions hold the answer open, the other workload's among them.
 TEST(Gate, ExploratoryOnesAreNotCountedAsOpen) {
-  Samples samples = suite(20, 1, [](int) { return 0.0; });
-  for (Response& response : samples.responses) response.margin = 1e-6;
-  const auto gate = run_gate(samples, kFacts);
+  report::Samples samples = suite(20, 1, [](int) { return 0.0; });
+  for (report::Response& response : samples.responses) response.margin = 1e-6;
+  const auto gate = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 3);
   EXPECT_THAT(gate->text, HasSubstr("unsure, 2 questions without an answer"));
@@ -224,10 +227,10 @@ TEST(Gate, ExploratoryOnesAreNotCountedAsOpen) {
 
 // No number of replicates brings back what HEAD has removed.
 TEST(Gate, WhatIsRemovedIsNamed) {
-  Samples samples = suite(3, 3, [](int) { return 0.0; });
-  for (Trial& trial : samples.trials)
+  report::Samples samples = suite(3, 3, [](int) { return 0.0; });
+  for (report::Trial& trial : samples.trials)
     if (trial.levels[0] == 1) trial.values[2].reset();
-  const auto gate = run_gate(samples, kFacts);
+  const auto gate = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 3);
   EXPECT_THAT(gate->text, HasSubstr("unsure, 1 question without an answer: b1, no cell with revision=head has values\n"));
@@ -236,9 +239,9 @@ TEST(Gate, WhatIsRemovedIsNamed) {
 }
 
 TEST(Gate, WhatIsCutFromASummaryLeavesNothingFolded) {
-  Samples samples = suite(200, 200, [](int) { return 0.0; });
+  report::Samples samples = suite(200, 200, [](int) { return 0.0; });
   for (size_t i = 1; i < samples.responses.size(); ++i) samples.responses[i].name += std::string(150, '<');
-  const auto gate = run_gate(samples, kFacts);
+  const auto gate = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_THAT(gate->markdown, HasSubstr("(cut: the rest is too long)"));
   EXPECT_LE(gate->markdown.size(), 60'000u);
@@ -254,14 +257,14 @@ TEST(Gate, WhatIsCutFromASummaryLeavesNothingFolded) {
 // A suite chooses its number of iterations, so its time is never settled: it keeps no gate from its end.
 TEST(Gate, TheTimeOfASuiteHoldsNoLookUpWhereItsBenchmarksAreDeclared) {
   const auto outcome = [](int declared, bool until_worse) {
-    Samples samples = suite(3, declared, [](int) { return 0.0; }, 1, 20);
+    report::Samples samples = suite(3, declared, [](int) { return 0.0; }, 1, 20);
     Rng rng = Rng::stream(2, "iterations");
-    for (Trial& trial : samples.trials)
+    for (report::Trial& trial : samples.trials)
       if (trial.workload == 0) trial.values[0] = std::exp(standard_normal(rng));
-    samples.stopping.rule = StoppingRule::kLooks;
+    samples.stopping.rule = report::StoppingRule::kLooks;
     samples.stopping.looks = {12, 20};
     samples.stopping.until_worse = until_worse;
-    const auto found = look(samples, 12);
+    const auto found = report::look(samples, 12);
     EXPECT_TRUE(found.ok());
     return *found;
   };
@@ -272,12 +275,12 @@ TEST(Gate, TheTimeOfASuiteHoldsNoLookUpWhereItsBenchmarksAreDeclared) {
 
 // A row has five cells whatever the benchmark's name has in it, and a summary that becomes a comment calls nobody.
 TEST(Gate, NamesAreNoMarkdown) {
-  Samples samples = suite(4, 4, [](int i) { return i == 0 ? 0.3 : 0.0; });
+  report::Samples samples = suite(4, 4, [](int i) { return i == 0 ? 0.3 : 0.0; });
   samples.responses[1].name = "worst\\| **0 %** | @team/all a@b [x](http://y)";
   samples.responses[2].name = "a|b\\";
   samples.responses[3].name = "`a` ~b~ _c_";
   samples.responses[4].name = "BM_Find_8";
-  const auto gate = run_gate(samples, kFacts);
+  const auto gate = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 1);
   constexpr char kWorst[] = "worst\\\\\\| \\*\\*0 %\\*\\* \\| @&#8203;team/all a@b [x\\](http://y)";
@@ -290,26 +293,26 @@ TEST(Gate, NamesAreNoMarkdown) {
 
 TEST(Gate, WhatABuildHasPrintedIsShownAsItIs) {
   std::string log = "build 'work revision=head' failed:\nwork.c:3:1: error: expected '}'\n\n<b>*x*\n";
-  const GateOutput gate = gate_without_answer(kFacts, log);
+  const commands::GateOutput gate = commands::gate_without_answer(kFacts, log);
   EXPECT_THAT(gate.markdown, HasSubstr("bbbb against aaaa: no answer, build 'work revision=head' failed:\n\n"
                                        "    work.c:3:1: error: expected '}'\n    \n    <b>*x*\n"));
   for (int i = 0; i < 20'000; ++i) log += "line\n";
-  const std::string cut = gate_without_answer(kFacts, log + "the last\n").markdown;
+  const std::string cut = commands::gate_without_answer(kFacts, log + "the last\n").markdown;
   EXPECT_THAT(cut, HasSubstr("failed:\n\n    (the beginning is left out)\n    line\n"));
   EXPECT_TRUE(cut.ends_with("    line\n    the last\n"));
   EXPECT_LE(cut.size(), 60'000u);
   EXPECT_GT(cut.size(), 59'000u);
-  EXPECT_LE(gate_without_answer(kFacts, "failed:\n" + std::string(100'000, 'x')).markdown.size(), 60'000u);
-  const GateOutput early = gate_without_answer({}, "'x' is no range of revisions");
+  EXPECT_LE(commands::gate_without_answer(kFacts, "failed:\n" + std::string(100'000, 'x')).markdown.size(), 60'000u);
+  const commands::GateOutput early = commands::gate_without_answer({}, "'x' is no range of revisions");
   EXPECT_THAT(early.markdown, HasSubstr("\n\nno answer, 'x' is no range of revisions\n"));
 }
 
 // Of a throughput less is worse: in the exit status, in what is named first, and in JUnit.
 TEST(Gate, OfAThroughputLessIsWorse) {
   for (const double effect : {-0.3, 0.3}) {
-    Samples samples = suite(2, 2, [&](int i) { return i == 1 ? effect : 0.0; });
+    report::Samples samples = suite(2, 2, [&](int i) { return i == 1 ? effect : 0.0; });
     samples.responses[2].higher_is_better = true;
-    const auto gate = run_gate(samples, kFacts);
+    const auto gate = commands::run_gate(samples, kFacts);
     ASSERT_TRUE(gate.ok());
     EXPECT_EQ(gate->exit_code, effect < 0 ? 1 : 0) << gate->text;
     EXPECT_EQ(gate->junit.find("<failure message=\"worse: -") != std::string::npos, effect < 0) << gate->junit;
@@ -321,34 +324,34 @@ TEST(Gate, OfAThroughputLessIsWorse) {
 TEST(Gate, WhatIsWrittenIsText) {
   std::string log = "build failed: caf\xe9\x01\xef\xbf\xbe ";
   for (int i = 0; i < 20'000; ++i) log += "\xc3\xa9<\"\xe9 ";
-  const GateOutput gate = gate_without_answer(kFacts, log);
-  EXPECT_EQ(valid_text(gate.junit), gate.junit);
+  const commands::GateOutput gate = commands::gate_without_answer(kFacts, log);
+  EXPECT_EQ(text::valid_text(gate.junit), gate.junit);
   EXPECT_THAT(gate.junit, Not(HasSubstr("\xef\xbf\xbe")));
   EXPECT_THAT(gate.junit, HasSubstr("message=\"build failed: caf\xef\xbf\xbd   \xc3\xa9&lt;"));
-  EXPECT_EQ(valid_text(gate.markdown), gate.markdown);
+  EXPECT_EQ(text::valid_text(gate.markdown), gate.markdown);
   EXPECT_LE(gate.markdown.size(), 60'000u);
   EXPECT_GT(gate.markdown.size(), 59'000u);
   EXPECT_TRUE(gate.markdown.ends_with("\xc3\xa9&lt;\"\xef\xbf\xbd\n")) << gate.markdown.substr(gate.markdown.size() - 40);
-  Samples samples = suite(1, 1, [](int) { return 0.0; });
+  report::Samples samples = suite(1, 1, [](int) { return 0.0; });
   samples.responses[1].name = "caf\xe9";
-  const auto judged = run_gate(samples, kFacts);
+  const auto judged = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(judged.ok());
-  EXPECT_EQ(valid_text(judged->junit), judged->junit);
-  EXPECT_EQ(valid_text(judged->markdown), judged->markdown);
+  EXPECT_EQ(text::valid_text(judged->junit), judged->junit);
+  EXPECT_EQ(text::valid_text(judged->markdown), judged->markdown);
 }
 
 TEST(Gate, NamesAreNoMarkupAndSummariesFitACommentAlways) {
-  Samples samples = suite(600, 600, [](int) { return 0.3; });
+  report::Samples samples = suite(600, 600, [](int) { return 0.3; });
   for (size_t i = 1; i < samples.responses.size(); ++i)
     samples.responses[i].name = "<b>|" + std::string(150, 'x') + std::to_string(i) + "\"&";
-  const auto gate = run_gate(samples, kFacts);
+  const auto gate = commands::run_gate(samples, kFacts);
   ASSERT_TRUE(gate.ok());
   EXPECT_LE(gate->markdown.size(), 60'000u);
   EXPECT_THAT(gate->markdown, Not(HasSubstr("<b>")));
   EXPECT_THAT(gate->markdown, HasSubstr("| &lt;b>\\|xxx"));
   EXPECT_THAT(gate->junit, Not(HasSubstr("<b>")));
   EXPECT_TRUE(gate->markdown.starts_with("<!-- stab-gate -->\n"));
-  EXPECT_THAT(gate_without_answer(kFacts, "<script>\n").markdown, Not(HasSubstr("<script>")));
+  EXPECT_THAT(commands::gate_without_answer(kFacts, "<script>\n").markdown, Not(HasSubstr("<script>")));
 }
 
 }  // namespace

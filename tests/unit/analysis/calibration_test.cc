@@ -1,6 +1,6 @@
 // How often are we wrong? Simulations with fixed seeds. Rates must lie within binomial limits of what is promised:
 // 4 standard errors, so that one of these twenty rates strays by chance once in a thousand seeds. Measured rates go
-// into docs/method.md.
+// into docs/explanation/how-often-wrong.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,29 +54,36 @@ TEST(Calibration, NormalData) {
   const std::pair<const char*, std::function<double(Rng&)>> tests[] = {
       {"welch, n 8 and 20, sd 3 and 1",
        [&](Rng& rng) {
-         return welch_t(moments(draw(rng, 8, wide)), moments(draw(rng, 20, normal)), 0, Alternative::kTwoSided, 0.95)->p_value;
+         return statistics::welch_t(statistics::moments(draw(rng, 8, wide)), statistics::moments(draw(rng, 20, normal)), 0,
+                                    statistics::Alternative::kTwoSided, 0.95)
+             ->p_value;
        }},
       {"student, n 8 and 20",
        [&](Rng& rng) {
-         return student_t(moments(draw(rng, 8, normal)), moments(draw(rng, 20, normal)), 0, Alternative::kTwoSided, 0.95)
+         return statistics::student_t(statistics::moments(draw(rng, 8, normal)), statistics::moments(draw(rng, 20, normal)), 0,
+                                      statistics::Alternative::kTwoSided, 0.95)
              ->p_value;
        }},
       {"one-sample t, n 6, one-sided",
-       [&](Rng& rng) { return one_sample_t(draw(rng, 6, normal), 0, Alternative::kGreater, 0.95)->p_value; }},
+       [&](Rng& rng) {
+         return statistics::one_sample_t(draw(rng, 6, normal), 0, statistics::Alternative::kGreater, 0.95)->p_value;
+       }},
       {"one-way anova, 3 groups of 7",
        [&](Rng& rng) {
-         return one_way({draw(rng, 7, normal), draw(rng, 7, normal), draw(rng, 7, normal)})->p_value;
+         return statistics::one_way({draw(rng, 7, normal), draw(rng, 7, normal), draw(rng, 7, normal)})->p_value;
        }},
       {"welch anova, 3 groups of 12, sd 1 1 3",
        [&](Rng& rng) {
-         const Moments groups[] = {moments(draw(rng, 12, normal)), moments(draw(rng, 12, normal)), moments(draw(rng, 12, wide))};
-         return welch_anova(groups)->p_value;
+         const statistics::Moments groups[] = {statistics::moments(draw(rng, 12, normal)),
+                                               statistics::moments(draw(rng, 12, normal)),
+                                               statistics::moments(draw(rng, 12, wide))};
+         return statistics::welch_anova(groups)->p_value;
        }},
-      {"shapiro-wilk, n 20", [&](Rng& rng) { return shapiro_wilk(draw(rng, 20, normal))->p_value; }},
-      {"shapiro-wilk, n 100", [&](Rng& rng) { return shapiro_wilk(draw(rng, 100, normal))->p_value; }},
+      {"shapiro-wilk, n 20", [&](Rng& rng) { return statistics::shapiro_wilk(draw(rng, 20, normal))->p_value; }},
+      {"shapiro-wilk, n 100", [&](Rng& rng) { return statistics::shapiro_wilk(draw(rng, 100, normal))->p_value; }},
       {"brown-forsythe, 2 groups of 40",
        [&](Rng& rng) {
-         return levene({draw(rng, 40, normal), draw(rng, 40, normal)}, Centre::kMedian)->p_value;
+         return statistics::levene({draw(rng, 40, normal), draw(rng, 40, normal)}, statistics::Centre::kMedian)->p_value;
        }},
   };
   for (const auto& [what, p_of] : tests) {
@@ -92,22 +99,28 @@ TEST(Calibration, RanksAndPermutationsOnLognormalData) {
   constexpr int kRounds = 3000;
   const auto skewed = [](double z) { return std::exp(z); };
   const std::pair<const char*, std::function<double(Rng&)>> tests[] = {
-      {"mann-whitney exact, lognormal, n 10 and 12", [&](Rng& rng) {
-         return mann_whitney(draw(rng, 10, skewed), draw(rng, 12, skewed), {.method = RankMethod::kExact})->p_value;
+      {"mann-whitney exact, lognormal, n 10 and 12",
+       [&](Rng& rng) {
+         return statistics::mann_whitney(draw(rng, 10, skewed), draw(rng, 12, skewed), {.method = statistics::RankMethod::kExact})
+             ->p_value;
        }},
-      {"mann-whitney asymptotic, lognormal, n 60 and 60", [&](Rng& rng) {
-         return mann_whitney(draw(rng, 60, skewed), draw(rng, 60, skewed), {})->p_value;
+      {"mann-whitney asymptotic, lognormal, n 60 and 60",
+       [&](Rng& rng) { return statistics::mann_whitney(draw(rng, 60, skewed), draw(rng, 60, skewed), {})->p_value; }},
+      {"wilcoxon exact, symmetric heavy tails, n 15",
+       [&](Rng& rng) {
+         return statistics::wilcoxon_signed_rank(draw(rng, 15, [](double z) { return z * z * z; }), {})->p_value;
        }},
-      {"wilcoxon exact, symmetric heavy tails, n 15", [&](Rng& rng) {
-         return wilcoxon_signed_rank(draw(rng, 15, [](double z) { return z * z * z; }), {})->p_value;
+      {"kruskal, 3 groups of 30, lognormal",
+       [&](Rng& rng) {
+         return statistics::kruskal_wallis({draw(rng, 30, skewed), draw(rng, 30, skewed), draw(rng, 30, skewed)})->p_value;
        }},
-      {"kruskal, 3 groups of 30, lognormal", [&](Rng& rng) {
-         return kruskal_wallis({draw(rng, 30, skewed), draw(rng, 30, skewed), draw(rng, 30, skewed)})->p_value;
-       }},
-      {"permutation, lognormal, n 20, 499 draws", [&](Rng& rng) {
+      {"permutation, lognormal, n 20, 499 draws",
+       [&](Rng& rng) {
          std::vector<uint32_t> group(20), block(20, 0);
          for (size_t i = 0; i < 20; ++i) group[i] = i % 2;
-         return block_permutation(draw(rng, 20, skewed), group, block, Alternative::kTwoSided, 499, rng.next())->p_value;
+         return statistics::block_permutation(draw(rng, 20, skewed), group, block, statistics::Alternative::kTwoSided, 499,
+                                              rng.next())
+             ->p_value;
        }},
   };
   for (const auto& [what, p_of] : tests) {
@@ -142,12 +155,12 @@ TEST(Calibration, SizeOnOtherShapesIsRs) {
       for (Values* sample : {&a, &b})
         for (double& value : *sample) {
           const double u = uniform();
-          value = shape == "t3" ? t_quantile(u, 3) : std::exp(normal_quantile(u));
+          value = shape == "t3" ? statistics::t_quantile(u, 3) : std::exp(statistics::normal_quantile(u));
         }
-      const auto two_sided = Alternative::kTwoSided;
-      const double p[] = {welch_t(moments(a), moments(b), 0, two_sided, 0.95)->p_value,
-                          student_t(moments(a), moments(b), 0, two_sided, 0.95)->p_value,
-                          mann_whitney(a, b, {})->p_value, paired_t(a, b, 0, two_sided, 0.95)->p_value};
+      const auto two_sided = statistics::Alternative::kTwoSided;
+      const double p[] = {statistics::welch_t(statistics::moments(a), statistics::moments(b), 0, two_sided, 0.95)->p_value,
+                          statistics::student_t(statistics::moments(a), statistics::moments(b), 0, two_sided, 0.95)->p_value,
+                          statistics::mann_whitney(a, b, {})->p_value, statistics::paired_t(a, b, 0, two_sided, 0.95)->p_value};
       for (int t = 0; t < 4; ++t) {
         rejected[t] += p[t] < kAlpha;
         sums[t] += p[t];
@@ -171,17 +184,17 @@ TEST(Calibration, SizeOnOtherShapesIsRs) {
 // Two builds of one program, layout sd 2 %, run noise 0.4 %, no difference but `effect` (log ratio).
 // kBlocks: shuffled, in blocks on a machine that is up to 20 % slower for whole blocks.
 enum class Layouts { kOneLink, kTenLinks, kShuffled, kBlocks };
-Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30) {
+report::Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30) {
   constexpr double kLayoutSd = 0.02, kNoise = 0.004;
-  Samples samples;
+  report::Samples samples;
   samples.workloads = {"program"};
   samples.factors = {{"code", {layouts >= Layouts::kShuffled ? "shuffle" : "off"}, true, 0}, {"build", {"a", "b"}, false, 0}};
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
   for (uint16_t build = 0; build < 2; ++build) {
     Values links(10);
     for (double& link : links) link = kLayoutSd * standard_normal(rng);
     for (int i = 0; i < replicates; ++i) {
-      Trial trial;
+      report::Trial trial;
       trial.levels = {0, build};
       trial.block = trial.order = static_cast<uint32_t>(2 * i + build);
       trial.seed = rng.next();
@@ -202,8 +215,8 @@ Samples two_builds(Rng& rng, Layouts layouts, double effect, int replicates = 30
   return with_layouts(std::move(samples));
 }
 
-const Contrast& build_contrast(const Report& report) {
-  for (const Contrast& contrast : report.contrasts)
+const report::Contrast& build_contrast(const report::Report& report) {
+  for (const report::Contrast& contrast : report.contrasts)
     if (contrast.factor == "build") return contrast;
   throw std::logic_error("no contrast");
 }
@@ -213,10 +226,10 @@ TEST(Calibration, NaiveComparisonOfOneLinkEachIsWrongMostOfTheTime) {
   Rng rng = Rng::stream(3, "design");
   int naive = 0, judged = 0;
   for (int i = 0; i < kRounds; ++i) {
-    Samples samples = two_builds(rng, Layouts::kOneLink, 0);
-    judged += build_contrast(*analyse(samples)).refused.empty();
-    samples.unit = Unit::kRow;  // what a benchmark script does: each run counts as independent
-    naive += build_contrast(*analyse(samples)).p_value < kAlpha;
+    report::Samples samples = two_builds(rng, Layouts::kOneLink, 0);
+    judged += build_contrast(*report::analyse(samples)).refused.empty();
+    samples.unit = report::Unit::kRow;  // what a benchmark script does: each run counts as independent
+    naive += build_contrast(*report::analyse(samples)).p_value < kAlpha;
   }
   report_rate("naive t test of two identical builds, one link each", static_cast<double>(naive) / kRounds);
   EXPECT_GT(naive, 0.9 * kRounds);
@@ -231,11 +244,11 @@ TEST(Calibration, VerdictsKeepAlpha) {
     int significant = 0, changed = 0, equivalent = 0;
     const double margin = std::log1p(0.01);
     for (int i = 0; i < kRounds; ++i) {
-      const Report same = *analyse(two_builds(rng, layouts, 0));
+      const report::Report same = *report::analyse(two_builds(rng, layouts, 0));
       significant += build_contrast(same).p_value < kAlpha;
-      changed += build_contrast(same).verdict == Verdict::kChanged;
-      const Report at_margin = *analyse(two_builds(rng, layouts, margin));
-      equivalent += build_contrast(at_margin).verdict == Verdict::kEquivalent;
+      changed += build_contrast(same).verdict == report::Verdict::kChanged;
+      const report::Report at_margin = *report::analyse(two_builds(rng, layouts, margin));
+      equivalent += build_contrast(at_margin).verdict == report::Verdict::kEquivalent;
     }
     report_rate(("p < 5 % of identical builds, " + name).c_str(), static_cast<double>(significant) / kRounds);
     report_rate(("'changed' of identical builds, " + name).c_str(), static_cast<double>(changed) / kRounds);
@@ -255,10 +268,10 @@ TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
   for (const uint32_t workloads : {1u, 3u}) {
     int like = 0, terms = 0, these = 0;
     for (int i = 0; i < kRounds; ++i) {
-      Samples samples;
-      samples.unit = Unit::kRow;
+      report::Samples samples;
+      samples.unit = report::Unit::kRow;
       samples.factors = {{"build", {"a", "b"}, false, 0}};
-      samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+      samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
       double effect = 0;
       for (uint32_t w = 0; w < kPrograms * workloads; ++w) {
         const std::string program = "p" + std::to_string(w / workloads);
@@ -266,7 +279,7 @@ TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
         if (workloads > 1) samples.programs.push_back(program);
         if (w % workloads == 0) effect = 0.02 * standard_normal(rng);
         for (uint32_t run = 0; run < 40; ++run) {
-          Trial trial;
+          report::Trial trial;
           trial.workload = w;
           trial.levels = {static_cast<uint16_t>(run % 2)};
           trial.order = run;
@@ -274,13 +287,13 @@ TEST(Calibration, OtherProgramsNeedTheErrorBetweenPrograms) {
           samples.trials.push_back(std::move(trial));
         }
       }
-      const auto report = analyse(samples);
+      const auto report = report::analyse(samples);
       ASSERT_TRUE(report);
-      for (const Contrast& contrast : report->contrasts) {
-        like += contrast.population == Population::kLikeThese && contrast.p_value < kAlpha;
-        these += contrast.population == Population::kThese && contrast.p_value < kAlpha;
+      for (const report::Contrast& contrast : report->contrasts) {
+        like += contrast.population == report::Population::kLikeThese && contrast.p_value < kAlpha;
+        these += contrast.population == report::Population::kThese && contrast.p_value < kAlpha;
       }
-      for (const AnovaTable& table : report->anovas) terms += table.within_subjects && table.rows[0].p_value < kAlpha;
+      for (const report::AnovaTable& table : report->anovas) terms += table.within_subjects && table.rows[0].p_value < kAlpha;
     }
     const std::string each = ", " + std::to_string(workloads) + " a program";
     report_rate(("p < 5 % for others like them, no common effect" + each).c_str(), static_cast<double>(like) / kRounds);
@@ -297,11 +310,11 @@ TEST(Calibration, CostOfCodeWithCrossedLinks) {
   constexpr int kRounds = 1000;
   int code = 0, stack = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const auto report = analyse(lab_samples(1000 + static_cast<uint64_t>(i),
+    const auto report = report::analyse(lab_samples(1000 + static_cast<uint64_t>(i),
                                             {.programs = 1, .replicates = 30, .links = 10, .crossed_links = true,
                                              .layout_sd = 0.02, .code_effect = 0, .stack_effect = 0, .heap_effect = 0}));
     ASSERT_TRUE(report);
-    for (const Contrast& contrast : report->contrasts) {
+    for (const report::Contrast& contrast : report->contrasts) {
       code += contrast.factor == "code" && contrast.p_value < kAlpha;
       stack += contrast.factor == "stack" && contrast.p_value < kAlpha;
     }
@@ -320,15 +333,15 @@ TEST(Calibration, EqualBuildsWithFreshLinks) {
   int alarms = 0;
   double width = 0;
   for (int i = 0; i < kRounds; ++i) {
-    Samples samples;
+    report::Samples samples;
     samples.workloads = {"fib"};
     samples.factors = {{"build", {"a", "b"}, false, 0}};
-    samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+    samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
     for (uint16_t build : {0, 1}) {
       std::vector<uint32_t> blocks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       rng.shuffle(blocks);
       for (uint64_t link = 1; link <= 10; ++link) {
-        Trial trial;
+        report::Trial trial;
         trial.levels = {build};
         trial.block = blocks[link - 1];
         trial.link = link;
@@ -337,9 +350,9 @@ TEST(Calibration, EqualBuildsWithFreshLinks) {
         samples.trials.push_back(std::move(trial));
       }
     }
-    const auto report = analyse(with_layouts(samples));
+    const auto report = report::analyse(with_layouts(samples));
     ASSERT_TRUE(report);
-    const Contrast& contrast = report->contrasts[0];
+    const report::Contrast& contrast = report->contrasts[0];
     ASSERT_TRUE(contrast.blocked && contrast.by_link);
     alarms += contrast.p_value < kAlpha;
     width += std::log(contrast.interval.high / contrast.interval.low) / 2 / kRounds;
@@ -351,16 +364,16 @@ TEST(Calibration, EqualBuildsWithFreshLinks) {
 
 // One program, `levels` builds against a baseline of mean 10 in a raw response whose runs vary by 25 %, ten rows each: build
 // k lies at shift(k).
-Samples raw_builds(Rng& rng, uint16_t levels, const std::function<double(uint16_t)>& shift, double share) {
-  Samples samples;
-  samples.unit = Unit::kRow;
+report::Samples raw_builds(Rng& rng, uint16_t levels, const std::function<double(uint16_t)>& shift, double share) {
+  report::Samples samples;
+  samples.unit = report::Unit::kRow;
   samples.workloads = {"program"};
   samples.factors = {{"build", {"base"}, false, 0}};
-  samples.responses = {{.name = "cost", .unit = "", .scale = Scale::kLinear, .margin = share, .margin_is_share = true}};
+  samples.responses = {{.name = "cost", .unit = "", .scale = report::Scale::kLinear, .margin = share, .margin_is_share = true}};
   for (uint16_t level = 0; level <= levels; ++level) {
     if (level > 0) samples.factors[0].levels.push_back("b" + std::to_string(level));
     for (uint32_t i = 0; i < 10; ++i) {
-      Trial trial;
+      report::Trial trial;
       trial.levels = {level};
       trial.order = static_cast<uint32_t>(samples.trials.size());
       trial.values = {10 + (level > 0 ? shift(level) : 0) + 2.5 * standard_normal(rng)};
@@ -378,10 +391,10 @@ TEST(Calibration, EquivalenceWithinAShareOfTheBaseline) {
     Rng rng = Rng::stream(8, side < 0 ? "share below" : "share above");
     int known = 0, estimated = 0;
     for (int i = 0; i < kRounds; ++i) {
-      const Report report = *analyse(raw_builds(rng, 1, [&](uint16_t) { return side * 5; }, 0.5));
-      const Contrast& contrast = report.contrasts[0];
+      const report::Report report = *report::analyse(raw_builds(rng, 1, [&](uint16_t) { return side * 5; }, 0.5));
+      const report::Contrast& contrast = report.contrasts[0];
       known += contrast.equivalence.low > -contrast.margin && contrast.equivalence.high < contrast.margin;
-      estimated += contrast.verdict == Verdict::kEquivalent;
+      estimated += contrast.verdict == report::Verdict::kEquivalent;
     }
     const std::string where = side < 0 ? ", half the baseline below" : ", half the baseline above";
     report_rate(("'equivalent' at the margin, baseline as known" + where).c_str(), static_cast<double>(known) / kRounds);
@@ -398,24 +411,25 @@ TEST(Calibration, FamiliesKeepTheirRate) {
   Rng rng = Rng::stream(9, "families");
   int any_equivalent = 0, any_alone = 0, any_changed = 0, mixed = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const Report at_margin = *analyse(raw_builds(rng, 10, [](uint16_t level) { return level % 2 ? 5.0 : -5.0; }, 0.5));
+    const report::Report at_margin = *report::analyse(raw_builds(
+        rng, 10, [](uint16_t level) { return level % 2 ? 5.0 : -5.0; }, 0.5));
     bool alone = false, family = false;
-    for (const Contrast& contrast : at_margin.contrasts) {
+    for (const report::Contrast& contrast : at_margin.contrasts) {
       alone |= contrast.p_equivalence < kAlpha;
-      family |= contrast.verdict == Verdict::kEquivalent;
+      family |= contrast.verdict == report::Verdict::kEquivalent;
     }
     any_alone += alone;
     any_equivalent += family;
-    const Report equal = *analyse(raw_builds(rng, 10, [](uint16_t) { return 0.0; }, 0.01));
+    const report::Report equal = *report::analyse(raw_builds(rng, 10, [](uint16_t) { return 0.0; }, 0.01));
     any_changed += std::any_of(equal.contrasts.begin(), equal.contrasts.end(),
-                               [](const Contrast& c) { return c.verdict == Verdict::kChanged; });
-    const Report both = *analyse(raw_builds(
+                               [](const report::Contrast& c) { return c.verdict == report::Verdict::kChanged; });
+    const report::Report both = *report::analyse(raw_builds(
         rng, 10, [](uint16_t level) { return level > 5   ? 0.0
                                              : level % 2 ? 5.0
                                                          : -5.0; }, 0.5));
     bool wrong = false;
     for (size_t c = 0; c < both.contrasts.size(); ++c)
-      wrong |= both.contrasts[c].verdict == (c >= 5 ? Verdict::kChanged : Verdict::kEquivalent);
+      wrong |= both.contrasts[c].verdict == (c >= 5 ? report::Verdict::kChanged : report::Verdict::kEquivalent);
     mixed += wrong;
   }
   report_rate("any of ten at the margin 'equivalent', each judged alone", static_cast<double>(any_alone) / kRounds);
@@ -436,7 +450,7 @@ TEST(Calibration, ClustersInAnyArrangement) {
     Rng rng = Rng::stream(10, names[arrangement]);
     int clustered = 0, naive = 0;
     for (int i = 0; i < kRounds; ++i) {
-      std::vector<CellUnits> cells(arrangement == 2 ? 4 : 2);
+      std::vector<report::CellUnits> cells(arrangement == 2 ? 4 : 2);
       std::vector<Values> rows(cells.size());
       for (uint32_t cluster = 0; cluster < (arrangement == 1 ? 8u : 16u); ++cluster) {
         const double of_cluster = standard_normal(rng);
@@ -445,20 +459,20 @@ TEST(Calibration, ClustersInAnyArrangement) {
           if (!here) continue;
           Values repeats = draw(rng, 5, [&](double z) { return of_cluster + 0.5 * z; });
           rows[c].insert(rows[c].end(), repeats.begin(), repeats.end());
-          cells[c].values.push_back(mean(repeats) + (arrangement == 1 ? 0.3 * standard_normal(rng) : 0));
+          cells[c].values.push_back(statistics::mean(repeats) + (arrangement == 1 ? 0.3 * standard_normal(rng) : 0));
           cells[c].clusters.push_back(cluster);
         }
       }
-      CellCoefficients coefficients;
-      std::vector<WeightedCell> each;
+      report::CellCoefficients coefficients;
+      std::vector<statistics::WeightedCell> each;
       for (size_t c = 0; c < cells.size(); ++c) {
-        cells[c].moments = moments(cells[c].values);
+        cells[c].moments = statistics::moments(cells[c].values);
         const double coefficient = (c < cells.size() / 2 ? 1.0 : -1.0) / (static_cast<double>(cells.size()) / 2);
         coefficients[&cells[c]] = coefficient;
-        each.push_back({moments(rows[c]), coefficient});
+        each.push_back({statistics::moments(rows[c]), coefficient});
       }
-      clustered += (*cluster_contrast(coefficients, kAlpha))->test.p_value < kAlpha;
-      naive += welch_contrast(each, 0, Alternative::kTwoSided, 0.95)->p_value < kAlpha;
+      clustered += (*report::cluster_contrast(coefficients, kAlpha))->test.p_value < kAlpha;
+      naive += statistics::welch_contrast(each, 0, statistics::Alternative::kTwoSided, 0.95)->p_value < kAlpha;
     }
     report_rate((std::string("p < 5 % of equal builds, clusters ") + names[arrangement]).c_str(),
                 static_cast<double>(clustered) / kRounds);
@@ -473,8 +487,8 @@ TEST(Calibration, BcaIntervalsCover) {
   Rng rng = Rng::stream(6, "bca");
   int covered = 0;
   for (int i = 0; i < kRounds; ++i) {
-    const auto interval = bca_bootstrap(draw(rng, 60, [](double z) { return std::exp(0.5 * z); }), BootstrapStatistic::kMean, 999,
-                                        0.95, rng.next());
+    const auto interval = statistics::bca_bootstrap(draw(rng, 60, [](double z) { return std::exp(0.5 * z); }),
+                                                    statistics::BootstrapStatistic::kMean, 999, 0.95, rng.next());
     const double truth = std::exp(0.125);
     covered += interval->conf_low <= truth && truth <= interval->conf_high;
   }
@@ -488,16 +502,16 @@ TEST(Calibration, SeriesOfNights) {
   constexpr int kRounds = 4000, kNights = 5;
   int any = 0, missed = 0, contradicted = 0;
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<SeriesPart> nights;
+    std::vector<report::SeriesPart> nights;
     for (size_t night = 1; night <= kNights; ++night)
       nights.push_back(made_part(night, {"v0", "v" + std::to_string(night), "v" + std::to_string(night + 1)}, {0, 0, 0}, 8,
                                  static_cast<uint64_t>(round) + 7));
-    const auto trend = trend_of(nights, {"", "v0"});
+    const auto trend = report::trend_of(nights, {"", "v0"});
     ASSERT_TRUE(trend) << trend.error().message;
-    const TrendLine& line = trend->lines[0];
+    const report::TrendLine& line = trend->lines[0];
     any += std::any_of(line.points.begin(), line.points.end(),
-                       [](const TrendPoint& point) { return point.verdict == Verdict::kChanged; });
-    const Interval last = *line.points.back().against_anchor;
+                       [](const report::TrendPoint& point) { return point.verdict == report::Verdict::kChanged; });
+    const report::Interval last = *line.points.back().against_anchor;
     missed += last.low > 1 || last.high < 1;
     contradicted += line.q_p < kAlpha;
   }
@@ -517,7 +531,7 @@ TEST(Calibration, ChangesOfATrend) {
   for (const bool chain : {false, true}) {
     int any = 0, by_permutations = 0, seen = 0;
     for (int round = 0; round < kRounds; ++round) {
-      std::vector<SeriesPart> nights;
+      std::vector<report::SeriesPart> nights;
       bool ever = false;
       for (size_t night = 1; night <= kNights; ++night) {
         std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
@@ -525,21 +539,21 @@ TEST(Calibration, ChangesOfATrend) {
         nights.push_back(made_part(night, levels, std::vector<double>(levels.size(), 0), 8, static_cast<uint64_t>(round) + 90));
         // Somebody who looks each morning.
         if (round % 5 == 0 && night >= 4 && night < kNights) {
-          const auto early = trend_of(nights, {"", "v0"});
+          const auto early = report::trend_of(nights, {"", "v0"});
           ASSERT_TRUE(early) << early.error().message;
           ever |= !early->lines[0].changes.found.empty();
         }
       }
-      const auto trend = trend_of(nights, {"", "v0"});
+      const auto trend = report::trend_of(nights, {"", "v0"});
       ASSERT_TRUE(trend) << trend.error().message;
-      const TrendLine& line = trend->lines[0];
+      const report::TrendLine& line = trend->lines[0];
       ASSERT_TRUE(line.changes.asked);
       any += !line.changes.found.empty();
       seen += round % 5 == 0 && (ever || !line.changes.found.empty());
       std::vector<double> values;
-      for (const TrendPoint& point : line.points)
+      for (const report::TrendPoint& point : line.points)
         values.push_back(point.against_anchor ? std::log(point.against_anchor->estimate) : 0);
-      by_permutations += !e_divisive(values, 2, kAlpha, 199, static_cast<uint64_t>(round))->found.empty();
+      by_permutations += !statistics::e_divisive(values, 2, kAlpha, 199, static_cast<uint64_t>(round))->found.empty();
     }
     const auto share = [](int count) { return static_cast<double>(count) / kRounds; };
     const std::string shape = chain ? "a chain of 16 nights" : "16 nights with an anchor";

@@ -26,28 +26,28 @@ MadeProgram some_program() {
   return program;
 }
 
-std::string json_of(const CausalReport& report) {
-  JsonWriter json;
+std::string json_of(const report::CausalReport& report) {
+  text::JsonWriter json;
   json.begin_object();
-  write_causal(json, report);
+  report::write_causal(json, report);
   json.end();
   return json.take();
 }
 
 TEST(CausalFiles, CsvHoldsAllThatTheReportNeeds) {
-  CausalData data = made_windows(some_program(), 1);
-  for (CausalWindow& window : data.windows) {
+  report::CausalData data = made_windows(some_program(), 1);
+  for (report::CausalWindow& window : data.windows) {
     window.layout = window.layout >> 32 << 32;
     window.foreign_share = std::round(window.foreign_share * 1e6) / 1e6;
   }
-  const auto read = causal_data_of(CsvText::of(windows_csv(data)));
+  const auto read = commands::causal_data_of(commands::CsvText::of(windows_csv(data)));
   ASSERT_TRUE(read) << read.error().text();
   ASSERT_EQ(read->windows.size(), data.windows.size());
   EXPECT_EQ(read->lines.size(), 3u);
   EXPECT_EQ(read->lines[0].file, "made.c");
   EXPECT_EQ(read->lines[0].line, 10u);
-  const auto direct = nlohmann::json::parse(json_of(*analyse_causal(data)));
-  const auto through = nlohmann::json::parse(json_of(*analyse_causal(*read)));
+  const auto direct = nlohmann::json::parse(json_of(*report::analyse_causal(data)));
+  const auto through = nlohmann::json::parse(json_of(*report::analyse_causal(*read)));
   EXPECT_EQ(direct["curves"], through["curves"]);
   EXPECT_EQ(direct["nulls"], through["nulls"]);
   EXPECT_EQ(direct["split_baselines"], through["split_baselines"]);
@@ -58,11 +58,11 @@ TEST(CausalFiles, CsvRefusesWhatItCanNotMean) {
       "trial,block,kind,line,speedup,wall_ns,visits:work\n"
       "1,0,baseline,-,0,1000,10\n"
       "1,0,speedup,a.c:3,0.5,1000,12\n";
-  ASSERT_TRUE(causal_data_of(CsvText::of(good)));
+  ASSERT_TRUE(commands::causal_data_of(commands::CsvText::of(good)));
   const auto refusal = [&](const std::string& from, const std::string& to) -> std::string {
     std::string bad = good;
     bad.replace(bad.find(from), from.size(), to);
-    const auto read = causal_data_of(CsvText::of(bad));
+    const auto read = commands::causal_data_of(commands::CsvText::of(bad));
     return read ? "taken" : read.error().message;
   };
   EXPECT_NE(refusal("speedup,wall_ns", "sped,wall_ns").find("no column 'speedup'"), std::string::npos);
@@ -79,19 +79,19 @@ TEST(CausalFiles, CsvRefusesWhatItCanNotMean) {
 }
 
 TEST(CausalFiles, TextNamesLinesVerdictsAndControls) {
-  const CausalReport report = *analyse_causal(made_windows(some_program(), 2));
-  const std::string text = render_causal_text(report, 120, false);
+  const report::CausalReport report = *report::analyse_causal(made_windows(some_program(), 2));
+  const std::string text = report::render_causal_text(report, 120, false);
   for (const char* part :
        {"Causal profile of made", "Throughput at 'blocks'", "-25 % of the line", "-50 % of the line", "made.c:10", "worth it",
         "made.c:20 †", "runs in a part of the run only", "Where nothing should change", "holds", "false alarms"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   // The line that is worth the most comes first.
   EXPECT_LT(text.find("made.c:10"), text.find("made.c:20"));
-  EXPECT_NE(render_causal_markdown(report).find("| made.c:10"), std::string::npos);
+  EXPECT_NE(report::render_causal_markdown(report).find("| made.c:10"), std::string::npos);
 }
 
 TEST(CausalFiles, JsonHasTheNumbersOfTheReport) {
-  const CausalReport report = *analyse_causal(made_windows(some_program(), 3));
+  const report::CausalReport report = *report::analyse_causal(made_windows(some_program(), 3));
   const auto json = nlohmann::json::parse(json_of(report));
   ASSERT_EQ(json["curves"].size(), report.curves.size());
   const auto& curve = json["curves"][0];
@@ -109,13 +109,13 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
   MadeProgram program = some_program();
   program.alive.clear();
   program.trials = 6, program.blocks = 12;
-  CausalData data = made_windows(program, 4);
+  report::CausalData data = made_windows(program, 4);
   data.lines[2].name = "tab\there.c:1";
-  data.points.push_back({"request", PointKind::kLatency});
-  for (CausalWindow& window : data.windows) {
+  data.points.push_back({"request", report::PointKind::kLatency});
+  for (report::CausalWindow& window : data.windows) {
     window.visits.push_back(50);
     window.latencies.resize(2);
-    window.latencies[1] = {0.25 * effective_ns(window, CausalClock::kWall), 50};
+    window.latencies[1] = {0.25 * report::effective_ns(window, report::CausalClock::kWall), 50};
   }
   struct Sums {
     double delta = 0, duration = 0;
@@ -124,7 +124,7 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
   std::map<std::string, int> records;
   std::string selected, speedup;
   double duration = 0;
-  std::istringstream lines(coz_profile(data, 0));
+  std::istringstream lines(report::coz_profile(data, 0));
   for (std::string line; std::getline(lines, line);) {
     std::map<std::string, std::string> fields;
     std::istringstream parts(line);
@@ -159,49 +159,49 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
 
 // What plan check says of windows, and of runs that are windows as a whole.
 TEST(CausalFiles, WishesAreToldInWindowsOrInRuns) {
-  CausalWish wish;
+  commands::CausalWish wish;
   wish.budget.lines = 2, wish.budget.speedups = 1, wish.budget.trials = 10;
   wish.budget.block_windows = 5, wish.budget.block_baselines = 2, wish.budget.block_nulls = 1;
   wish.control_trials = 10;
-  const std::string windows = causal_wish_text(wish);
+  const std::string windows = commands::causal_wish_text(wish);
   for (const char* part : {"2 lines x 1 speedup, windows of 0.25 s", "windows an arm give +- 1 %", "in four of five profiles",
-                           "null windows a cell settle it", "up to 10 control trials a cell follow"})
+                           "null windows a cell decide that", "up to 10 control trials a cell follow"})
     EXPECT_NE(windows.find(part), std::string::npos) << part << "\n" << windows;
   wish.trial_s = 20.4;
-  const std::string timed = causal_wish_text(wish);
+  const std::string timed = commands::causal_wish_text(wish);
   EXPECT_NE(timed.find("the plan's trials have 800 windows a cell, 160 an arm, which give and show: +- 0.329 %"),
             std::string::npos)
       << timed;
   wish.trial_s = 0.4;
-  EXPECT_NE(causal_wish_text(wish).find("a trial of 0.4 s is shorter than two windows"), std::string::npos);
+  EXPECT_NE(commands::causal_wish_text(wish).find("a trial of 0.4 s is shorter than two windows"), std::string::npos);
   wish.trial_s.reset();
   wish.budget.trials = 2;
-  const std::string few = causal_wish_text(wish);
+  const std::string few = commands::causal_wish_text(wish);
   EXPECT_NE(few.find("verdicts need 3 trials a cell, and the plan has 2"), std::string::npos) << few;
   EXPECT_EQ(few.find("four of five"), std::string::npos) << few;
 
   wish.whole_runs = true, wish.budget.trials = 24;
-  const std::string runs = causal_wish_text(wish);
+  const std::string runs = commands::causal_wish_text(wish);
   for (const char* part : {"each run of the program is one window", "24 replicates are 4 blocks a cell",
                            "4 runs an arm give and show", "the plan's trials 4; no control trials follow whole runs"})
     EXPECT_NE(runs.find(part), std::string::npos) << part << "\n" << runs;
   EXPECT_EQ(runs.find("0.25 s"), std::string::npos) << runs;
   wish.budget.trials = 14;
-  EXPECT_NE(causal_wish_text(wish).find("verdicts need 3 blocks a cell, and the plan has 2"), std::string::npos);
+  EXPECT_NE(commands::causal_wish_text(wish).find("verdicts need 3 blocks a cell, and the plan has 2"), std::string::npos);
 }
 
 TEST(CausalFiles, CommandPrintsTheReport) {
   const std::string path = testing::TempDir() + "causal_windows.csv";
   std::ofstream(path) << windows_csv(made_windows(some_program(), 5));
-  const CommandOutput text = run_stats({"causal", path}, 120);
+  const commands::CommandOutput text = commands::run_stats({"causal", path}, 120);
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("worth it"), std::string::npos);
-  const CommandOutput json = run_stats({"causal", path, "--json", "--margin", "0.05"});
+  const commands::CommandOutput json = commands::run_stats({"causal", path, "--json", "--margin", "0.05"});
   EXPECT_EQ(nlohmann::json::parse(json.out)["margin"], 0.05);
-  EXPECT_EQ(run_stats({"causal", path, "--coz"}).out.substr(0, 15), "startup\ttime=0\n");
-  EXPECT_EQ(run_stats({"causal", path, "--margin", "2"}).exit_code, 2);
-  EXPECT_EQ(run_stats({"causal", path, "--group", "x"}).exit_code, 2);
-  EXPECT_EQ(run_stats({"causal"}).exit_code, 2);
+  EXPECT_EQ(commands::run_stats({"causal", path, "--coz"}).out.substr(0, 15), "startup\ttime=0\n");
+  EXPECT_EQ(commands::run_stats({"causal", path, "--margin", "2"}).exit_code, 2);
+  EXPECT_EQ(commands::run_stats({"causal", path, "--group", "x"}).exit_code, 2);
+  EXPECT_EQ(commands::run_stats({"causal"}).exit_code, 2);
   if (const char* kept = std::getenv("LAB_MADE")) std::ofstream(kept) << windows_csv(made_windows(some_program(), 5));
 }
 

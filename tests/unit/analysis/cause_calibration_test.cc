@@ -1,12 +1,12 @@
 // How often "code or place" is answered wrongly, over the looks of `stabctl explain`, with tails as sliced blocks have them.
-// The tables of docs/explain.md are tests/bench/cause_table's; this holds the two promises.
+// The tables of docs/how-to/explain.md are tests/bench/cause_table's; this holds the two promises.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
 #include "tests/unit/analysis/made_causes.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 constexpr int kRounds = 500;
@@ -38,4 +38,4 @@ TEST(CauseCalibration, AtMostFivePercentAreWrongAndTwoAreExcuses) {
 }
 
 }  // namespace
-}  // namespace stab::analysis
+}  // namespace stab::statistics

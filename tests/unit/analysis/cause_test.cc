@@ -8,7 +8,7 @@
 #include "analysis/statistics/place_effects.h"
 #include "tests/unit/analysis/made_causes.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 namespace {
 
 std::vector<CauseBlock> made(const MadeCause& truth, size_t blocks = 20) { return CauseMaker(7, truth).blocks(blocks); }
@@ -161,4 +161,4 @@ TEST(PlaceEffects, NothingIsFoundInFewCasesOfNothing) {
 }
 
 }  // namespace
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -17,14 +17,14 @@ TEST(ClusterBootstrap, IsThatOfValues) {
     for (size_t i = 0; i < counts.size(); ++i) sum += counts[i] * values[i], all += counts[i];
     return sum / all;
   };
-  const auto clusters = bca_clusters(values.size(), mean, 20000, 0.95, 3);
-  const auto plain = bca_bootstrap(values, BootstrapStatistic::kMean, 20000, 0.95, 4);
+  const auto clusters = statistics::bca_clusters(values.size(), mean, 20000, 0.95, 3);
+  const auto plain = statistics::bca_bootstrap(values, statistics::BootstrapStatistic::kMean, 20000, 0.95, 4);
   ASSERT_TRUE(clusters && plain);
   EXPECT_DOUBLE_EQ(clusters->estimate, plain->estimate);
   EXPECT_NEAR(clusters->acceleration, plain->acceleration, 1e-12);
   EXPECT_NEAR(clusters->conf_low, plain->conf_low, 0.05);
   EXPECT_NEAR(clusters->conf_high, plain->conf_high, 0.15);
-  EXPECT_FALSE(bca_clusters(4, mean, 2000, 0.95, 3));
+  EXPECT_FALSE(statistics::bca_clusters(4, mean, 2000, 0.95, 3));
 }
 
 }  // namespace

@@ -15,19 +15,19 @@ namespace {
 
 using ::testing::HasSubstr;
 
-CellUnits cell_of(std::vector<double> values, std::vector<uint32_t> clusters) {
-  CellUnits cell;
+report::CellUnits cell_of(std::vector<double> values, std::vector<uint32_t> clusters) {
+  report::CellUnits cell;
   cell.values = std::move(values);
   cell.clusters = std::move(clusters);
-  cell.moments = moments(cell.values);
+  cell.moments = statistics::moments(cell.values);
   return cell;
 }
 
 TEST(Clusters, InAllCellsIsThePairedTest) {
-  const CellUnits a = cell_of({5, 7, 6, 9}, {0, 1, 2, 3}), b = cell_of({4, 8, 3, 5}, {0, 1, 2, 3});
-  const auto ours = cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
+  const report::CellUnits a = cell_of({5, 7, 6, 9}, {0, 1, 2, 3}), b = cell_of({4, 8, 3, 5}, {0, 1, 2, 3});
+  const auto ours = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
   ASSERT_TRUE(ours && *ours);
-  const auto paired = paired_t(a.values, b.values, 0, Alternative::kTwoSided, 0.95);
+  const auto paired = statistics::paired_t(a.values, b.values, 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_TRUE((*ours)->crossed);
   EXPECT_NEAR((*ours)->test.p_value, paired->p_value, 1e-12);
   EXPECT_NEAR(*(*ours)->test.conf_low, *paired->conf_low, 1e-12);
@@ -35,10 +35,10 @@ TEST(Clusters, InAllCellsIsThePairedTest) {
 }
 
 TEST(Clusters, InOneCellEachIsWelch) {
-  const CellUnits a = cell_of({5, 7, 6, 9}, {0, 1, 2, 3}), b = cell_of({4, 8, 3}, {4, 5, 6});
-  const auto ours = cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
+  const report::CellUnits a = cell_of({5, 7, 6, 9}, {0, 1, 2, 3}), b = cell_of({4, 8, 3}, {4, 5, 6});
+  const auto ours = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
   ASSERT_TRUE(ours && *ours);
-  const auto welch = welch_t(a.moments, b.moments, 0, Alternative::kTwoSided, 0.95);
+  const auto welch = statistics::welch_t(a.moments, b.moments, 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_TRUE((*ours)->nested);
   EXPECT_NEAR((*ours)->test.p_value, welch->p_value, 1e-12);
   EXPECT_NEAR((*ours)->test.df, welch->df, 1e-10);
@@ -47,19 +47,20 @@ TEST(Clusters, InOneCellEachIsWelch) {
 
 // Builds are between links, a flag is within them: the build is judged by the links' means, whatever the flag's cells share.
 TEST(Clusters, BetweenSomeCellsAndWithinOthers) {
-  const CellUnits a0 = cell_of({5, 7, 6}, {0, 1, 2}), a1 = cell_of({5.1, 7.2, 6.1}, {0, 1, 2});
-  const CellUnits b0 = cell_of({8, 6, 9}, {3, 4, 5}), b1 = cell_of({8.3, 6.1, 9.1}, {3, 4, 5});
-  const auto ours = cluster_contrast({{&a0, 0.5}, {&a1, 0.5}, {&b0, -0.5}, {&b1, -0.5}}, 0.05);
+  const report::CellUnits a0 = cell_of({5, 7, 6}, {0, 1, 2}), a1 = cell_of({5.1, 7.2, 6.1}, {0, 1, 2});
+  const report::CellUnits b0 = cell_of({8, 6, 9}, {3, 4, 5}), b1 = cell_of({8.3, 6.1, 9.1}, {3, 4, 5});
+  const auto ours = report::cluster_contrast({{&a0, 0.5}, {&a1, 0.5}, {&b0, -0.5}, {&b1, -0.5}}, 0.05);
   ASSERT_TRUE(ours && *ours);
   const std::vector<double> a{5.05, 7.1, 6.05}, b{8.15, 6.05, 9.05};
-  const auto welch = welch_t(moments(a), moments(b), 0, Alternative::kTwoSided, 0.95);
+  const auto welch =
+      statistics::welch_t(statistics::moments(a), statistics::moments(b), 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_NEAR((*ours)->test.p_value, welch->p_value, 1e-12);
   EXPECT_FALSE((*ours)->crossed || (*ours)->nested);
 }
 
 TEST(Clusters, OneInACellIsRefused) {
-  const CellUnits a = cell_of({5}, {0}), b = cell_of({4, 8, 3}, {4, 5, 6});
-  const auto ours = cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
+  const report::CellUnits a = cell_of({5}, {0}), b = cell_of({4, 8, 3}, {4, 5, 6});
+  const auto ours = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
   ASSERT_TRUE(ours);
   EXPECT_FALSE(*ours);
 }
@@ -68,7 +69,7 @@ class Analyze : public ::testing::Test {
  protected:
   std::string file(const std::string& text) { return directory_.write("data.csv", text); }
   // A number of the first contrast.
-  double field(const CommandOutput& output, const std::string& name) {
+  double field(const commands::CommandOutput& output, const std::string& name) {
     EXPECT_EQ(output.exit_code, 0) << output.err;
     const size_t contrasts = output.out.find("\"contrasts\"");
     const size_t at = output.out.find("\"" + name + "\": ", contrasts);
@@ -87,16 +88,18 @@ TEST_F(Analyze, RowsOfOneClusterAreRepeats) {
       text +=
           std::to_string(links[link] + 0.01 * (run - 9.5)) + "," + (link < 3 ? "a" : "b") + ",l" + std::to_string(link) + "\n";
   const std::string data = file(text);
-  const CommandOutput rows = run_analyze({data, "--response", "y", "--factors", "build", "--json"});
-  const CommandOutput clusters = run_analyze({data, "--response", "y", "--factors", "build", "--cluster", "link", "--json"});
+  const commands::CommandOutput rows = commands::run_analyze({data, "--response", "y", "--factors", "build", "--json"});
+  const commands::CommandOutput clusters =
+      commands::run_analyze({data, "--response", "y", "--factors", "build", "--cluster", "link", "--json"});
   EXPECT_LT(field(rows, "p_value"), 1e-9);
-  const auto welch = welch_t(moments(std::vector<double>{13, 15, 17}), moments(std::vector<double>{10, 12, 14}), 0,
-                             Alternative::kTwoSided, 0.95);
+  const auto welch =
+      statistics::welch_t(statistics::moments(std::vector<double>{13, 15, 17}),
+                          statistics::moments(std::vector<double>{10, 12, 14}), 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_NEAR(field(clusters, "p_value"), welch->p_value, 1e-9);
   EXPECT_EQ(field(clusters, "n"), 3);
   // 3 against 3: no rank test says less than 0.1.
   EXPECT_GE(field(clusters, "p_rank"), 0.1);
-  EXPECT_THAT(run_analyze({data, "--response", "y", "--factors", "build", "--cluster", "link"}).out,
+  EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "build", "--cluster", "link"}).out,
               HasSubstr("6 link means analysed"));
 }
 
@@ -111,13 +114,14 @@ TEST_F(Analyze, BlocksCancel) {
             std::to_string(day) + "\n";
   }
   const std::string data = file(text);
-  const CommandOutput blocks = run_analyze({data, "--response", "y", "--factors", "build", "--block", "day", "--json"});
-  const auto expected = one_sample_t(differences, 0, Alternative::kTwoSided, 0.95);
+  const commands::CommandOutput blocks =
+      commands::run_analyze({data, "--response", "y", "--factors", "build", "--block", "day", "--json"});
+  const auto expected = statistics::one_sample_t(differences, 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_NEAR(field(blocks, "p_value"), expected->p_value, 1e-9);
   EXPECT_EQ(field(blocks, "df"), 7);
   EXPECT_THAT(blocks.out, HasSubstr("\"blocked\": true"));
   EXPECT_THAT(blocks.out, HasSubstr("\"term\": \"block\""));
-  EXPECT_GT(field(run_analyze({data, "--response", "y", "--factors", "build", "--json"}), "p_value"), 0.9);
+  EXPECT_GT(field(commands::run_analyze({data, "--response", "y", "--factors", "build", "--json"}), "p_value"), 0.9);
 }
 
 // Links that run in every block: what the block adds to all of them goes, the links are the draws.
@@ -128,17 +132,18 @@ TEST_F(Analyze, ClustersAcrossBlocks) {
     for (int day = 0; day < 4; ++day)
       text += std::to_string(links[link] + 50 * day) + "," + (link < 3 ? "a" : "b") + ",l" + std::to_string(link) + ",d" +
               std::to_string(day) + "\n";
-  const CommandOutput both =
-      run_analyze({file(text), "--response", "y", "--factors", "build", "--cluster", "link", "--block", "day", "--json"});
-  const auto welch = welch_t(moments(std::vector<double>{13, 15, 17}), moments(std::vector<double>{10, 12, 14}), 0,
-                             Alternative::kTwoSided, 0.95);
+  const commands::CommandOutput both = commands::run_analyze(
+      {file(text), "--response", "y", "--factors", "build", "--cluster", "link", "--block", "day", "--json"});
+  const auto welch =
+      statistics::welch_t(statistics::moments(std::vector<double>{13, 15, 17}),
+                          statistics::moments(std::vector<double>{10, 12, 14}), 0, statistics::Alternative::kTwoSided, 0.95);
   EXPECT_NEAR(field(both, "p_value"), welch->p_value, 1e-9);
   EXPECT_EQ(field(both, "n"), 3);
 }
 
 TEST_F(Analyze, OneColumnIsNotBoth) {
-  const CommandOutput output =
-      run_analyze({file("y,g,s\n1,a,u\n2,b,u\n"), "--response", "y", "--factors", "g", "--block", "s", "--cluster", "s"});
+  const commands::CommandOutput output = commands::run_analyze(
+      {file("y,g,s\n1,a,u\n2,b,u\n"), "--response", "y", "--factors", "g", "--block", "s", "--cluster", "s"});
   EXPECT_EQ(output.exit_code, 2);
   EXPECT_THAT(output.err, HasSubstr("--block and --cluster name the same column"));
 }
@@ -147,15 +152,17 @@ TEST_F(Analyze, OneColumnIsNotBoth) {
 // interval lies inside, t - 1.5 b doesn't.
 TEST_F(Analyze, SharesOfTheBaselineAreEstimates) {
   const std::string data = file("y,g\n4,a\n10,a\n16,a\n9,a\n11,a\n10.1,b\n9.9,b\n10,b\n10.2,b\n9.8,b\n");
-  const CommandOutput share = run_analyze({data, "--response", "y", "--factors", "g", "--margin", "45%", "--json"});
-  const WeightedCell minus[] = {{moments(std::vector<double>{10.1, 9.9, 10, 10.2, 9.8}), 1},
-                                {moments(std::vector<double>{4, 10, 16, 9, 11}), -1.45}};
-  const WeightedCell plus[] = {minus[0], {minus[1].moments, -0.55}};
-  const auto high = welch_contrast(minus, 0, Alternative::kLess, 0.95),
-             low = welch_contrast(plus, 0, Alternative::kGreater, 0.95);
+  const commands::CommandOutput share =
+      commands::run_analyze({data, "--response", "y", "--factors", "g", "--margin", "45%", "--json"});
+  const statistics::WeightedCell minus[] = {{statistics::moments(std::vector<double>{10.1, 9.9, 10, 10.2, 9.8}), 1},
+                                            {statistics::moments(std::vector<double>{4, 10, 16, 9, 11}), -1.45}};
+  const statistics::WeightedCell plus[] = {minus[0], {minus[1].moments, -0.55}};
+  const auto high = statistics::welch_contrast(minus, 0, statistics::Alternative::kLess, 0.95),
+             low = statistics::welch_contrast(plus, 0, statistics::Alternative::kGreater, 0.95);
   EXPECT_NEAR(field(share, "p_equivalence"), std::max(high->p_value, low->p_value), 1e-9);
   EXPECT_NEAR(field(share, "margin"), 4.5, 1e-9);
-  const CommandOutput known = run_analyze({data, "--response", "y", "--factors", "g", "--margin", "4.5", "--json"});
+  const commands::CommandOutput known =
+      commands::run_analyze({data, "--response", "y", "--factors", "g", "--margin", "4.5", "--json"});
   EXPECT_THAT(known.out, HasSubstr("\"verdict\": \"equivalent\""));
   EXPECT_LT(field(known, "p_equivalence"), 0.05);
   EXPECT_GT(field(share, "p_equivalence"), 0.05);
@@ -167,7 +174,8 @@ TEST_F(Analyze, EquivalenceIsJudgedAsAFamily) {
   std::string text = "y,g\n";
   for (int level = 0; level < 10; ++level)
     for (int i = 0; i < 6; ++i) text += std::to_string(10 + (i % 2 ? 1 : -1) * 0.5) + ",g" + std::to_string(level) + "\n";
-  const CommandOutput ten = run_analyze({file(text), "--response", "y", "--factors", "g", "--margin", "0.7", "--json"});
+  const commands::CommandOutput ten =
+      commands::run_analyze({file(text), "--response", "y", "--factors", "g", "--margin", "0.7", "--json"});
   EXPECT_LT(field(ten, "p_equivalence"), 0.05);
   EXPECT_GT(field(ten, "p_equivalence_holm"), 0.05);
   EXPECT_THAT(ten.out, testing::Not(HasSubstr("\"verdict\": \"equivalent\"")));

@@ -1,5 +1,5 @@
 // Diagnostics are tests like others: of experiments with nothing wrong they speak in 5 %, whatever the number of cells,
-// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/method.md, from
+// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/explanation/how-often-wrong.md, from
 // tests/bench/diagnostics_table.
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ std::map<std::string, double> rates(const BlocksShape& shape, int rounds) {
   std::map<std::string, double> spoke;
   Rng rng = Rng::stream(shape.cells * 1000 + shape.blocks, "diagnostics test");
   for (int round = 0; round < rounds; ++round) {
-    const auto report = analyse(simulated_blocks(rng, shape));
+    const auto report = report::analyse(simulated_blocks(rng, shape));
     if (!report) throw std::logic_error(report.error().message);
-    for (const Diagnostic& diagnostic : report->diagnostics)
+    for (const report::Diagnostic& diagnostic : report->diagnostics)
       spoke[diagnostic.name] += diagnostic.p_value && *diagnostic.p_value < kAlpha ? 1.0 / rounds : 0;
   }
   return spoke;
@@ -66,7 +66,7 @@ TEST(Diagnostics, SpeakOfWhatTheyAreFor) {
         << check << ", " << cells << " cells, " << blocks << " blocks";
 }
 
-// What "intervals hold all the same" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
+// What "intervals hold, because" in the caveat rests on: noise that lasts from trial to trial falls on all cells of a
 // block in an order that was drawn.
 TEST(Diagnostics, IntervalsHoldWhereTrialsRememberInBlocks) {
   constexpr int kRounds = 1500;
@@ -74,7 +74,8 @@ TEST(Diagnostics, IntervalsHoldWhereTrialsRememberInBlocks) {
     Rng rng = Rng::stream(cells, "memory");
     double alarms = 0, contrasts = 0;
     for (int round = 0; round < kRounds; ++round) {
-      const auto report = analyse(simulated_blocks(rng, {.cells = cells, .blocks = 20, .block_sd = 0, .flaw = Flaw::kMemory}));
+      const auto report =
+          report::analyse(simulated_blocks(rng, {.cells = cells, .blocks = 20, .block_sd = 0, .flaw = Flaw::kMemory}));
       ASSERT_TRUE(report);
       alarms += report->contrasts[0].p_value < kAlpha;
       contrasts += 1;
@@ -89,7 +90,7 @@ TEST(Diagnostics, IntervalsHoldWhereTrialsRememberInBlocks) {
 TEST(Diagnostics, LagOneAgainstEveryOrder) {
   const std::vector<double> values{0.3, -1.2, 2.5, 0.9, -0.4, 1.7, -2.2, 0.1, 3.1, -0.8};
   const std::vector<uint32_t> groups{0, 0, 1, 1, 1, 0, 2, 2, 1, 2};
-  const auto test = lag1_within(values, groups);
+  const auto test = statistics::lag1_within(values, groups);
   ASSERT_TRUE(test);
   // Ranks, as deviations within groups, put in every order.
   std::vector<double> ranks;
@@ -134,7 +135,7 @@ TEST(Diagnostics, LagOneAgainstEveryOrder) {
   mean /= orders;
   const double sd = std::sqrt(second / orders - mean * mean);
   EXPECT_NEAR(test->statistic, (seen - mean) / squares, 1e-12);
-  EXPECT_NEAR(test->p_value, 2 * normal_upper(std::fabs(seen - mean) / sd), 1e-9);
+  EXPECT_NEAR(test->p_value, 2 * statistics::normal_upper(std::fabs(seen - mean) / sd), 1e-9);
 }
 
 // Blocks that are high or low as a whole, the unit and the order of blocks make no difference; of two groups the larger
@@ -143,15 +144,15 @@ TEST(Diagnostics, SpreadInBlocksIsInvariant) {
   Rng rng = Rng::stream(3, "spread");
   std::vector<std::vector<double>> blocks;
   for (int b = 0; b < 12; ++b) blocks.push_back({rng.uniform(), 3 * rng.uniform(), rng.uniform()});
-  const auto test = levene_in_blocks(blocks);
+  const auto test = statistics::levene_in_blocks(blocks);
   ASSERT_TRUE(test);
   auto other = blocks;
   std::reverse(other.begin(), other.end());
   for (auto& block : other)
     for (double& value : block) value = 100 - 7 * value;
-  EXPECT_NEAR(levene_in_blocks(other)->f, test->f, 1e-9);
-  EXPECT_FALSE(levene_in_blocks({{1, 2}, {2, 1}})) << "two blocks";
-  EXPECT_FALSE(levene_in_blocks({{1, 2}, {1, 2}, {1, 2}})) << "constant cells";
+  EXPECT_NEAR(statistics::levene_in_blocks(other)->f, test->f, 1e-9);
+  EXPECT_FALSE(statistics::levene_in_blocks({{1, 2}, {2, 1}})) << "two blocks";
+  EXPECT_FALSE(statistics::levene_in_blocks({{1, 2}, {1, 2}, {1, 2}})) << "constant cells";
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ inline constexpr EstimatedShape kEstimatedShapes[] = {
 
 inline double standard_error_draw(Rng& rng, EstimatedShape::Error kind) {
   const auto uniform = [&] { return (static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52; };
-  const auto normal = [&] { return normal_quantile(uniform()); };
+  const auto normal = [&] { return statistics::normal_quantile(uniform()); };
   if (kind == EstimatedShape::kExponential) return -std::log(uniform()) - 1;
   if (kind == EstimatedShape::kNormal) return normal();
   if (kind == EstimatedShape::kRareLong) return normal() + (uniform() < 0.05 ? 8 : 0);
@@ -54,11 +54,11 @@ inline double standard_error_draw(Rng& rng, EstimatedShape::Error kind) {
 }
 
 // A linear response around 100; a trial's standard deviation is about 1, a block's 1. The second side lies `effect` higher.
-inline Samples estimated_blocks(Rng& rng, const EstimatedShape& shape, double effect, double margin) {
-  Samples samples;
+inline report::Samples estimated_blocks(Rng& rng, const EstimatedShape& shape, double effect, double margin) {
+  report::Samples samples;
   samples.factors = {{"code", {shape.links > 0 ? "off" : "shuffle"}, true, 0, {shape.links > 0}},
                      {"opt", {"O2", "O3"}, false, 0, {}}};
-  samples.responses = {{.name = "cost", .unit = "", .scale = Scale::kLinear, .margin = margin}};
+  samples.responses = {{.name = "cost", .unit = "", .scale = report::Scale::kLinear, .margin = margin}};
   samples.workloads = {"program"};
   std::vector<double> layouts(shape.links);
   for (double& layout : layouts) layout = 0.9 * standard_error_draw(rng, EstimatedShape::kNormal);
@@ -66,7 +66,7 @@ inline Samples estimated_blocks(Rng& rng, const EstimatedShape& shape, double ef
   for (uint32_t block = 0; block < shape.blocks; ++block) {
     const double common = shape.random_order ? 0 : standard_error_draw(rng, EstimatedShape::kNormal);
     for (uint16_t cell = 0; cell < 2; ++cell) {
-      Trial trial;
+      report::Trial trial;
       trial.levels = {0, cell};
       // In random order each trial is a block of its own: nothing pairs up.
       trial.block = shape.random_order ? 2 * block + cell : block;
@@ -82,10 +82,10 @@ inline Samples estimated_blocks(Rng& rng, const EstimatedShape& shape, double ef
       samples.trials.push_back(std::move(trial));
     }
   }
-  samples.estimators = {{Estimator::Kind::kHodgesLehmann, 0.5},
-                        {Estimator::Kind::kQuantile, 0.5},
-                        {Estimator::Kind::kQuantile, 0.75},
-                        {Estimator::Kind::kQuantile, 0.9}};
+  samples.estimators = {{report::Estimator::Kind::kHodgesLehmann, 0.5},
+                        {report::Estimator::Kind::kQuantile, 0.5},
+                        {report::Estimator::Kind::kQuantile, 0.75},
+                        {report::Estimator::Kind::kQuantile, 0.9}};
   samples.shift_quantiles = {0.25, 0.5, 0.75};
   return with_layouts(std::move(samples));
 }
@@ -93,7 +93,7 @@ inline Samples estimated_blocks(Rng& rng, const EstimatedShape& shape, double ef
 // What quantile `p` of the second side lies above the baseline's without any effect: the marginal spread differs, where errors
 // do.
 inline double spread_between(const EstimatedShape& shape, double p) {
-  return normal_quantile(p) * (std::sqrt(1 + shape.spread * shape.spread) - std::sqrt(2.0));
+  return statistics::normal_quantile(p) * (std::sqrt(1 + shape.spread * shape.spread) - std::sqrt(2.0));
 }
 
 }  // namespace stab::analysis

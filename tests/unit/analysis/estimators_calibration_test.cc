@@ -16,11 +16,12 @@ TEST(EstimatorCalibration, IntervalsCoverWhatTheyPromise) {
     Rng rng = Rng::stream(31, shape.name);
     int wrong[4] = {}, answered[4] = {}, equivalent = 0;
     for (int round = 0; round < kRounds; ++round) {
-      const Samples samples = estimated_blocks(rng, shape, kEffect, kEffect);
-      const auto contrasts = estimator_contrasts_of(samples, {{units_of(samples, 0, 0)}}, LookLevels(samples.alpha));
+      const report::Samples samples = estimated_blocks(rng, shape, kEffect, kEffect);
+      const auto contrasts =
+          report::estimator_contrasts_of(samples, {{report::units_of(samples, 0, 0)}}, report::LookLevels(samples.alpha));
       ASSERT_EQ(contrasts.size(), 4u);
       for (size_t e = 0; e < contrasts.size(); ++e) {
-        const EstimatorContrast& contrast = contrasts[e];
+        const report::EstimatorContrast& contrast = contrasts[e];
         if (!contrast.refused.empty()) continue;
         const double truth = kEffect + spread_between(shape, e == 2 ? 0.75 : e == 3 ? 0.9 : 0.5);
         ++answered[e];

@@ -18,13 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Whereabouts kWritten{7, " --db lab.db", "/home/ada/lab/reports/lua-layout-7.html"};
-const Whereabouts kUnwritten{7, "", ""};
+const report::Whereabouts kWritten{7, " --db lab.db", "/home/ada/lab/reports/lua-layout-7.html"};
+const report::Whereabouts kUnwritten{7, "", ""};
 
-std::string screen(const Samples& samples, int width = 100, const Whereabouts& where = kWritten, bool colour = false) {
-  const auto report = analyse(samples);
+std::string screen(const report::Samples& samples, int width = 100, const report::Whereabouts& where = kWritten,
+                   bool colour = false) {
+  const auto report = report::analyse(samples);
   EXPECT_TRUE(report) << report.error().message;
-  return report ? render_first_screen(*report, where, width, colour) : "";
+  return report ? report::render_first_screen(*report, where, width, colour) : "";
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -46,51 +47,52 @@ std::string unwrapped(const std::string& text) {
 }
 
 // Compares two compilers' options, everything randomized: the simplest question.
-Samples two_cells() {
-  Samples samples = lab_samples(1, {.programs = 1, .replicates = 20});
-  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[0] == 0 || trial.levels[1] == 0; });
+report::Samples two_cells() {
+  report::Samples samples = lab_samples(1, {.programs = 1, .replicates = 20});
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[0] == 0 || trial.levels[1] == 0; });
   samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {"-O2", "-O3"}, false, 0}};
-  for (Trial& trial : samples.trials) trial.levels = {0, trial.levels[2]};
+  for (report::Trial& trial : samples.trials) trial.levels = {0, trial.levels[2]};
   return samples;
 }
 
 // Half of the cells: each effect goes under the name of an interaction of the two others, too.
-Samples fraction() {
-  Samples samples = lab_samples(2, {.links = 10});
+report::Samples fraction() {
+  report::Samples samples = lab_samples(2, {.links = 10});
   std::erase_if(samples.trials,
-                [](const Trial& trial) { return (trial.levels[0] + trial.levels[1] + trial.levels[2]) % 2 == 1; });
+                [](const report::Trial& trial) { return (trial.levels[0] + trial.levels[1] + trial.levels[2]) % 2 == 1; });
   return samples;
 }
 
-Samples several_responses() {
-  Samples samples = lab_samples(3, {.links = 10});
+report::Samples several_responses() {
+  report::Samples samples = lab_samples(3, {.links = 10});
   samples.responses.push_back(
-      {.name = "max_rss", .unit = "KiB", .scale = Scale::kLinear, .margin = 0.02, .margin_is_share = true});
-  samples.responses.push_back({.name = "page-faults", .unit = "", .scale = Scale::kLinear, .margin = 0, .declared = false});
+      {.name = "max_rss", .unit = "KiB", .scale = report::Scale::kLinear, .margin = 0.02, .margin_is_share = true});
+  samples.responses.push_back(
+      {.name = "page-faults", .unit = "", .scale = report::Scale::kLinear, .margin = 0, .declared = false});
   Rng rng = Rng::stream(5, "memory");
-  for (Trial& trial : samples.trials) {
+  for (report::Trial& trial : samples.trials) {
     trial.values.push_back(4000 + 400 * trial.levels[2] + 20 * standard_normal(rng));
     trial.values.push_back(300 + 3 * standard_normal(rng));
   }
   return samples;
 }
 
-Samples refused() {
-  Samples samples = lab_samples(1);
+report::Samples refused() {
+  report::Samples samples = lab_samples(1);
   samples.factors[2] = {"opt", {"-O2", "-O3"}, false, 0};
-  for (Trial& trial : samples.trials)
+  for (report::Trial& trial : samples.trials)
     if (trial.levels[0] == 1) trial.excluded = "declared: only cells as linked";
   return samples;
 }
 
 // More questions than lines.
-Samples many_levels(const std::string& prefix = "O") {
-  Samples samples = lab_samples(4, {.programs = 1, .replicates = 160, .code_effect = 0, .heap_effect = 0});
-  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[0] == 0; });
+report::Samples many_levels(const std::string& prefix = "O") {
+  report::Samples samples = lab_samples(4, {.programs = 1, .replicates = 160, .code_effect = 0, .heap_effect = 0});
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[0] == 0; });
   samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {}, false, 0}};
   for (int level = 0; level < 64; ++level) samples.factors[1].levels.push_back(prefix + std::to_string(level));
   for (size_t i = 0; i < samples.trials.size(); ++i) {
-    Trial& trial = samples.trials[i];
+    report::Trial& trial = samples.trials[i];
     const auto level = static_cast<uint16_t>(i % 64);
     trial.block = static_cast<uint32_t>(i / 64);
     trial.levels = {0, level};
@@ -102,7 +104,7 @@ Samples many_levels(const std::string& prefix = "O") {
 
 struct Case {
   std::string name;
-  std::function<Samples()> make;
+  std::function<report::Samples()> make;
 };
 
 const Case kCases[] = {
@@ -117,8 +119,8 @@ const Case kCases[] = {
     {"one trial a cell of one program", [] { return lab_samples(4, {.programs = 1, .replicates = 1}); }},
     {"constant values",
      [] {
-       Samples s = lab_samples(3, {.programs = 2, .replicates = 3});
-       for (Trial& t : s.trials) t.values[0] = 0.5;
+       report::Samples s = lab_samples(3, {.programs = 2, .replicates = 3});
+       for (report::Trial& t : s.trials) t.values[0] = 0.5;
        return s;
      }},
     {"everything unsure",
@@ -127,22 +129,22 @@ const Case kCases[] = {
      [] { return lab_samples(7, {.links = 20, .code_effect = 0.1, .stack_effect = 0.05, .heap_effect = -0.3}); }},
     {"not over",
      [] {
-       Samples s = lab_samples(1, {.links = 10});
+       report::Samples s = lab_samples(1, {.links = 10});
        s.incomplete = true;
        return s;
      }},
     {"a declared look has not come",
      [] {
-       Samples s = lab_samples(1, {.links = 10});
+       report::Samples s = lab_samples(1, {.links = 10});
        s.incomplete = true;
-       s.stopping = {.rule = StoppingRule::kLooks, .looks = {10, 60}};
+       s.stopping = {.rule = report::StoppingRule::kLooks, .looks = {10, 60}};
        return s;
      }},
     {"64 levels", [] { return many_levels(); }},
     {"64 levels with long names",
      [] { return many_levels("-O3 -march=native -fno-semantic-interposition -fprofile-use=/srv/builds/profiles/"); }},
 };
-Samples made(const std::string& name) {
+report::Samples made(const std::string& name) {
   return std::find_if(std::begin(kCases), std::end(kCases), [&](const Case& one) { return one.name == name; })->make();
 }
 
@@ -154,14 +156,14 @@ TEST(FirstScreen, FitsAtEveryWidthWhateverItSays) {
       SCOPED_TRACE(one.name + ", " + std::to_string(width));
       const std::string text = screen(one.make(), width);
       const std::vector<std::string> lines = lines_of(text);
-      EXPECT_LE(lines.size(), static_cast<size_t>(kFirstScreenLines)) << text;
+      EXPECT_LE(lines.size(), static_cast<size_t>(report::kFirstScreenLines)) << text;
       size_t rows = 0;  // of the terminal, which breaks a path that is longer
       for (const std::string& line : lines) {
-        rows += (std::max<size_t>(display_width(line), 1) + static_cast<size_t>(width) - 1) / static_cast<size_t>(width);
+        rows += (std::max<size_t>(text::display_width(line), 1) + static_cast<size_t>(width) - 1) / static_cast<size_t>(width);
         const size_t most = line.starts_with("  page, ") ? SIZE_MAX : static_cast<size_t>(width);
-        EXPECT_LE(display_width(line), most) << line;
+        EXPECT_LE(text::display_width(line), most) << line;
       }
-      EXPECT_LE(rows, static_cast<size_t>(kFirstScreenLines));
+      EXPECT_LE(rows, static_cast<size_t>(report::kFirstScreenLines));
       for (const char* never : {"nan", "inf,", "-inf", "†", "\033"}) EXPECT_THAT(text, Not(HasSubstr(never)));
       EXPECT_THAT(text, HasSubstr("What to worry about"));
       EXPECT_THAT(text, HasSubstr("/home/ada/lab/reports/lua-layout-7.html"));
@@ -174,21 +176,22 @@ TEST(FirstScreen, FitsAtEveryWidthWhateverItSays) {
 TEST(FirstScreen, SaysWhatTheReportSays) {
   for (const Case& one : kCases) {
     SCOPED_TRACE(one.name);
-    const Samples samples = one.make();
-    const auto report = analyse(samples);
+    const report::Samples samples = one.make();
+    const auto report = report::analyse(samples);
     ASSERT_TRUE(report);
-    const std::string text = unwrapped(render_first_screen(*report, kWritten, 200));
+    const std::string text = unwrapped(report::render_first_screen(*report, kWritten, 200));
     if (text.find(" more ") != std::string::npos) continue;
-    for (const Response& response : report->responses) {
+    for (const report::Response& response : report->responses) {
       if (!response.declared) continue;
-      for (const Contrast* contrast : answering(*report, response.name)) {
+      for (const report::Contrast* contrast : report::answering(*report, response.name)) {
         if (!contrast->refused.empty()) {
           EXPECT_THAT(text, HasSubstr(": " + contrast->refused));
           continue;
         }
         EXPECT_THAT(text, HasSubstr(contrast->factor + "=" + contrast->level + " against " + contrast->baseline + ": "));
-        EXPECT_THAT(text, HasSubstr(interval_text(
-                              response, contrast->verdict == Verdict::kEquivalent ? contrast->equivalence : contrast->interval)));
+        EXPECT_THAT(
+            text, HasSubstr(report::interval_text(
+                      response, contrast->verdict == report::Verdict::kEquivalent ? contrast->equivalence : contrast->interval)));
         if (contrast->settles_n) {
           EXPECT_THAT(text, HasSubstr("; " + std::to_string(*contrast->settles_n) + " "));
         }
@@ -212,7 +215,7 @@ TEST(FirstScreen, Golden) {
 TEST(FirstScreen, EachVerdictUnderItsQuestion) {
   const std::string changed = screen(made("everything changed")), unsure = screen(made("everything unsure"));
   EXPECT_THAT(unwrapped(changed),
-              HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would settle it - no"));
+              HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would decide it - no"));
   EXPECT_THAT(
       unwrapped(unsure),
       HasSubstr("What changed - nothing was shown to change What didn't - nothing was shown to be the same What is unsure"));
@@ -224,17 +227,17 @@ TEST(FirstScreen, EachVerdictUnderItsQuestion) {
 }
 
 TEST(FirstScreen, NamesAreCutOnlyWhereALineHasNoRoomForThem) {
-  Samples samples = lab_samples(1, {.programs = 1, .links = 10});
+  report::Samples samples = lab_samples(1, {.programs = 1, .links = 10});
   const std::string name(150, 'x');
   samples.factors[2].levels[1] = name;
   EXPECT_THAT(screen(samples, 200), HasSubstr(name));
   EXPECT_THAT(screen(samples, 100), HasSubstr("xxx…"));
   samples.factors[2].levels[1] = std::string(1'000'000, 'y');
-  EXPECT_LE(lines_of(screen(samples, 100)).size(), static_cast<size_t>(kFirstScreenLines));
+  EXPECT_LE(lines_of(screen(samples, 100)).size(), static_cast<size_t>(report::kFirstScreenLines));
 }
 
 TEST(FirstScreen, NamesDontDriveTheTerminal) {
-  Samples samples = lab_samples(1);
+  report::Samples samples = lab_samples(1);
   const std::string clear = "\033[2J\a\r\n";
   samples.experiment += clear;
   for (std::string& workload : samples.workloads) workload += clear;
@@ -245,12 +248,12 @@ TEST(FirstScreen, NamesDontDriveTheTerminal) {
     const std::string text = screen(samples, 100, kWritten, colour);
     for (const char* control : {"\033[2J", "\a", "\r"}) EXPECT_THAT(text, Not(HasSubstr(control)));
     EXPECT_THAT(text, HasSubstr("heap=page?[2J?? "));
-    EXPECT_LE(lines_of(text).size(), static_cast<size_t>(kFirstScreenLines));
+    EXPECT_LE(lines_of(text).size(), static_cast<size_t>(report::kFirstScreenLines));
   }
 }
 
 TEST(FirstScreen, WorstCaveatsFirst) {
-  Samples samples = lab_samples(1);
+  report::Samples samples = lab_samples(1);
   samples.failed = 3;
   samples.unavailable = {{"no cycles here", "use perf"}};
   samples.layout_outputs = {"fib, stack=on: seed 7 gives 'a', off 'b'"};
@@ -264,10 +267,10 @@ TEST(FirstScreen, WorstCaveatsFirst) {
 
 // What settles a question of replicates can be had here; links are the plan's.
 TEST(FirstScreen, SaysHowToExtend) {
-  Samples samples = lab_samples(6, {.programs = 1, .replicates = 6, .noise = 0.05, .code_effect = 0, .heap_effect = 0});
-  const auto report = analyse(samples);
-  const Contrast* open = nullptr;
-  for (const Contrast* contrast : answering(*report, "wall_time"))
+  report::Samples samples = lab_samples(6, {.programs = 1, .replicates = 6, .noise = 0.05, .code_effect = 0, .heap_effect = 0});
+  const auto report = report::analyse(samples);
+  const report::Contrast* open = nullptr;
+  for (const report::Contrast* contrast : report::answering(*report, "wall_time"))
     if (contrast->settles_n && !contrast->by_link && (!open || *contrast->settles_n - contrast->n < *open->settles_n - open->n))
       open = contrast;
   ASSERT_NE(open, nullptr);
@@ -283,7 +286,7 @@ TEST(FirstScreen, ColourOnlyWhenAsked) {
 
 // Less of what one wants more of is worse.
 TEST(FirstScreen, RedIsWhatIsWorse) {
-  Samples samples = two_cells();
+  report::Samples samples = two_cells();
   samples.responses[0] = {.name = "throughput", .unit = "MB/s", .higher_is_better = true};
   const std::string text = screen(samples, 100, kWritten, true);
   EXPECT_THAT(text, HasSubstr("lower\033[0m"));
@@ -293,43 +296,43 @@ TEST(FirstScreen, RedIsWhatIsWorse) {
 
 // Not "x 0.3 faster", which is said of what became slower, too.
 TEST(FirstScreen, RatiosSayWhatTheyAre) {
-  Samples samples = two_cells();
-  for (Trial& trial : samples.trials)
+  report::Samples samples = two_cells();
+  for (report::Trial& trial : samples.trials)
     if (trial.levels[1] == 1) *trial.values[0] *= 0.3;
   EXPECT_THAT(unwrapped(screen(samples)),
               ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), 95 % interval \\[x 0"));
 }
 
 TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
-  EXPECT_EQ(ratio_text(1.000031), "+0.0031 %");
-  EXPECT_EQ(ratio_text(0.999968), "-0.0032 %");
-  EXPECT_EQ(ratio_text(1.0123), "+1.23 %");
-  EXPECT_EQ(ratio_text(1), "+0.00 %");
-  const Response response{.name = "instructions", .unit = ""};
-  EXPECT_EQ(interval_text(response, {1.00004, 1.00001, 1.00007}), "[+0.0010, +0.0070] %");
+  EXPECT_EQ(text::ratio_text(1.000031), "+0.0031 %");
+  EXPECT_EQ(text::ratio_text(0.999968), "-0.0032 %");
+  EXPECT_EQ(text::ratio_text(1.0123), "+1.23 %");
+  EXPECT_EQ(text::ratio_text(1), "+0.00 %");
+  const report::Response response{.name = "instructions", .unit = ""};
+  EXPECT_EQ(report::interval_text(response, {1.00004, 1.00001, 1.00007}), "[+0.0010, +0.0070] %");
 }
 
 TEST(Numbers, AUnitIsSaidOnceAndIsNoNumber) {
-  const Response response{.name = "instructions", .unit = ""};
-  EXPECT_EQ(interval_text(response, {2.972, 2.971, 2.973}), "[x 2.97, x 2.97]");
-  EXPECT_EQ(interval_text(response, {1.02, 1.01, 1.03}), "[+1.00, +3.00] %");
-  EXPECT_EQ(between("5.00 MB per s", "6.00 MB per s"), "[5.00, 6.00] MB per s");
+  const report::Response response{.name = "instructions", .unit = ""};
+  EXPECT_EQ(report::interval_text(response, {2.972, 2.971, 2.973}), "[x 2.97, x 2.97]");
+  EXPECT_EQ(report::interval_text(response, {1.02, 1.01, 1.03}), "[+1.00, +3.00] %");
+  EXPECT_EQ(report::between("5.00 MB per s", "6.00 MB per s"), "[5.00, 6.00] MB per s");
 }
 
 TEST(Numbers, HaveAsManyDigitsAsAreAskedFor) {
-  EXPECT_EQ(significant(9.9996, 4), "10.00");
-  EXPECT_EQ(significant(9.996, 4), "9.996");
-  EXPECT_EQ(significant(0.09999, 3), "0.100");
-  EXPECT_EQ(significant(-99.97, 3), "-100");
-  EXPECT_EQ(significant(0, 3), "0.00");
-  EXPECT_EQ(significant(12345, 3), "12345");
+  EXPECT_EQ(text::significant(9.9996, 4), "10.00");
+  EXPECT_EQ(text::significant(9.996, 4), "9.996");
+  EXPECT_EQ(text::significant(0.09999, 3), "0.100");
+  EXPECT_EQ(text::significant(-99.97, 3), "-100");
+  EXPECT_EQ(text::significant(0, 3), "0.00");
+  EXPECT_EQ(text::significant(12345, 3), "12345");
 }
 
 TEST(Numbers, LayoutsOfALongTrialAreCounted) {
-  EXPECT_EQ(plain(12345), "12345");
-  EXPECT_EQ(plain(9999.7), "10000");
-  EXPECT_EQ(plain(0.5), "0.5");
-  EXPECT_EQ(plain(2.5e6), "2.5e+06");
+  EXPECT_EQ(report::plain(12345), "12345");
+  EXPECT_EQ(report::plain(9999.7), "10000");
+  EXPECT_EQ(report::plain(0.5), "0.5");
+  EXPECT_EQ(report::plain(2.5e6), "2.5e+06");
 }
 
 }  // namespace

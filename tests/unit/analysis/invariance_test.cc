@@ -33,13 +33,19 @@ Values mapped(const Values& values, double scale, double shift) {
 
 // Statistics of two samples that shifting and scaling both must leave alone.
 Values invariant_statistics(const Values& x, const Values& y) {
-  const auto two_sided = Alternative::kTwoSided;
-  return {shapiro_wilk(x)->statistic, shapiro_wilk(x)->p_value, anderson_darling(x)->statistic,
-          welch_t(moments(x), moments(y), 0, two_sided, 0.95)->statistic,
-          welch_t(moments(x), moments(y), 0, two_sided, 0.95)->p_value,
-          student_t(moments(x), moments(y), 0, two_sided, 0.95)->p_value,
-          mann_whitney(x, y, {})->p_value, levene({x, y}, Centre::kMedian)->f, one_way({x, y})->f,
-          kruskal_wallis({x, y})->statistic, lag1_autocorrelation(x)->statistic, drift(x)->statistic};
+  const auto two_sided = statistics::Alternative::kTwoSided;
+  return {statistics::shapiro_wilk(x)->statistic,
+          statistics::shapiro_wilk(x)->p_value,
+          statistics::anderson_darling(x)->statistic,
+          statistics::welch_t(statistics::moments(x), statistics::moments(y), 0, two_sided, 0.95)->statistic,
+          statistics::welch_t(statistics::moments(x), statistics::moments(y), 0, two_sided, 0.95)->p_value,
+          statistics::student_t(statistics::moments(x), statistics::moments(y), 0, two_sided, 0.95)->p_value,
+          statistics::mann_whitney(x, y, {})->p_value,
+          statistics::levene({x, y}, statistics::Centre::kMedian)->f,
+          statistics::one_way({x, y})->f,
+          statistics::kruskal_wallis({x, y})->statistic,
+          statistics::lag1_autocorrelation(x)->statistic,
+          statistics::drift(x)->statistic};
 }
 
 TEST(Invariance, ShiftAndScale) {
@@ -59,11 +65,11 @@ TEST(Invariance, ShiftAndScale) {
 // P(T <= t) = conf has a finite t however small conf is, and the t of 1 - conf on the other side of the estimate.
 TEST(Invariance, OneSidedIntervalsMirrorAtEveryConfidence) {
   for (const double df : {1.0, 2.5, 9.0, 1e6}) {
-    const auto reach = [&](double conf, Alternative side) {
-      const TTest test = t_test_of(10, 2, df, 0, side, conf);
-      return side == Alternative::kLess ? *test.conf_high - 10 : 10 - *test.conf_low;
+    const auto reach = [&](double conf, statistics::Alternative side) {
+      const statistics::TTest test = statistics::t_test_of(10, 2, df, 0, side, conf);
+      return side == statistics::Alternative::kLess ? *test.conf_high - 10 : 10 - *test.conf_low;
     };
-    for (const Alternative side : {Alternative::kLess, Alternative::kGreater}) {
+    for (const statistics::Alternative side : {statistics::Alternative::kLess, statistics::Alternative::kGreater}) {
       EXPECT_DOUBLE_EQ(reach(0.5, side), 0);
       for (const double conf : {0.25, 0.01, 0x1p-20})
         EXPECT_NEAR(reach(conf, side), -reach(1 - conf, side), 1e-11 * -reach(conf, side)) << conf;
@@ -82,36 +88,41 @@ TEST(Invariance, DunnettOfOneComparisonIsStudent) {
   const Values lambda{std::sqrt(0.3)};
   for (const double df : {3.0, 20.0})
     for (const double upper : {0.9999, 0.9, 0.6, 0.5, 0.05, 0.001}) {
-      const double t = t_quantile_upper(upper, df);
-      EXPECT_NEAR(dunnett_quantile(upper, lambda, df, false), t, 1e-9 * (1 + std::fabs(t))) << upper;
+      const double t = statistics::t_quantile_upper(upper, df);
+      EXPECT_NEAR(statistics::dunnett_quantile(upper, lambda, df, false), t, 1e-9 * (1 + std::fabs(t))) << upper;
     }
-  EXPECT_TRUE(std::isfinite(dunnett_quantile(1, lambda, 3, false)));
+  EXPECT_TRUE(std::isfinite(statistics::dunnett_quantile(1, lambda, 3, false)));
 }
 
 TEST(Invariance, OrderOfValuesIsImmaterial) {
   Rng rng(22);
   Values x = normals(rng, 40), y = normals(rng, 33, 0.4);
-  const double w = shapiro_wilk(x)->statistic, p = welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95)->p_value;
-  const double u = mann_whitney(x, y, {})->statistic;
+  const double w = statistics::shapiro_wilk(x)->statistic, p = statistics::welch_t(statistics::moments(x), statistics::moments(y),
+                                                                                   0, statistics::Alternative::kTwoSided, 0.95)
+                                                                   ->p_value;
+  const double u = statistics::mann_whitney(x, y, {})->statistic;
   for (int i = 0; i < 10; ++i) {
     rng.shuffle(x);
     rng.shuffle(y);
-    EXPECT_DOUBLE_EQ(shapiro_wilk(x)->statistic, w);
-    EXPECT_NEAR(welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95)->p_value, p, 1e-12);
-    EXPECT_EQ(mann_whitney(x, y, {})->statistic, u);
+    EXPECT_DOUBLE_EQ(statistics::shapiro_wilk(x)->statistic, w);
+    EXPECT_NEAR(
+        statistics::welch_t(statistics::moments(x), statistics::moments(y), 0, statistics::Alternative::kTwoSided, 0.95)->p_value,
+        p, 1e-12);
+    EXPECT_EQ(statistics::mann_whitney(x, y, {})->statistic, u);
   }
 }
 
 TEST(Invariance, SwappingGroupsTurnsTheSign) {
   Rng rng(23);
   const Values x = normals(rng, 12), y = normals(rng, 15, 1);
-  const auto forth = welch_t(moments(x), moments(y), 0, Alternative::kLess, 0.95);
-  const auto back = welch_t(moments(y), moments(x), 0, Alternative::kGreater, 0.95);
+  const auto forth = statistics::welch_t(statistics::moments(x), statistics::moments(y), 0, statistics::Alternative::kLess, 0.95);
+  const auto back =
+      statistics::welch_t(statistics::moments(y), statistics::moments(x), 0, statistics::Alternative::kGreater, 0.95);
   EXPECT_DOUBLE_EQ(forth->statistic, -back->statistic);
   EXPECT_DOUBLE_EQ(forth->p_value, back->p_value);
   EXPECT_DOUBLE_EQ(*forth->conf_high, -*back->conf_low);
-  const auto u_forth = mann_whitney(x, y, {.alternative = Alternative::kLess});
-  const auto u_back = mann_whitney(y, x, {.alternative = Alternative::kGreater});
+  const auto u_forth = statistics::mann_whitney(x, y, {.alternative = statistics::Alternative::kLess});
+  const auto u_back = statistics::mann_whitney(y, x, {.alternative = statistics::Alternative::kGreater});
   EXPECT_NEAR(u_forth->p_value, u_back->p_value, 1e-13);
   EXPECT_NEAR(u_forth->estimate, -u_back->estimate, 1e-13);
 }
@@ -119,47 +130,53 @@ TEST(Invariance, SwappingGroupsTurnsTheSign) {
 TEST(Invariance, TwoGroupsOfAnovaAreStudent) {
   Rng rng(24);
   const Values x = normals(rng, 12), y = normals(rng, 15, 1);
-  const auto t = student_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95);
-  const auto f = one_way({x, y});
+  const auto t =
+      statistics::student_t(statistics::moments(x), statistics::moments(y), 0, statistics::Alternative::kTwoSided, 0.95);
+  const auto f = statistics::one_way({x, y});
   EXPECT_NEAR(f->f, t->statistic * t->statistic, 1e-10);
   EXPECT_NEAR(f->p_value, t->p_value, 1e-12);
-  const Moments groups[] = {moments(x), moments(y)};
-  const auto welch = welch_t(groups[0], groups[1], 0, Alternative::kTwoSided, 0.95);
-  EXPECT_NEAR(welch_anova(groups)->p_value, welch->p_value, 1e-12);
+  const statistics::Moments groups[] = {statistics::moments(x), statistics::moments(y)};
+  const auto welch = statistics::welch_t(groups[0], groups[1], 0, statistics::Alternative::kTwoSided, 0.95);
+  EXPECT_NEAR(statistics::welch_anova(groups)->p_value, welch->p_value, 1e-12);
 }
 
 TEST(Invariance, ConfidenceIntervalAgreesWithTheTest) {
   Rng rng(25);
   const Values x = normals(rng, 12), y = normals(rng, 15, 1);
-  const auto test = welch_t(moments(x), moments(y), 0, Alternative::kTwoSided, 0.95);
+  const auto test =
+      statistics::welch_t(statistics::moments(x), statistics::moments(y), 0, statistics::Alternative::kTwoSided, 0.95);
   for (double bound : {*test->conf_low, *test->conf_high})
-    EXPECT_NEAR(welch_t(moments(x), moments(y), bound, Alternative::kTwoSided, 0.95)->p_value, 0.05, 1e-10);
+    EXPECT_NEAR(
+        statistics::welch_t(statistics::moments(x), statistics::moments(y), bound, statistics::Alternative::kTwoSided, 0.95)
+            ->p_value,
+        0.05, 1e-10);
 }
 
 // Independent of any statistics library: the upper tail of t with 2 df is 1/2 (1 - t / sqrt(2 + t^2)), which for
 // large t is 1 / (2 t^2); with many df and large t the digits come from the complement alone.
 TEST(Distributions, SmallTailsKeepTheirDigits) {
-  EXPECT_NEAR(t_upper(1e150, 2) / (0.5 * 1e-300), 1, 1e-10);
-  EXPECT_NEAR(f_upper(1e300, 2, 2) / 1e-300, 1, 1e-10);  // F(2,2): upper tail 1 / (1 + f)
-  EXPECT_NEAR(normal_upper(37.0) / 5.7255712225245e-300, 1, 1e-9);
-  EXPECT_NEAR(chi_squared_upper(1380, 2) / std::exp(-690.0), 1, 1e-10);  // exp(-x / 2)
-  EXPECT_GT(studentized_range_upper(60, 3, 1000), 0);
-  EXPECT_LT(studentized_range_upper(60, 3, 1000), 1e-150);
+  EXPECT_NEAR(statistics::t_upper(1e150, 2) / (0.5 * 1e-300), 1, 1e-10);
+  EXPECT_NEAR(statistics::f_upper(1e300, 2, 2) / 1e-300, 1, 1e-10);  // F(2,2): upper tail 1 / (1 + f)
+  EXPECT_NEAR(statistics::normal_upper(37.0) / 5.7255712225245e-300, 1, 1e-9);
+  EXPECT_NEAR(statistics::chi_squared_upper(1380, 2) / std::exp(-690.0), 1, 1e-10);  // exp(-x / 2)
+  EXPECT_GT(statistics::studentized_range_upper(60, 3, 1000), 0);
+  EXPECT_LT(statistics::studentized_range_upper(60, 3, 1000), 1e-150);
 }
 
 TEST(Studentized, TwoMeansAreStudentsT) {
   for (double df : {1.0, 2.0, 5.0, 17.5, 200.0})
     for (double t : {0.1, 1.0, 2.5, 8.0, 40.0})
-      EXPECT_NEAR(studentized_range_upper(t * std::sqrt(2.0), 2, df) / t_two_sided(t, df), 1, 1e-9) << df << " " << t;
+      EXPECT_NEAR(statistics::studentized_range_upper(t * std::sqrt(2.0), 2, df) / statistics::t_two_sided(t, df), 1, 1e-9)
+          << df << " " << t;
 }
 
 TEST(Studentized, OneComparisonOfDunnettIsStudentsT) {
   const double lambda[] = {std::sqrt(0.5)};
   for (double df : {2.0, 12.0, 300.0}) {
     for (double t : {0.5, 2.0, 6.0}) {
-      EXPECT_NEAR(dunnett_upper(t, lambda, df, true) / t_two_sided(t, df), 1, 1e-9);
-      EXPECT_NEAR(dunnett_upper(t, lambda, df, false) / t_upper(t, df), 1, 1e-9);
-      EXPECT_NEAR(dunnett_upper(-t, lambda, df, false) / t_upper(-t, df), 1, 1e-9);
+      EXPECT_NEAR(statistics::dunnett_upper(t, lambda, df, true) / statistics::t_two_sided(t, df), 1, 1e-9);
+      EXPECT_NEAR(statistics::dunnett_upper(t, lambda, df, false) / statistics::t_upper(t, df), 1, 1e-9);
+      EXPECT_NEAR(statistics::dunnett_upper(-t, lambda, df, false) / statistics::t_upper(-t, df), 1, 1e-9);
     }
   }
 }
@@ -167,7 +184,8 @@ TEST(Studentized, OneComparisonOfDunnettIsStudentsT) {
 TEST(Studentized, QuantileInvertsTheTail) {
   for (double df : {3.0, 20.0, 500.0})
     for (double upper : {0.2, 0.05, 0.001})
-      EXPECT_NEAR(studentized_range_upper(studentized_range_quantile(upper, 4, df), 4, df) / upper, 1, 1e-9);
+      EXPECT_NEAR(statistics::studentized_range_upper(statistics::studentized_range_quantile(upper, 4, df), 4, df) / upper, 1,
+                  1e-9);
 }
 
 // All cells' segmentations, one by one.
@@ -177,7 +195,7 @@ double best_cost(const Values& x, size_t from, double penalty, size_t least, std
   double best = 1e299;
   for (size_t to = from + least; to <= x.size(); ++to) {
     if (to != x.size() && x.size() - to < least) continue;
-    const double cost = moments(std::span(x).subspan(from, to - from)).m2;
+    const double cost = statistics::moments(std::span(x).subspan(from, to - from)).m2;
     best = std::min(best, cost + penalty + best_cost(x, to, penalty, least, memo));
   }
   return memo[from] = best;
@@ -193,14 +211,14 @@ TEST(ChangePoints, CostEqualsBruteForce) {
       for (uint64_t i = 0, n = 2 + rng.below(8); i < n; ++i) x.push_back(level + standard_normal(rng));
     }
     const double penalty = 1 + 8 * rng.uniform();
-    const auto changes = change_points(x, penalty, least);
+    const auto changes = statistics::change_points(x, penalty, least);
     ASSERT_TRUE(changes);
     double cost = -penalty;
     size_t first = 0;
     for (size_t i = 0; i <= changes->size(); ++i) {
       const size_t end = i < changes->size() ? (*changes)[i] : x.size();
       EXPECT_GE(end - first, least);
-      cost += penalty + moments(std::span(x).subspan(first, end - first)).m2;
+      cost += penalty + statistics::moments(std::span(x).subspan(first, end - first)).m2;
       first = end;
     }
     std::vector<double> memo(x.size() + 1, 1e301);
@@ -212,7 +230,7 @@ TEST(ChangePoints, FindsAStep) {
   Rng rng(32);
   Values x = normals(rng, 60, 0, 0.3);
   for (size_t i = 40; i < 60; ++i) x[i] += 2;
-  const auto changes = change_points(x, default_penalty(x), 1);
+  const auto changes = statistics::change_points(x, statistics::default_penalty(x), 1);
   ASSERT_TRUE(changes);
   ASSERT_EQ(changes->size(), 1u);
   EXPECT_EQ((*changes)[0], 40u);

@@ -12,7 +12,7 @@
 namespace stab::analysis {
 
 inline double standard_normal(Rng& rng) {
-  return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
+  return statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
 }
 
 struct LabShape {
@@ -28,13 +28,13 @@ struct LabShape {
 };
 
 // Randomized complete blocks in wall time, seconds around 0.5.
-inline Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
-  Samples samples;
+inline report::Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
+  report::Samples samples;
   samples.experiment = "lua-layout";
   samples.factors = {{"code", {"off", "shuffle"}, true, 0},
                      {"stack", {"zero", "on"}, true, 0},
                      {"heap", {"base", "page"}, true, 0}};
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
   Rng rng = Rng::stream(seed, "lab samples");
   uint32_t order = 0;
   for (int program = 0; program < shape.programs; ++program) {
@@ -47,7 +47,7 @@ inline Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
       std::vector<uint16_t> cells{0, 1, 2, 3, 4, 5, 6, 7};
       rng.shuffle(cells);
       for (uint16_t cell : cells) {
-        Trial trial;
+        report::Trial trial;
         trial.workload = static_cast<uint32_t>(program);
         trial.levels = {static_cast<uint16_t>(cell >> 2), static_cast<uint16_t>(cell >> 1 & 1),
                         static_cast<uint16_t>(cell & 1)};
@@ -63,7 +63,7 @@ inline Samples lab_samples(uint64_t seed, const LabShape& shape = {}) {
                                 trial.levels[1] * shape.stack_effect + trial.levels[2] * shape.heap_effect +
                                 layout + shape.noise * standard_normal(rng);
         trial.values = {std::exp(log_time)};
-        Dose dose;
+        report::Dose dose;
         dose.functions = 900;
         if (shuffled) {
           dose.functions_moved = 870;

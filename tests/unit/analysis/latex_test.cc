@@ -94,28 +94,28 @@ TEST(Latex, TheParserSeesWhatIsWrong) {
 }
 
 TEST(Latex, NothingOfANameIsACommandAGroupOrAPlaceOfATable) {
-  EXPECT_EQ(fault_of(as_latex(kHostile)), "") << as_latex(kHostile);
-  EXPECT_EQ(as_latex("a_b & 5 %"), "a\\_b \\& 5 \\%");
-  EXPECT_EQ(as_latex("\\"), "\\textbackslash{}");
-  EXPECT_EQ(as_latex("−1 × α"), "$-$1 $\\times$ $\\alpha$");
-  EXPECT_EQ(as_latex("Grüße"), "Grüße");
-  EXPECT_EQ(as_latex("[x"), "{[}x") << "it would be an argument of the line end before it";
-  EXPECT_EQ(as_latex("a\tb\nc\x1b[1m\xff"), "a b c?{[}1m?");
+  EXPECT_EQ(fault_of(text::as_latex(kHostile)), "") << text::as_latex(kHostile);
+  EXPECT_EQ(text::as_latex("a_b & 5 %"), "a\\_b \\& 5 \\%");
+  EXPECT_EQ(text::as_latex("\\"), "\\textbackslash{}");
+  EXPECT_EQ(text::as_latex("−1 × α"), "$-$1 $\\times$ $\\alpha$");
+  EXPECT_EQ(text::as_latex("Grüße"), "Grüße");
+  EXPECT_EQ(text::as_latex("[x"), "{[}x") << "it would be an argument of the line end before it";
+  EXPECT_EQ(text::as_latex("a\tb\nc\x1b[1m\xff"), "a b c?{[}1m?");
 }
 
 TEST(Latex, NoTwoCharactersOfANameBecomeAnother) {
-  EXPECT_EQ(as_latex("--param -O2 ---"), "-{}-param -O2 -{}-{}-");
-  EXPECT_EQ(as_latex("''``,,?`!`"), "'{}'`{}`,{},?{}`!{}`");
-  EXPECT_EQ(as_latex("1–2"), "1--2") << "a dash that is one stays one";
+  EXPECT_EQ(text::as_latex("--param -O2 ---"), "-{}-param -O2 -{}-{}-");
+  EXPECT_EQ(text::as_latex("''``,,?`!`"), "'{}'`{}`,{},?{}`!{}`");
+  EXPECT_EQ(text::as_latex("1–2"), "1--2") << "a dash that is one stays one";
 }
 
 TEST(Latex, ATableKeepsItsColumnsWhateverItHolds) {
-  TextTable table({{kHostile, TextTable::Align::kLeft}, {"p", TextTable::Align::kRight}});
+  text::TextTable table({{kHostile, text::TextTable::Align::kLeft}, {"p", text::TextTable::Align::kRight}});
   for (int i = 0; i < 100; ++i) table.add({i % 3 == 0 ? kHostile : "plain", "0.05"});
   const std::string text = table.latex(kHostile);
   EXPECT_EQ(fault_of(text), "") << text.substr(0, 600);
   EXPECT_THAT(text, HasSubstr("\\begin{longtable}{lr}"));
-  TextTable small({{"a", TextTable::Align::kLeft}});
+  text::TextTable small({{"a", text::TextTable::Align::kLeft}});
   small.add({"b"});
   EXPECT_EQ(small.latex("c"),
             "\\begin{table}[htbp]\n\\centering\n\\caption{c}\n\\begin{tabular}{l}\n\\toprule\na \\\\\n\\midrule\nb \\\\\n"
@@ -123,12 +123,12 @@ TEST(Latex, ATableKeepsItsColumnsWhateverItHolds) {
 }
 
 TEST(Latex, AReportHasItsMainTables) {
-  Samples samples = lab_samples(3, {.programs = 3, .replicates = 10});
+  report::Samples samples = lab_samples(3, {.programs = 3, .replicates = 10});
   samples.workloads[1] = kHostile;
   samples.factors[1].levels[1] = "\\end{tabular}";
-  const auto report = analyse(samples);
+  const auto report = report::analyse(samples);
   ASSERT_TRUE(report);
-  const std::string text = render_latex(*report);
+  const std::string text = report::render_latex(*report);
   EXPECT_EQ(fault_of(text), "") << text;
   EXPECT_THAT(text, HasSubstr("wall\\_time, differences with 95 \\% intervals"));
   EXPECT_THAT(text, HasSubstr("wall\\_time, cells: geometric means"));
@@ -142,30 +142,31 @@ TEST(Latex, AReportHasItsMainTables) {
 // A factor of three levels against its variation between programs: without Greenhouse and Geisser's correction p holds for equal
 // correlations only.
 TEST(Latex, WhatHoldsForOtherProgramsHasATableOfItsOwn) {
-  Samples samples = lab_samples(3, {.programs = 3, .replicates = 10, .stack_effect = 0.02});
+  report::Samples samples = lab_samples(3, {.programs = 3, .replicates = 10, .stack_effect = 0.02});
   samples.factors[1].levels.push_back("half");
-  for (Trial& trial : samples.trials)
+  for (report::Trial& trial : samples.trials)
     if (trial.levels[1] == 1 && trial.block % 2) trial.levels[1] = 2;
-  const auto report = analyse(with_layouts(samples));
+  const auto report = report::analyse(with_layouts(samples));
   ASSERT_TRUE(report) << report.error().message;
   const auto within =
-      std::find_if(report->anovas.begin(), report->anovas.end(), [](const AnovaTable& t) { return t.within_subjects; });
+      std::find_if(report->anovas.begin(), report->anovas.end(), [](const report::AnovaTable& t) { return t.within_subjects; });
   ASSERT_NE(within, report->anovas.end());
-  const auto row = std::find_if(within->rows.begin(), within->rows.end(), [](const AnovaRow& r) { return r.term == "stack"; });
+  const auto row =
+      std::find_if(within->rows.begin(), within->rows.end(), [](const statistics::AnovaRow& r) { return r.term == "stack"; });
   ASSERT_NE(row, within->rows.end());
-  const TermError& error = within->errors[static_cast<size_t>(row - within->rows.begin())];
+  const report::TermError& error = within->errors[static_cast<size_t>(row - within->rows.begin())];
   ASSERT_EQ(error.df, 4);
   ASSERT_GT(error.p_greenhouse_geisser, *row->p_value);
-  const std::string text = render_latex(*report);
+  const std::string text = report::render_latex(*report);
   EXPECT_EQ(fault_of(text), "") << text;
   const size_t own = text.find("analysis of variance for others like these programs");
   ASSERT_NE(own, std::string::npos) << text;
   EXPECT_EQ(text.find("these programs &", text.find("analysis of variance")), std::string::npos);
   EXPECT_THAT(text.substr(own), HasSubstr("term & df & error df & sum of squares & F & p & p (GG) & partial eta squared"));
   EXPECT_THAT(text.substr(own), HasSubstr("stack & 2 & 4 & "));
-  EXPECT_THAT(text.substr(own),
-              HasSubstr(" & " + as_latex(p_text(*row->p_value)) + " & " + as_latex(p_text(error.p_greenhouse_geisser)) + " & "));
-  const AnovaTable& alone = report->anovas[0];
+  EXPECT_THAT(text.substr(own), HasSubstr(" & " + text::as_latex(text::p_text(*row->p_value)) + " & " +
+                                          text::as_latex(text::p_text(error.p_greenhouse_geisser)) + " & "));
+  const report::AnovaTable& alone = report->anovas[0];
   ASSERT_FALSE(alone.robust_method.empty());
   EXPECT_THAT(text.substr(0, own), HasSubstr("p & p (" + alone.robust_method + ")"));
 }

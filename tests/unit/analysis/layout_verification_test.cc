@@ -22,7 +22,7 @@ struct Made {
   bool stepped = false;  // links differ by one place of four, as far from each other
 };
 
-Samples made(uint64_t seed, const Made& how) {
+report::Samples made(uint64_t seed, const Made& how) {
   Rng rng = Rng::stream(seed, "layout verification test");
   const auto normal = [&rng] {
     double sum = 0;
@@ -30,7 +30,7 @@ Samples made(uint64_t seed, const Made& how) {
     return sum - 6;
   };
   const auto of_links = [&] { return how.stepped ? (static_cast<double>(rng.below(4)) - 1.5) / std::sqrt(1.25) : normal(); };
-  Samples out;
+  report::Samples out;
   out.experiment = "p-verify";
   out.workloads = {"p"};
   out.factors = {{.name = "code", .levels = {"off", "shuffle"}, .layout = true, .baseline = 0, .fixed = {true, false}},
@@ -39,7 +39,7 @@ Samples made(uint64_t seed, const Made& how) {
   if (how.simulated) out.simulated = {"cachegrind"};
   for (uint16_t file = 0; file < 2; ++file) {
     const auto trial = [&](uint16_t code, uint64_t layout, double logarithm) {
-      Trial one;
+      report::Trial one;
       one.levels = {code, file};
       one.fixed_code = code == 0;
       one.layout = uint64_t{file} << 32 | layout;
@@ -57,35 +57,35 @@ Samples made(uint64_t seed, const Made& how) {
 }
 
 TEST(LayoutVerification, SaysTheGainAndThatItIsThePlaces) {
-  const auto report = verify_layouts(made(1, {.gain = -0.05, .file_sd = 0.004}), kFiles);
+  const auto report = report::verify_layouts(made(1, {.gain = -0.05, .file_sd = 0.004}), kFiles);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->files.size(), 1u);
-  const VerifiedFile& file = report->files[0];
+  const report::VerifiedFile& file = report->files[0];
   EXPECT_EQ(file.name, "advised");
-  EXPECT_EQ(file.verdict, Verdict::kChanged);
+  EXPECT_EQ(file.verdict, report::Verdict::kChanged);
   EXPECT_LT(file.links.ratio.low, std::exp(-0.05));
   EXPECT_GT(file.links.ratio.high, std::exp(-0.05));
   EXPECT_EQ(file.links.file_count, 10u) << "links are the units, not their runs";
   EXPECT_EQ(file.as_linked.file_count, 2u);
   EXPECT_LT(file.spread.ratio.high, 1);
-  EXPECT_EQ(file.vanishes, Vanishes::kYes);
-  const std::string text = render_verification_text(*report, 120), json = render_verification_json(*report);
+  EXPECT_EQ(file.vanishes, report::Vanishes::kYes);
+  const std::string text = report::render_verification_text(*report, 120), json = report::render_verification_json(*report);
   EXPECT_THAT(text, HasSubstr("'advised' makes the program faster"));
   EXPECT_THAT(text, HasSubstr("it is the places that make it"));
   EXPECT_THAT(json, HasSubstr("\"vanishes\": \"yes\""));
 }
 
 TEST(LayoutVerification, ARemainingGainIsNotOfPlaces) {
-  const auto report = verify_layouts(made(2, {.gain = -0.05, .moving_gain = -0.05}), kFiles);
+  const auto report = report::verify_layouts(made(2, {.gain = -0.05, .moving_gain = -0.05}), kFiles);
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->files[0].vanishes, Vanishes::kNo);
-  EXPECT_THAT(render_verification_text(*report, 120), HasSubstr("differ by more than places"));
+  EXPECT_EQ(report->files[0].vanishes, report::Vanishes::kNo);
+  EXPECT_THAT(report::render_verification_text(*report, 120), HasSubstr("differ by more than places"));
 }
 
 TEST(LayoutVerification, NothingIsFoundWhereNothingIs) {
-  const auto report = verify_layouts(made(3, {}), kFiles);
+  const auto report = report::verify_layouts(made(3, {}), kFiles);
   ASSERT_TRUE(report);
-  EXPECT_NE(report->files[0].verdict, Verdict::kChanged);
+  EXPECT_NE(report->files[0].verdict, report::Verdict::kChanged);
   EXPECT_LT(report->files[0].spread.ratio.low, 1);
   EXPECT_GT(report->files[0].spread.ratio.high, 1);
 }
@@ -93,39 +93,39 @@ TEST(LayoutVerification, NothingIsFoundWhereNothingIs) {
 // Runs of one binary are equal in a simulation, and all links may be.
 TEST(LayoutVerification, ASimulationsRatiosAreExact) {
   const auto report =
-      verify_layouts(made(4, {.gain = -0.05, .plain_sd = 0, .file_sd = 0, .noise = 0, .simulated = true}), kFiles);
+      report::verify_layouts(made(4, {.gain = -0.05, .plain_sd = 0, .file_sd = 0, .noise = 0, .simulated = true}), kFiles);
   ASSERT_TRUE(report);
-  const VerifiedFile& file = report->files[0];
+  const report::VerifiedFile& file = report->files[0];
   EXPECT_TRUE(file.as_linked.is_exact);
   EXPECT_DOUBLE_EQ(file.as_linked.ratio.estimate, std::exp(-0.05));
-  EXPECT_EQ(file.verdict, Verdict::kChanged);
-  EXPECT_EQ(file.vanishes, Vanishes::kYes);
+  EXPECT_EQ(file.verdict, report::Verdict::kChanged);
+  EXPECT_EQ(file.vanishes, report::Vanishes::kYes);
   EXPECT_THAT(file.spread.refused, HasSubstr("don't differ"));
 }
 
 TEST(LayoutVerification, MoreOfAThroughputIsFaster) {
-  Samples samples = made(5, {.gain = 0.05, .moving_gain = 0});
+  report::Samples samples = made(5, {.gain = 0.05, .moving_gain = 0});
   samples.responses[0].higher_is_better = true;
-  const auto report = verify_layouts(samples, kFiles);
+  const auto report = report::verify_layouts(samples, kFiles);
   ASSERT_TRUE(report);
   EXPECT_LT(report->files[0].links.ratio.estimate, 1);
 }
 
 TEST(LayoutVerification, WithholdsAndRefuses) {
-  Samples samples = made(6, {.gain = -0.05});
+  report::Samples samples = made(6, {.gain = -0.05});
   samples.incomplete = true;
-  const auto withheld = verify_layouts(samples, kFiles);
-  EXPECT_EQ(withheld->files[0].verdict, Verdict::kWithheld);
-  EXPECT_EQ(withheld->files[0].vanishes, Vanishes::kUnsure);
-  EXPECT_THAT(render_verification_json(*withheld), HasSubstr("\"vanishes\": \"unsure\""));
+  const auto withheld = report::verify_layouts(samples, kFiles);
+  EXPECT_EQ(withheld->files[0].verdict, report::Verdict::kWithheld);
+  EXPECT_EQ(withheld->files[0].vanishes, report::Vanishes::kUnsure);
+  EXPECT_THAT(report::render_verification_json(*withheld), HasSubstr("\"vanishes\": \"unsure\""));
   samples = made(2, {.gain = -0.05, .moving_gain = -0.05});
   samples.incomplete = true;
-  const std::string early = render_verification_text(*verify_layouts(samples, kFiles), 1000);
+  const std::string early = report::render_verification_text(*report::verify_layouts(samples, kFiles), 1000);
   EXPECT_THAT(early, testing::Not(HasSubstr("differ by more than places")));
   EXPECT_THAT(early, HasSubstr("is left\n"));
-  EXPECT_FALSE(verify_layouts(samples, "opt"));
+  EXPECT_FALSE(report::verify_layouts(samples, "opt"));
   samples.trials[0].values[0] = 0;
-  EXPECT_THAT(verify_layouts(samples, kFiles).error().message, HasSubstr("not above 0"));
+  EXPECT_THAT(report::verify_layouts(samples, kFiles).error().message, HasSubstr("not above 0"));
 }
 
 // Eight files that do nothing: at 5 % each, one of three experiments would say of some file that more than its places differs.
@@ -133,19 +133,19 @@ TEST(LayoutVerification, AllFilesTogetherKeepTheLevelWhereCodeMoves) {
   int remains = 0;
   constexpr int kMade = 400;
   for (int i = 0; i < kMade; ++i) {
-    Samples samples = made(40000 + static_cast<uint64_t>(i), {.links = 2, .noise = 0.05});
+    report::Samples samples = made(40000 + static_cast<uint64_t>(i), {.links = 2, .noise = 0.05});
     for (uint16_t file = 2; file <= 8; ++file) {
       samples.factors[1].levels.push_back("file" + std::to_string(file));
-      for (Trial trial : made(100000 * file + static_cast<uint64_t>(i), {.links = 2, .noise = 0.05}).trials) {
+      for (report::Trial trial : made(100000 * file + static_cast<uint64_t>(i), {.links = 2, .noise = 0.05}).trials) {
         if (trial.levels[1] == 0) continue;
         trial.levels[1] = file;
         samples.trials.push_back(std::move(trial));
       }
     }
-    const auto report = verify_layouts(samples, kFiles);
+    const auto report = report::verify_layouts(samples, kFiles);
     ASSERT_TRUE(report);
-    for (const VerifiedFile& file : report->files) {
-      if (file.vanishes != Vanishes::kNo) continue;
+    for (const report::VerifiedFile& file : report->files) {
+      if (file.vanishes != report::Vanishes::kNo) continue;
       ++remains;
       break;
     }
@@ -156,7 +156,7 @@ TEST(LayoutVerification, AllFilesTogetherKeepTheLevelWhereCodeMoves) {
 // tests/reference/analysis/spread.R
 TEST(LayoutVerification, TheIntervalOfASpreadIsFishers) {
   const std::vector<double> file = {1.2, 0.7, 1.9, 1.4, 0.2}, plain = {2.1, 4.4, 0.3, 5.0, 2.2, 3.9};
-  const Interval ratio = ratio_of_spreads(moments(file), moments(plain), 0.05);
+  const report::Interval ratio = report::ratio_of_spreads(statistics::moments(file), statistics::moments(plain), 0.05);
   EXPECT_NEAR(ratio.estimate, 0.371036279186907, 1e-12);
   EXPECT_NEAR(ratio.low, 0.136507430130084, 1e-10);
   EXPECT_NEAR(ratio.high, 1.1354238078978, 1e-10);
@@ -169,15 +169,16 @@ TEST(LayoutVerification, IntervalsHoldWhatTheyPromise) {
   constexpr int kMade = 2000;
   for (int i = 0; i < kMade; ++i) {
     const Made steps{.gain = -0.01, .file_sd = 0.01, .noise = 0.0001, .stepped = true};
-    const auto stepped = verify_layouts(made(20000 + static_cast<uint64_t>(i), steps), kFiles);
+    const auto stepped = report::verify_layouts(made(20000 + static_cast<uint64_t>(i), steps), kFiles);
     stepped_gain += stepped->files[0].links.ratio.low <= std::exp(-0.01) && std::exp(-0.01) <= stepped->files[0].links.ratio.high;
     stepped_spread += stepped->files[0].spread.ratio.low <= 0.5 && 0.5 <= stepped->files[0].spread.ratio.high;
     const auto report =
-        verify_layouts(made(1000 + static_cast<uint64_t>(i), {.gain = -0.01, .file_sd = 0.01, .noise = 0.0001}), kFiles);
-    const VerifiedFile& file = report->files[0];
+        report::verify_layouts(made(1000 + static_cast<uint64_t>(i), {.gain = -0.01, .file_sd = 0.01, .noise = 0.0001}), kFiles);
+    const report::VerifiedFile& file = report->files[0];
     gain += file.links.ratio.low <= std::exp(-0.01) && std::exp(-0.01) <= file.links.ratio.high;
     spread += file.spread.ratio.low <= 0.5 && 0.5 <= file.spread.ratio.high;
-    alarms += verify_layouts(made(9000 + static_cast<uint64_t>(i), {.file_sd = 0.01}), kFiles)->files[0].links.p_value <= 0.05;
+    alarms +=
+        report::verify_layouts(made(9000 + static_cast<uint64_t>(i), {.file_sd = 0.01}), kFiles)->files[0].links.p_value <= 0.05;
   }
   // 95 and 5 %, give or take three standard errors of 0.0049.
   EXPECT_NEAR(gain / double{kMade}, 0.95, 0.015);

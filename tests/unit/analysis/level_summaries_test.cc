@@ -19,16 +19,16 @@ namespace {
 
 using Levels = std::vector<std::pair<std::string, std::string>>;
 
-const LevelSummary* find(const Report& report, const std::string& workload, const Levels& levels) {
-  for (const LevelSummary& one : report.level_summaries.all)
+const report::LevelSummary* find(const report::Report& report, const std::string& workload, const Levels& levels) {
+  for (const report::LevelSummary& one : report.level_summaries.all)
     if (one.workload == workload && one.levels == levels) return &one;
   return nullptr;
 }
 
 // The trials themselves, by hand.
-std::vector<double> values_of(const Samples& samples, uint32_t workload, const std::vector<int>& wanted) {
+std::vector<double> values_of(const report::Samples& samples, uint32_t workload, const std::vector<int>& wanted) {
   std::vector<double> out;
-  for (const Trial& trial : samples.trials) {
+  for (const report::Trial& trial : samples.trials) {
     if (trial.workload != workload || !trial.excluded.empty()) continue;
     bool is_in = true;
     for (size_t f = 0; f < wanted.size(); ++f) is_in &= wanted[f] < 0 || trial.levels[f] == wanted[f];
@@ -39,7 +39,7 @@ std::vector<double> values_of(const Samples& samples, uint32_t workload, const s
 }
 
 TEST(LevelSummaries, EachLevelAndEachPairOfLevels) {
-  const Report report = *analyse(lab_samples(1, {.programs = 2, .replicates = 10}));
+  const report::Report report = *report::analyse(lab_samples(1, {.programs = 2, .replicates = 10}));
   // Of two programs: all, three factors of two levels, three pairs of factors of four.
   EXPECT_EQ(report.level_summaries.all.size(), 2u * (1 + 6 + 12));
   EXPECT_EQ(report.level_summaries.left_out, 0u);
@@ -49,11 +49,11 @@ TEST(LevelSummaries, EachLevelAndEachPairOfLevels) {
 }
 
 TEST(LevelSummaries, QuantilesAndCountsAreThoseOfTheTrials) {
-  Samples samples = lab_samples(2, {.programs = 2, .replicates = 9});
+  report::Samples samples = lab_samples(2, {.programs = 2, .replicates = 9});
   samples.trials[3].excluded = "rule";
-  const Report report = *analyse(samples);
+  const report::Report report = *report::analyse(samples);
   const std::vector<double> values = values_of(samples, 1, {1, -1, 0});
-  const LevelSummary& one = *find(report, "strings", {{"code", "shuffle"}, {"heap", "base"}});
+  const report::LevelSummary& one = *find(report, "strings", {{"code", "shuffle"}, {"heap", "base"}});
   EXPECT_EQ(one.n, values.size());
   EXPECT_EQ(one.cells, 2u);
   EXPECT_DOUBLE_EQ(one.least, values.front());
@@ -67,15 +67,15 @@ TEST(LevelSummaries, QuantilesAndCountsAreThoseOfTheTrials) {
 }
 
 TEST(LevelSummaries, OfOneCellItsMeanIsTheCells) {
-  Samples samples = lab_samples(3, {.programs = 1, .replicates = 12});
+  report::Samples samples = lab_samples(3, {.programs = 1, .replicates = 12});
   // The third factor is gone: two make the cells.
-  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels[2] == 1; });
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[2] == 1; });
   samples.factors.pop_back();
-  for (Trial& trial : samples.trials) trial.levels.pop_back();
-  const Report report = *analyse(samples);
+  for (report::Trial& trial : samples.trials) trial.levels.pop_back();
+  const report::Report report = *report::analyse(samples);
   ASSERT_EQ(report.cells.size(), 4u);
-  for (const Cell& cell : report.cells) {
-    const LevelSummary& one = *find(report, "fib", {{"code", cell.levels[0]}, {"stack", cell.levels[1]}});
+  for (const report::Cell& cell : report.cells) {
+    const report::LevelSummary& one = *find(report, "fib", {{"code", cell.levels[0]}, {"stack", cell.levels[1]}});
     EXPECT_EQ(one.n, cell.n);
     EXPECT_EQ(one.median, cell.median);
     EXPECT_EQ(one.one_layout, cell.one_layout);
@@ -89,10 +89,10 @@ TEST(LevelSummaries, OfOneCellItsMeanIsTheCells) {
 // Of several cells of rows that are in no blocks: the mean of their means, and the error from within them, with degrees of
 // freedom by Satterthwaite, written down here once more.
 TEST(LevelSummaries, OfSeveralCellsTheErrorComesFromWithinThem) {
-  Samples samples = lab_samples(4, {.programs = 1, .replicates = 15, .heap_effect = -0.3});
-  samples.unit = Unit::kRow;
-  const Report report = *analyse(samples);
-  const LevelSummary& one = *find(report, "fib", {{"code", "shuffle"}});
+  report::Samples samples = lab_samples(4, {.programs = 1, .replicates = 15, .heap_effect = -0.3});
+  samples.unit = report::Unit::kRow;
+  const report::Report report = *report::analyse(samples);
+  const report::LevelSummary& one = *find(report, "fib", {{"code", "shuffle"}});
   double mean = 0, variance = 0, df = 0;
   for (const int stack : {0, 1})
     for (const int heap : {0, 1}) {
@@ -107,7 +107,7 @@ TEST(LevelSummaries, OfSeveralCellsTheErrorComesFromWithinThem) {
       df += part * part / 14;
     }
   df = variance * variance / df;
-  const double half = t_quantile(0.975, df) * std::sqrt(variance);
+  const double half = statistics::t_quantile(0.975, df) * std::sqrt(variance);
   ASSERT_TRUE(one.interval.has_value()) << one.no_interval;
   EXPECT_NEAR(one.mean, std::exp(mean), 1e-12);
   EXPECT_NEAR(one.interval->first, std::exp(mean - half), 1e-10);
@@ -116,23 +116,23 @@ TEST(LevelSummaries, OfSeveralCellsTheErrorComesFromWithinThem) {
 }
 
 // What a block did to all its trials, beside what lab_samples() does.
-Samples with_block_effects(uint64_t seed, double sd, LabShape shape = {.programs = 1, .replicates = 15}) {
-  Samples samples = lab_samples(seed, shape);
+report::Samples with_block_effects(uint64_t seed, double sd, LabShape shape = {.programs = 1, .replicates = 15}) {
+  report::Samples samples = lab_samples(seed, shape);
   Rng rng = Rng::stream(seed, "block effects");
   std::vector<double> effects(static_cast<size_t>(shape.replicates));
   for (double& effect : effects) effect = sd * standard_normal(rng);
-  for (Trial& trial : samples.trials) *trial.values[0] *= std::exp(effects[trial.block]);
+  for (report::Trial& trial : samples.trials) *trial.values[0] *= std::exp(effects[trial.block]);
   return samples;
 }
 
 TEST(LevelSummaries, OfCellsInTheSameBlocksTheIntervalIsThatOfTheBlocksMeans) {
-  const Samples samples = with_block_effects(4, 0.03);
-  const Report report = *analyse(samples);
-  const LevelSummary& one = *find(report, "fib", {{"code", "shuffle"}});
+  const report::Samples samples = with_block_effects(4, 0.03);
+  const report::Report report = *report::analyse(samples);
+  const report::LevelSummary& one = *find(report, "fib", {{"code", "shuffle"}});
   std::vector<double> blocks(15);
-  for (const Trial& trial : samples.trials)
+  for (const report::Trial& trial : samples.trials)
     if (trial.levels[0] == 1) blocks[trial.block] += std::log(*trial.values[0]) / 4;
-  const ConfidenceInterval interval = mean_interval(moments(blocks), 0.95);
+  const statistics::ConfidenceInterval interval = statistics::mean_interval(statistics::moments(blocks), 0.95);
   ASSERT_TRUE(one.interval.has_value()) << one.no_interval;
   EXPECT_NEAR(one.interval->first, std::exp(interval.low), 1e-12);
   EXPECT_NEAR(one.interval->second, std::exp(interval.high), 1e-12);
@@ -144,14 +144,15 @@ TEST(LevelSummaries, TheIntervalCoversTheMeanOfWhatBlocksDo) {
   for (const bool with_gaps : {false, true}) {
     int covered = 0;
     for (uint64_t seed = 1; seed <= 400; ++seed) {
-      Samples samples = with_block_effects(seed, 0.03);
+      report::Samples samples = with_block_effects(seed, 0.03);
       Rng rng = Rng::stream(seed, "gaps");
       if (with_gaps)
-        for (Trial& trial : samples.trials)
+        for (report::Trial& trial : samples.trials)
           if (rng.below(5) == 0) trial.excluded = "rule";
-      const LevelSummaries summaries = level_summaries_of(samples, {{units_of(samples, 0, 0)}});
-      const auto one = std::find_if(summaries.all.begin(), summaries.all.end(),
-                                    [](const LevelSummary& other) { return other.levels == Levels{{"code", "shuffle"}}; });
+      const report::LevelSummaries summaries = report::level_summaries_of(samples, {{report::units_of(samples, 0, 0)}});
+      const auto one = std::find_if(summaries.all.begin(), summaries.all.end(), [](const report::LevelSummary& other) {
+        return other.levels == Levels{{"code", "shuffle"}};
+      });
       ASSERT_TRUE(one != summaries.all.end() && one->interval.has_value());
       covered += one->interval->first <= truth && truth <= one->interval->second;
     }
@@ -162,53 +163,53 @@ TEST(LevelSummaries, TheIntervalCoversTheMeanOfWhatBlocksDo) {
 }
 
 TEST(LevelSummaries, LinksThatComeBackInSeveralBlocksHaveNoInterval) {
-  Samples samples = lab_samples(5, {.programs = 1, .replicates = 10});
+  report::Samples samples = lab_samples(5, {.programs = 1, .replicates = 10});
   // Each cell with links of its own, as builds of several options have them.
-  for (Trial& trial : samples.trials) {
+  for (report::Trial& trial : samples.trials) {
     trial.fixed_code = true;
     trial.layout = 100u * (4u * trial.levels[0] + 2u * trial.levels[1] + trial.levels[2]) + trial.block % 5;
   }
-  const Report report = *analyse(samples);
-  const LevelSummary& one = *find(report, "fib", {{"code", "off"}});
+  const report::Report report = *report::analyse(samples);
+  const report::LevelSummary& one = *find(report, "fib", {{"code", "off"}});
   EXPECT_FALSE(one.interval.has_value());
   EXPECT_NE(one.no_interval.find("came back in several blocks"), std::string::npos);
 }
 
 TEST(LevelSummaries, OfProgramsWithoutAFactorEachHasIts) {
-  Samples samples = lab_samples(8, {.programs = 2, .replicates = 6});
-  std::erase_if(samples.trials, [](const Trial& trial) { return trial.levels != std::vector<uint16_t>{1, 1, 1}; });
-  for (Trial& trial : samples.trials) trial.levels = {0, 0, 0};
-  for (Factor& factor : samples.factors) factor.levels = {factor.levels[1]};
-  const Report report = *analyse(samples);
+  report::Samples samples = lab_samples(8, {.programs = 2, .replicates = 6});
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels != std::vector<uint16_t>{1, 1, 1}; });
+  for (report::Trial& trial : samples.trials) trial.levels = {0, 0, 0};
+  for (report::Factor& factor : samples.factors) factor.levels = {factor.levels[1]};
+  const report::Report report = *report::analyse(samples);
   ASSERT_EQ(report.level_summaries.all.size(), 2u);
   EXPECT_EQ(find(report, "strings", {})->n, 6u);
 }
 
 TEST(LevelSummaries, CellsThatRanTheSameLinksHaveNoInterval) {
-  Samples samples = lab_samples(5, {.programs = 1, .replicates = 10, .links = 5});
-  for (Trial& trial : samples.trials) {
+  report::Samples samples = lab_samples(5, {.programs = 1, .replicates = 10, .links = 5});
+  for (report::Trial& trial : samples.trials) {
     trial.fixed_code = trial.levels[0] == 0;
     trial.layout = trial.fixed_code ? trial.link : 100 + trial.order;
   }
-  const Report report = *analyse(samples);
-  const LevelSummary& linked = *find(report, "fib", {{"code", "off"}});
+  const report::Report report = *report::analyse(samples);
+  const report::LevelSummary& linked = *find(report, "fib", {{"code", "off"}});
   EXPECT_FALSE(linked.interval.has_value());
   EXPECT_NE(linked.no_interval.find("same links"), std::string::npos);
   EXPECT_TRUE(find(report, "fib", {{"code", "shuffle"}})->interval.has_value());
 }
 
 TEST(LevelSummaries, TooManyPairsAreLeftOutAndCounted) {
-  const Report report = *analyse(lab_samples(6, {.programs = 30, .replicates = 2}));
+  const report::Report report = *report::analyse(lab_samples(6, {.programs = 30, .replicates = 2}));
   EXPECT_EQ(report.level_summaries.all.size(), 30u * 7) << "levels, and all trials of a program";
   EXPECT_EQ(report.level_summaries.left_out, 30u * 12);
 }
 
 TEST(LevelSummaries, AreInTheJson) {
-  const Report report = *analyse(lab_samples(7, {.programs = 1, .replicates = 4}));
-  const auto json = nlohmann::json::parse(to_json(report));
+  const report::Report report = *report::analyse(lab_samples(7, {.programs = 1, .replicates = 4}));
+  const auto json = nlohmann::json::parse(report::to_json(report));
   ASSERT_EQ(json["level_summaries"].size(), report.level_summaries.all.size());
   const auto& one = json["level_summaries"][1];
-  const LevelSummary& summary = report.level_summaries.all[1];
+  const report::LevelSummary& summary = report.level_summaries.all[1];
   EXPECT_EQ(one["levels"], (nlohmann::json{{"code", "off"}}));
   EXPECT_EQ(one["n"], summary.n);
   EXPECT_EQ(one["median"], summary.median);

@@ -14,25 +14,25 @@ namespace {
 
 struct Case {
   std::string name;
-  Samples samples;
+  report::Samples samples;
   std::map<std::string, double> values;
 };
 
-Samples empty_samples() {
-  Samples samples;
+report::Samples empty_samples() {
+  report::Samples samples;
   samples.experiment = "machines";
   samples.workloads = {"work"};
-  Factor code{.name = "code", .levels = {"shuffle"}, .layout = true};
-  Factor opt{.name = "opt", .levels = {"a", "b"}};
+  report::Factor code{.name = "code", .levels = {"shuffle"}, .layout = true};
+  report::Factor opt{.name = "opt", .levels = {"a", "b"}};
   samples.factors = {code, opt};
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLinear, .margin = 1}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLinear, .margin = 1}};
   return samples;
 }
 
 // A block of two trials, each in a layout of its own.
-void add_block(Samples& samples, uint32_t machine, uint32_t block, double a, double b) {
+void add_block(report::Samples& samples, uint32_t machine, uint32_t block, double a, double b) {
   for (const uint16_t level : {0, 1}) {
-    Trial trial;
+    report::Trial trial;
     trial.levels = {0, level};
     trial.block = block;
     trial.order = 2 * block + level;
@@ -75,10 +75,10 @@ TEST(Machines, AgreeWithR) {
   ASSERT_EQ(all.size(), 4u);
   for (const Case& one : all) {
     SCOPED_TRACE(one.name);
-    const auto report = analyse(one.samples);
+    const auto report = report::analyse(one.samples);
     ASSERT_TRUE(report.ok()) << report.error().message;
     ASSERT_EQ(report->machine_contrasts.size(), 1u);
-    const MachineContrast& contrast = report->machine_contrasts[0];
+    const report::MachineContrast& contrast = report->machine_contrasts[0];
     ASSERT_EQ(contrast.refused, "");
     EXPECT_EQ(contrast.machines.size(), one.samples.machines.size());
     const std::map<std::string, double> ours = {{"these", contrast.these.estimate},
@@ -107,43 +107,43 @@ TEST(Machines, AgreeWithR) {
 
 TEST(Machines, OneOfThemChangesNothing) {
   for (const Case& one : cases()) {
-    Samples none = one.samples, single = one.samples;
+    report::Samples none = one.samples, single = one.samples;
     none.machines.clear();
     single.machines = {"m0"};
-    for (Trial& trial : none.trials) trial.machine = 0;
-    for (Trial& trial : single.trials) trial.machine = 0;
-    const auto without = analyse(none), with = analyse(single);
+    for (report::Trial& trial : none.trials) trial.machine = 0;
+    for (report::Trial& trial : single.trials) trial.machine = 0;
+    const auto without = report::analyse(none), with = report::analyse(single);
     ASSERT_TRUE(without.ok() && with.ok());
-    EXPECT_EQ(to_json(*without), to_json(*with));
-    EXPECT_EQ(render_terminal(*without), render_terminal(*with));
-    EXPECT_EQ(to_json(*without).find("machine_contrasts"), std::string::npos);
+    EXPECT_EQ(report::to_json(*without), report::to_json(*with));
+    EXPECT_EQ(report::render_terminal(*without), report::render_terminal(*with));
+    EXPECT_EQ(report::to_json(*without).find("machine_contrasts"), std::string::npos);
   }
 }
 
 TEST(Machines, ThatLackACellAreSaid) {
-  Samples samples = cases()[0].samples;
-  std::erase_if(samples.trials, [](const Trial& trial) { return trial.machine == 2 && trial.levels[1] == 1; });
-  const auto report = analyse(samples);
+  report::Samples samples = cases()[0].samples;
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.machine == 2 && trial.levels[1] == 1; });
+  const auto report = report::analyse(samples);
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->machine_contrasts.size(), 1u);
   EXPECT_NE(report->machine_contrasts[0].refused, "");
-  EXPECT_NE(to_json(*report).find("machine_contrasts"), std::string::npos);
+  EXPECT_NE(report::to_json(*report).find("machine_contrasts"), std::string::npos);
   samples.trials[0].machine = 9;
-  EXPECT_FALSE(analyse(samples).ok());
+  EXPECT_FALSE(report::analyse(samples).ok());
 }
 
 TEST(Machines, CaveatsSayWhatDiffersAndWhatWasLost) {
-  Samples samples = cases()[3].samples;
+  report::Samples samples = cases()[3].samples;
   samples.machine_differences = {"cpu: X | Y"};
   samples.lost_machines = {"slot 1 on lab2"};
-  const auto report = analyse(samples);
+  const auto report = report::analyse(samples);
   ASSERT_TRUE(report.ok());
-  std::map<CaveatCode, std::string> said;
-  for (const Caveat& caveat : report->caveats) said[caveat.code] = caveat.message;
-  EXPECT_EQ(said[CaveatCode::kDifferentMachines], "machines differ: cpu: X | Y");
-  EXPECT_NE(said[CaveatCode::kLostMachines].find("slot 1 on lab2"), std::string::npos);
-  EXPECT_NE(said[CaveatCode::kFewMachines].find("2 machines"), std::string::npos);
-  const std::string text = render_terminal(*report);
+  std::map<report::CaveatCode, std::string> said;
+  for (const report::Caveat& caveat : report->caveats) said[caveat.code] = caveat.message;
+  EXPECT_EQ(said[report::CaveatCode::kDifferentMachines], "machines differ: cpu: X | Y");
+  EXPECT_NE(said[report::CaveatCode::kLostMachines].find("slot 1 on lab2"), std::string::npos);
+  EXPECT_NE(said[report::CaveatCode::kFewMachines].find("2 machines"), std::string::npos);
+  const std::string text = report::render_terminal(*report);
   EXPECT_NE(text.find("machines like these"), std::string::npos) << text;
 }
 

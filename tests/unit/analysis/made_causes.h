@@ -7,7 +7,7 @@
 #include "analysis/statistics/cause.h"
 #include "base/rng.h"
 
-namespace stab::analysis {
+namespace stab::statistics {
 
 // All of logarithms: 0.01 is 1 %.
 struct MadeCause {
@@ -92,4 +92,4 @@ inline bool is_wrong(const MadeCause& truth, const CauseSettings& settings, Caus
   return false;
 }
 
-}  // namespace stab::analysis
+}  // namespace stab::statistics

@@ -24,9 +24,9 @@ struct MadeShape {
 inline constexpr double kLineEffects[4] = {-0.012, 0.010, 0.015, -0.013};
 inline constexpr double kHalfEffects[2] = {-0.006, 0.006};
 
-inline PlacementData made_placements(uint64_t seed, const MadeShape& shape = {}) {
+inline report::PlacementData made_placements(uint64_t seed, const MadeShape& shape = {}) {
   Rng rng = Rng::stream(seed, "made placements");
-  PlacementData data;
+  report::PlacementData data;
   data.experiment = "made";
   data.workload = "loops";
   data.unit = "epoch";

@@ -21,15 +21,15 @@ struct ReplayShape {
   std::optional<double> excess = {};
 };
 
-inline Samples replay_samples(uint64_t seed, const ReplayShape& shape = {}) {
+inline report::Samples replay_samples(uint64_t seed, const ReplayShape& shape = {}) {
   Rng rng = Rng::stream(seed, "replay samples");
-  Samples samples;
+  report::Samples samples;
   samples.experiment = "lua-layout-trial-91";
   samples.workloads = {"fib"};
   samples.factors = {{"code", {shape.links > 0 ? "off" : "shuffle"}, true, 0, {shape.links > 0}},
                      {"layout", {"fresh", "trial-91"}, false, 0, {}}};
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
-  samples.replayed = ReplayedTrial{91, "lua-layout", 1, shape.excess};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
+  samples.replayed = report::ReplayedTrial{91, "lua-layout", 1, shape.excess};
   const auto layout = [&] {
     // An exponential has mean and deviation 1.
     if (!shape.skewed) return shape.layout_sd * standard_normal(rng);
@@ -41,7 +41,7 @@ inline Samples replay_samples(uint64_t seed, const ReplayShape& shape = {}) {
     const double moment = shape.block_sd * standard_normal(rng);
     const bool first = rng.next() & 1;
     for (const bool own : {first, !first}) {
-      Trial trial;
+      report::Trial trial;
       trial.levels = {0, static_cast<uint16_t>(own)};
       trial.block = static_cast<uint32_t>(block);
       trial.order = static_cast<uint32_t>(samples.trials.size());

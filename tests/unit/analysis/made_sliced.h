@@ -35,9 +35,9 @@ struct SlicedShape {
   double layout_sd = 0;       // of layouts, besides what links add
 };
 
-inline Samples sliced_blocks(Rng& rng, const SlicedShape& shape) {
+inline report::Samples sliced_blocks(Rng& rng, const SlicedShape& shape) {
   const auto uniform = [&rng] { return (static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52; };
-  const auto normal = [&] { return normal_quantile(uniform()); };
+  const auto normal = [&] { return statistics::normal_quantile(uniform()); };
   // A mixture of normals of sd 1 in all: one in twenty has 3.93 times the spread of the others, so that the excess kurtosis is
   // 10, and that of a difference of two half of it.
   const auto error = [&] {
@@ -46,12 +46,12 @@ inline Samples sliced_blocks(Rng& rng, const SlicedShape& shape) {
     const double sd = uniform() < kShare ? kWide : 1;
     return normal() * sd / std::sqrt(1 - kShare + kShare * kWide * kWide);
   };
-  Samples samples;
+  report::Samples samples;
   samples.experiment = "sliced";
   samples.is_sliced = true;
   samples.factors = {{"code", {shape.links > 0 ? "off" : "shuffle"}, true, 0, {shape.links > 0}}, {"build", {}, false, 0, {}}};
   for (uint16_t cell = 0; cell < shape.cells; ++cell) samples.factors[1].levels.push_back("b" + std::to_string(cell));
-  samples.responses = {{.name = "cpu_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+  samples.responses = {{.name = "cpu_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
   uint32_t order = 0;
   for (uint32_t program = 0; program < shape.programs; ++program) {
     samples.workloads.push_back("program" + std::to_string(program));
@@ -68,7 +68,7 @@ inline Samples sliced_blocks(Rng& rng, const SlicedShape& shape) {
         const double layout = shape.layout_sd * normal();
         const double machine = last && shape.half_overlap && !alone ? 0.5 * common + 0.5 * shape.block_sd * normal() : common;
         for (uint32_t run = 0; run < shape.runs; ++run) {
-          Trial trial;
+          report::Trial trial;
           trial.workload = program;
           trial.levels = {0, cell};
           trial.block = block;

@@ -17,10 +17,11 @@ TEST(MixedCalibration, IntervalsOfTheBuildCover) {
     int wrong = 0;
     for (int round = 0; round < kRounds; ++round) {
       const MixedRows rows = mixed_rows(rng, shape, 0.3);
-      const auto fit =
-          fit_mixed(rows.columns, {"(intercept)", "build"}, rows.random, rows.values, DegreesOfFreedom::kKenwardRoger);
+      const auto fit = statistics::fit_mixed(rows.columns, {"(intercept)", "build"}, rows.random, rows.values,
+                                             statistics::DegreesOfFreedom::kKenwardRoger);
       ASSERT_TRUE(fit) << fit.error().text();
-      wrong += std::fabs(fit->fixed[1].estimate - 0.3) > t_quantile(0.975, fit->fixed[1].df) * fit->fixed[1].standard_error;
+      wrong += std::fabs(fit->fixed[1].estimate - 0.3) >
+               statistics::t_quantile(0.975, fit->fixed[1].df) * fit->fixed[1].standard_error;
     }
     std::printf("rate %s: %.4f\n", shape.name, wrong / double{kRounds});
     EXPECT_LE(wrong / double{kRounds}, 0.07 + 4 * std::sqrt(0.07 * 0.93 / kRounds)) << shape.name;

@@ -21,11 +21,11 @@ using ::testing::HasSubstr;
 const std::string kFolder = std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/";
 
 // The trials of data/mixed_report.csv; of one program where one is named.
-Samples exported(std::optional<uint32_t> only = {}) {
-  Samples samples;
+report::Samples exported(std::optional<uint32_t> only = {}) {
+  report::Samples samples;
   samples.factors = {{"code", {"off"}, true, 0, {true}}, {"opt", {"O1", "O2", "O3"}, false, 0, {}}};
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.03}};
-  samples.estimators = {{Estimator::Kind::kMixed, 0.5}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.03}};
+  samples.estimators = {{report::Estimator::Kind::kMixed, 0.5}};
   for (int program = 0; program < (only ? 1 : 6); ++program) samples.workloads.push_back("p" + std::to_string(program));
   std::ifstream file(kFolder + "data/mixed_report.csv");
   std::string line;
@@ -35,7 +35,7 @@ Samples exported(std::optional<uint32_t> only = {}) {
     std::istringstream words(line);
     uint32_t program = 0, opt = 0;
     double seconds = 0;
-    Trial trial;
+    report::Trial trial;
     words >> program >> opt >> trial.block >> trial.link >> seconds;
     if (only && program != *only) continue;
     trial.workload = only ? 0 : program;
@@ -64,28 +64,28 @@ std::vector<std::vector<std::string>> of_r(const std::string& name) {
   return out;
 }
 
-void expect_as_r(const std::string& name, const Samples& samples, const std::map<std::string, std::string>& terms) {
-  const auto report = analyse(samples);
+void expect_as_r(const std::string& name, const report::Samples& samples, const std::map<std::string, std::string>& terms) {
+  const auto report = report::analyse(samples);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->estimators.size(), 2u);
   const auto lines = of_r(name);
   ASSERT_EQ(lines.size(), 3u) << "no numbers of R for " << name;
   for (size_t i = 0; i < 2; ++i) {
-    const EstimatorContrast& contrast = report->estimators[i];
+    const report::EstimatorContrast& contrast = report->estimators[i];
     ASSERT_EQ(contrast.refused, "");
     EXPECT_EQ(contrast.estimator, "mixed");
     const bool several = samples.workloads.size() > 1;
-    EXPECT_EQ(contrast.population, several ? Population::kLikeThese : Population::kOneWorkload);
+    EXPECT_EQ(contrast.population, several ? report::Population::kLikeThese : report::Population::kOneWorkload);
     EXPECT_EQ(contrast.workload, several ? "" : "p0");
     EXPECT_EQ(contrast.n, several ? 6u : 15u);
     EXPECT_NEAR(std::log(contrast.interval.estimate), std::stod(lines[i][1]), 1e-6);
     EXPECT_NEAR(contrast.standard_error / std::stod(lines[i][2]), 1, 1e-4);
     EXPECT_NEAR(contrast.df / std::stod(lines[i][3]), 1, 1e-3);
     EXPECT_NEAR(contrast.p_value, std::stod(lines[i][4]), 1e-4);
-    const double half = t_quantile_upper(0.025, contrast.df) * contrast.standard_error;
+    const double half = statistics::t_quantile_upper(0.025, contrast.df) * contrast.standard_error;
     EXPECT_NEAR(contrast.interval.high, contrast.interval.estimate * std::exp(half), 1e-9);
     ASSERT_EQ(contrast.components.size(), terms.size());
-    for (const MixedComponent& part : contrast.components) {
+    for (const report::MixedComponent& part : contrast.components) {
       ASSERT_TRUE(terms.contains(part.term)) << part.term;
       const auto at = std::find(lines[2].begin(), lines[2].end(), terms.at(part.term));
       ASSERT_NE(at, lines[2].end());
@@ -108,49 +108,49 @@ TEST(MixedContrasts, OfOneProgramItsLinksAreTheSample) {
 }
 
 TEST(MixedContrasts, AreShownWithTheirVariances) {
-  const auto report = analyse(exported());
+  const auto report = report::analyse(exported());
   ASSERT_TRUE(report);
-  const std::string text = render_terminal(*report, 120, false), json = to_json(*report);
+  const std::string text = report::render_terminal(*report, 120, false), json = report::to_json(*report);
   EXPECT_THAT(text, HasSubstr("mixed model of wall_time, Kenward-Roger: variance of program"));
   EXPECT_THAT(text, HasSubstr("program:opt"));
   EXPECT_THAT(json, HasSubstr("\"estimator\": \"mixed\""));
   EXPECT_THAT(json, HasSubstr("\"term\": \"program:block\""));
 }
 
-std::string refused(const Samples& samples) {
-  const auto report = analyse(samples);
+std::string refused(const report::Samples& samples) {
+  const auto report = report::analyse(samples);
   if (!report) return report.error().message;
   return report->estimators.empty() ? "nothing was asked" : report->estimators[0].refused;
 }
 
 TEST(MixedContrasts, RefuseWhatTheDesignCantCarry) {
   EXPECT_EQ(refused(exported()), "");
-  Samples samples = exported();
+  report::Samples samples = exported();
   samples.factors[0].levels.push_back("shuffle");
   samples.factors[0].fixed.push_back(false);
   EXPECT_THAT(refused(samples), HasSubstr("'code' differ in spread by design"));
   samples = exported();
-  samples.responses[0].scale = Scale::kLinear;
+  samples.responses[0].scale = report::Scale::kLinear;
   samples.responses[0].margin_is_share = true;
   EXPECT_THAT(refused(samples), HasSubstr("share of the baseline's mean"));
   // One program whose layouts never come back: nothing is a sample but the trials.
   Rng rng = Rng::stream(41, "alone");
   samples = watched_blocks(rng, {}, 20, 0, 1);
   samples.stopping = {};
-  samples.estimators = {{Estimator::Kind::kMixed, 0.5}};
+  samples.estimators = {{report::Estimator::Kind::kMixed, 0.5}};
   EXPECT_THAT(refused(samples), HasSubstr("nothing is a sample here"));
   samples = watched_blocks(rng, {.programs = 12}, 60, 0, 1);
   samples.stopping = {};
-  samples.estimators = {{Estimator::Kind::kMixed, 0.5}};
+  samples.estimators = {{report::Estimator::Kind::kMixed, 0.5}};
   EXPECT_THAT(refused(samples), HasSubstr("a report fits at most 500"));
   // A sequence's end is not reached.
-  samples.stopping.rule = StoppingRule::kSequence;
+  samples.stopping.rule = report::StoppingRule::kSequence;
   samples.stopping.first = 8;
   samples.stopping.max = 70;
   EXPECT_THAT(refused(samples), HasSubstr("no confidence sequence covers it"));
   // One link a side.
   samples = exported();
-  for (Trial& trial : samples.trials) trial.link = 1;
+  for (report::Trial& trial : samples.trials) trial.link = 1;
   EXPECT_THAT(refused(with_layouts(std::move(samples))), HasSubstr("one layout a side"));
 }
 

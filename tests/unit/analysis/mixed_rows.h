@@ -30,12 +30,12 @@ inline constexpr MixedShape kMixedShapes[] = {
 
 struct MixedRows {
   std::vector<std::vector<double>> columns;  // intercept, build
-  std::vector<RandomTerm> random;
+  std::vector<statistics::RandomTerm> random;
   std::vector<double> values;
 };
 
 inline MixedRows mixed_rows(Rng& rng, const MixedShape& shape, double effect) {
-  const auto normal = [&] { return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
+  const auto normal = [&] { return statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
   const auto draws = [&](uint32_t count, double sd) {
     std::vector<double> out(count);
     for (double& draw : out) draw = sd * normal();

@@ -14,8 +14,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Result<MixedFit> fit(const MixedRows& rows, DegreesOfFreedom method = DegreesOfFreedom::kSatterthwaite) {
-  return fit_mixed(rows.columns, {"(intercept)", "build"}, rows.random, rows.values, method);
+Result<statistics::MixedFit> fit(const MixedRows& rows,
+                                 statistics::DegreesOfFreedom method = statistics::DegreesOfFreedom::kSatterthwaite) {
+  return statistics::fit_mixed(rows.columns, {"(intercept)", "build"}, rows.random, rows.values, method);
 }
 
 // In complete pairs the difference of two levels is the paired t test's, whichever way its degrees of freedom are found.
@@ -24,18 +25,18 @@ TEST(Mixed, PairsGiveThePairedTTest) {
   MixedRows rows{{{}, {}}, {{"pair", {}, 15}}, {}};
   std::vector<double> first, second;
   for (uint32_t pair = 0; pair < 15; ++pair) {
-    const double common = 3 * normal_quantile(0.02 + 0.96 * rng.uniform());
+    const double common = 3 * statistics::normal_quantile(0.02 + 0.96 * rng.uniform());
     for (uint32_t build = 0; build < 2; ++build) {
       rows.columns[0].push_back(1);
       rows.columns[1].push_back(build);
       rows.random[0].codes.push_back(pair);
-      rows.values.push_back(common + 0.5 * build + normal_quantile(0.02 + 0.96 * rng.uniform()));
+      rows.values.push_back(common + 0.5 * build + statistics::normal_quantile(0.02 + 0.96 * rng.uniform()));
       (build ? second : first).push_back(rows.values.back());
     }
   }
-  const auto paired = paired_t(second, first, 0, Alternative::kTwoSided, 0.95);
+  const auto paired = statistics::paired_t(second, first, 0, statistics::Alternative::kTwoSided, 0.95);
   ASSERT_TRUE(paired);
-  for (const auto method : {DegreesOfFreedom::kSatterthwaite, DegreesOfFreedom::kKenwardRoger}) {
+  for (const auto method : {statistics::DegreesOfFreedom::kSatterthwaite, statistics::DegreesOfFreedom::kKenwardRoger}) {
     const auto found = fit(rows, method);
     ASSERT_TRUE(found) << found.error().text();
     EXPECT_NEAR(found->fixed[1].estimate, paired->estimate, 1e-9);

@@ -52,11 +52,11 @@ Groups from_file(const std::string& name) {
 // Both ways to a one-way analysis must reach the digits.
 void expect_f(const Groups& groups, double certified, double tolerance) {
   ASSERT_FALSE(groups.empty());
-  const auto direct = one_way(groups);
+  const auto direct = statistics::one_way(groups);
   ASSERT_TRUE(direct) << direct.error().message;
   EXPECT_LE(std::fabs(direct->f - certified), tolerance * certified) << direct->f;
 
-  FactorCodes factors;
+  statistics::FactorCodes factors;
   factors.names = {"treatment"};
   factors.level_names.emplace_back();
   factors.codes.emplace_back();
@@ -68,9 +68,9 @@ void expect_f(const Groups& groups, double certified, double tolerance) {
       factors.codes[0].push_back(static_cast<uint32_t>(g));
     }
   }
-  const TermMask term[] = {1};
-  for (SumsType type : {SumsType::kOne, SumsType::kTwo, SumsType::kThree}) {
-    const auto rows = factorial_anova(aggregate(factors, values), term, type);
+  const statistics::TermMask term[] = {1};
+  for (statistics::SumsType type : {statistics::SumsType::kOne, statistics::SumsType::kTwo, statistics::SumsType::kThree}) {
+    const auto rows = statistics::factorial_anova(statistics::aggregate(factors, values), term, type);
     ASSERT_TRUE(rows) << rows.error().message;
     EXPECT_LE(std::fabs(*(*rows)[0].f - certified), tolerance * certified) << *(*rows)[0].f;
   }
@@ -110,7 +110,8 @@ TEST(NistStrd, HigherFromFiles) {
         text += "1000000000000." + std::to_string(tenths[treatment] + (i == 0 ? 0 : (i % 2 == 1 ? -1 : 1))) + "," +
                 std::to_string(treatment) + "\n";
     const std::string path = directory.write("smls.csv", text);
-    const CommandOutput output = run_stats({"anova", path, "--response", "y", "--group", "treatment", "--json"});
+    const commands::CommandOutput output =
+        commands::run_stats({"anova", path, "--response", "y", "--group", "treatment", "--json"});
     ASSERT_EQ(output.exit_code, 0) << output.err;
     const size_t at = output.out.find("\"statistic\": ");
     ASSERT_NE(at, std::string::npos);

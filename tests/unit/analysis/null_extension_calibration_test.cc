@@ -1,6 +1,6 @@
 // The null control in two looks, in the shape of a first look (stabctl causal): how often it is settled, with and without
 // control trials, how often one that is off by the margin passes, and what lines without effect are then said to be.
-// docs/method.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each time.
+// docs/explanation/how-often-wrong.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,11 +51,11 @@ Outcome outcome_of(const Shape& shape, double bias, int runs) {
   for (int run = 0; run < runs; ++run) {
     const MadeProgram program = program_of(shape, bias);
     const auto seed = static_cast<uint64_t>(700000 + run);
-    CausalData data = made_windows(program, seed);
+    report::CausalData data = made_windows(program, seed);
     data.margin = kMargin;
-    CausalReport report = *analyse_causal(data, 0);
+    report::CausalReport report = *report::analyse_causal(data, 0);
     out.first_held += report.nulls[0].holds;
-    const NullExtension more = null_extension(report, shape.trials);
+    const report::NullExtension more = report::null_extension(report, shape.trials);
     out.given_up += more.trials == 0 && !more.why.empty();
     if (more.trials > 0) {
       MadeProgram controls = program;
@@ -64,15 +64,15 @@ Outcome outcome_of(const Shape& shape, double bias, int runs) {
       controls.blocks = shape.windows / 4 + 1;
       controls.trials = static_cast<uint32_t>(more.trials);
       add_trials(data, controls, seed + 50'000'000);
-      report = *analyse_causal(data, 0);
+      report = *report::analyse_causal(data, 0);
       ++out.extended;
       out.trials += static_cast<double>(more.trials);
     }
     out.held += report.nulls[0].holds;
     bool good = false, bad = false;
-    for (const CausalCurve& curve : report.curves) {
-      good = good || curve.verdict == LineVerdict::kWorthIt;
-      bad = bad || curve.verdict == LineVerdict::kHarmful;
+    for (const report::CausalCurve& curve : report.curves) {
+      good = good || curve.verdict == report::LineVerdict::kWorthIt;
+      bad = bad || curve.verdict == report::LineVerdict::kHarmful;
     }
     out.worth_it += good, out.harmful += bad;
   }

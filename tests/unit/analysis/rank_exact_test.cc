@@ -16,7 +16,7 @@ namespace {
 using Values = std::vector<double>;
 
 // p of `observed` among all subsets of size `take` (as sums of `scores`), or among all sign choices for take == 0.
-double count_all(const Values& scores, size_t take, double observed, Alternative alternative) {
+double count_all(const Values& scores, size_t take, double observed, statistics::Alternative alternative) {
   const size_t n = scores.size();
   double expected = 0, extreme = 0, total = 0;
   std::vector<double> sums;
@@ -31,14 +31,16 @@ double count_all(const Values& scores, size_t take, double observed, Alternative
   total = static_cast<double>(sums.size());
   expected /= total;
   for (double sum : sums) {
-    if (alternative == Alternative::kLess) extreme += sum <= observed + 1e-9;
-    if (alternative == Alternative::kGreater) extreme += sum >= observed - 1e-9;
-    if (alternative == Alternative::kTwoSided) extreme += std::fabs(sum - expected) >= std::fabs(observed - expected) - 1e-9;
+    if (alternative == statistics::Alternative::kLess) extreme += sum <= observed + 1e-9;
+    if (alternative == statistics::Alternative::kGreater) extreme += sum >= observed - 1e-9;
+    if (alternative == statistics::Alternative::kTwoSided)
+      extreme += std::fabs(sum - expected) >= std::fabs(observed - expected) - 1e-9;
   }
   return extreme / total;
 }
 
-constexpr Alternative kAll[] = {Alternative::kTwoSided, Alternative::kLess, Alternative::kGreater};
+constexpr statistics::Alternative kAll[] = {statistics::Alternative::kTwoSided, statistics::Alternative::kLess,
+                                            statistics::Alternative::kGreater};
 
 TEST(RankExact, MannWhitneyEqualsEnumeration) {
   Rng rng(7);
@@ -50,11 +52,11 @@ TEST(RankExact, MannWhitneyEqualsEnumeration) {
     for (double& value : y) value = tied ? static_cast<double>(rng.below(4)) : rng.uniform();
     Values all(x);
     all.insert(all.end(), y.begin(), y.end());
-    if (constant(all)) continue;
-    const Values ranks = average_ranks(all);
+    if (statistics::constant(all)) continue;
+    const Values ranks = statistics::average_ranks(all);
     const double sum = std::accumulate(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(m), 0.0);
-    for (Alternative alternative : kAll) {
-      const auto test = mann_whitney(x, y, {.alternative = alternative, .method = RankMethod::kExact});
+    for (statistics::Alternative alternative : kAll) {
+      const auto test = statistics::mann_whitney(x, y, {.alternative = alternative, .method = statistics::RankMethod::kExact});
       ASSERT_TRUE(test);
       EXPECT_NEAR(test->p_value, count_all(ranks, m, sum, alternative), 1e-12) << m << " " << n << " tied " << tied;
     }
@@ -69,11 +71,12 @@ TEST(RankExact, WilcoxonEqualsEnumeration) {
     for (double& value : x)
       value = round % 2 ? static_cast<double>(1 + rng.below(4)) * (rng.below(2) ? 1 : -1) : rng.uniform() - 0.4;
     for (size_t i = 0; i < n; ++i) size[i] = std::fabs(x[i]);
-    const Values ranks = average_ranks(size);
+    const Values ranks = statistics::average_ranks(size);
     double sum = 0;
     for (size_t i = 0; i < n; ++i) sum += x[i] > 0 ? ranks[i] : 0;
-    for (Alternative alternative : kAll) {
-      const auto test = wilcoxon_signed_rank(x, {.alternative = alternative, .method = RankMethod::kExact});
+    for (statistics::Alternative alternative : kAll) {
+      const auto test =
+          statistics::wilcoxon_signed_rank(x, {.alternative = alternative, .method = statistics::RankMethod::kExact});
       ASSERT_TRUE(test);
       EXPECT_NEAR(test->p_value, count_all(ranks, 0, sum, alternative), 1e-12);
     }
@@ -88,8 +91,8 @@ TEST(RankExact, PermutationEqualsEnumeration) {
     for (double& value : values) value = rng.uniform();
     for (size_t i = 0; i < 4; ++i) group[i] = 0;
     const double sum = values[0] + values[1] + values[2] + values[3];
-    for (Alternative alternative : kAll) {
-      const auto test = block_permutation(values, group, block, alternative, 1000, 1);
+    for (statistics::Alternative alternative : kAll) {
+      const auto test = statistics::block_permutation(values, group, block, alternative, 1000, 1);
       ASSERT_TRUE(test);
       EXPECT_TRUE(test->exact);
       EXPECT_EQ(test->permutations, 126u);
@@ -102,7 +105,7 @@ TEST(RankExact, BlockedPermutationMultipliesBlocks) {
   // Two blocks of two: four rearrangements, the observed one the most extreme of them.
   const Values values{1, 2, 10, 30};
   const uint32_t group[] = {0, 1, 0, 1}, block[] = {0, 0, 1, 1};
-  const auto test = block_permutation(values, group, block, Alternative::kLess, 100, 1);
+  const auto test = statistics::block_permutation(values, group, block, statistics::Alternative::kLess, 100, 1);
   ASSERT_TRUE(test);
   EXPECT_EQ(test->permutations, 4u);
   EXPECT_DOUBLE_EQ(test->p_value, 0.25);
@@ -117,8 +120,8 @@ TEST(RankExact, SampledPermutationAgreesWithExact) {
     group[i] = i % 2;
     values[i] = rng.uniform() + 0.2 * group[i];
   }
-  const auto exact = block_permutation(values, group, block, Alternative::kTwoSided, 20'000, 1);
-  const auto sampled = block_permutation(values, group, block, Alternative::kTwoSided, 10'000, 1);
+  const auto exact = statistics::block_permutation(values, group, block, statistics::Alternative::kTwoSided, 20'000, 1);
+  const auto sampled = statistics::block_permutation(values, group, block, statistics::Alternative::kTwoSided, 10'000, 1);
   ASSERT_TRUE(exact && sampled);
   ASSERT_TRUE(exact->exact);
   ASSERT_FALSE(sampled->exact);
@@ -142,22 +145,22 @@ TEST(RankCounts, KthPairEqualsSorting) {
     std::sort(differences.begin(), differences.end());
     std::sort(averages.begin(), averages.end());
     for (size_t k = 1; k <= differences.size(); k += 1 + differences.size() / 7)
-      EXPECT_EQ(kth_difference(x, y, k), differences[k - 1]);
+      EXPECT_EQ(statistics::kth_difference(x, y, k), differences[k - 1]);
     for (size_t k = 1; k <= averages.size(); k += 1 + averages.size() / 7)
-      EXPECT_EQ(kth_walsh_average(x, k), averages[k - 1]);
+      EXPECT_EQ(statistics::kth_walsh_average(x, k), averages[k - 1]);
   }
 }
 
 // With ties the interval of an exact test is that of untied ranks, and says what level it has.
 TEST(RankExact, TiesDontHideTooFewValues) {
-  const RankOptions options{.method = RankMethod::kExact};
-  const auto untied = wilcoxon_signed_rank(Values{1, 1.00005, 1.0001}, options);
-  const auto tied = wilcoxon_signed_rank(Values{1, 1, 1.0001}, options);
+  const statistics::RankOptions options{.method = statistics::RankMethod::kExact};
+  const auto untied = statistics::wilcoxon_signed_rank(Values{1, 1.00005, 1.0001}, options);
+  const auto tied = statistics::wilcoxon_signed_rank(Values{1, 1, 1.0001}, options);
   ASSERT_TRUE(untied && tied);
   EXPECT_NEAR(untied->achieved_conf, 0.75, 1e-12);
   EXPECT_NEAR(tied->achieved_conf, 0.75, 1e-12);
-  const auto untied_two = mann_whitney(Values{1, 2, 3}, Values{4, 5}, options);
-  const auto tied_two = mann_whitney(Values{1, 1, 3}, Values{4, 4}, options);
+  const auto untied_two = statistics::mann_whitney(Values{1, 2, 3}, Values{4, 5}, options);
+  const auto tied_two = statistics::mann_whitney(Values{1, 1, 3}, Values{4, 4}, options);
   ASSERT_TRUE(untied_two && tied_two);
   EXPECT_NEAR(tied_two->achieved_conf, untied_two->achieved_conf, 1e-12);
   EXPECT_LT(tied_two->achieved_conf, 0.95);
@@ -171,7 +174,8 @@ TEST(RankExact, IntervalsOfTiedValuesHoldTheirLevel) {
   for (int code = 0; code < 2187; ++code) {  // 3^7
     Values x;
     for (int i = 0, rest = code; i < kValues; ++i, rest /= 3) x.push_back(5 + rest % 3 - 1);
-    const auto test = wilcoxon_signed_rank(x, {.conf = 0.9, .method = RankMethod::kExact, .zeros_stay = true});
+    const auto test =
+        statistics::wilcoxon_signed_rank(x, {.conf = 0.9, .method = statistics::RankMethod::kExact, .zeros_stay = true});
     ASSERT_TRUE(test);
     ++samples;
     missed += *test->conf_low > 5 || *test->conf_high < 5;
@@ -182,8 +186,8 @@ TEST(RankExact, IntervalsOfTiedValuesHoldTheirLevel) {
 TEST(RankExact, ZerosStayWhereTheyAreAskedTo) {
   Values x(24, 0.0);
   x.insert(x.end(), 6, 0.02);
-  const auto dropped = wilcoxon_signed_rank(x, {.method = RankMethod::kExact});
-  const auto kept = wilcoxon_signed_rank(x, {.method = RankMethod::kExact, .zeros_stay = true});
+  const auto dropped = statistics::wilcoxon_signed_rank(x, {.method = statistics::RankMethod::kExact});
+  const auto kept = statistics::wilcoxon_signed_rank(x, {.method = statistics::RankMethod::kExact, .zeros_stay = true});
   ASSERT_TRUE(dropped && kept);
   EXPECT_EQ(dropped->estimate, 0.02) << "as R";
   EXPECT_EQ(kept->estimate, 0) << "the middle of all averages of two";
@@ -203,7 +207,7 @@ TEST(RankCounts, LargeSamplesBisect) {
     for (double b : y) differences.push_back(a - b);
   for (uint64_t k : {uint64_t{1}, uint64_t{1234}, uint64_t{1'500'000}, uint64_t{2'999'999}, uint64_t{3'000'000}}) {
     std::nth_element(differences.begin(), differences.begin() + static_cast<ptrdiff_t>(k - 1), differences.end());
-    EXPECT_EQ(kth_difference(x, y, k), differences[k - 1]);
+    EXPECT_EQ(statistics::kth_difference(x, y, k), differences[k - 1]);
   }
 }
 

@@ -146,7 +146,7 @@ void check(const std::map<std::string, std::string>& fields, const std::string& 
 TEST_P(Reference, MatchesR) {
   std::vector<std::string> arguments = split(GetParam().arguments);
   arguments.push_back("--json");
-  const CommandOutput output = run_stats(arguments);
+  const commands::CommandOutput output = commands::run_stats(arguments);
   ASSERT_EQ(output.exit_code, 0) << output.err;
   const FlatJson json(output.out);
   ASSERT_FALSE(GetParam().expected.empty());
@@ -188,9 +188,9 @@ TEST(Reference, RankPOfReportsIsExact) {
       side = word == "|" ? 0 : word == ";" ? 1 : side;
       if (word != "|" && word != ";") values.back()[side].push_back(std::strtod(word.c_str(), nullptr));
     }
-    std::vector<Stratum2> strata;
+    std::vector<statistics::Stratum2> strata;
     for (const auto& pair : values) strata.push_back({pair[0], pair[1]});
-    const auto ours = van_elteren_p(strata);
+    const auto ours = statistics::van_elteren_p(strata);
     ASSERT_TRUE(ours) << line;
     EXPECT_NEAR(*ours, p, 1e-12 + 1e-10 * p) << line;
     ++lines;
@@ -205,7 +205,7 @@ TEST(Studentized, UpperTailMatchesR) {
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream(line) >> q >> means >> df >> upper;
-    EXPECT_NEAR(studentized_range_upper(q, means, df), upper, 1e-8) << q << " " << means << " " << df;
+    EXPECT_NEAR(statistics::studentized_range_upper(q, means, df), upper, 1e-8) << q << " " << means << " " << df;
     ++points;
   }
   EXPECT_GT(points, 200);

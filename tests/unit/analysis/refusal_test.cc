@@ -21,7 +21,7 @@ class Refusal : public ::testing::Test {
   // What the method says to stderr; "accepted" if it found something.
   std::string stats(std::vector<std::string> args) {
     args.push_back("--json");
-    const CommandOutput output = run_stats(args);
+    const commands::CommandOutput output = commands::run_stats(args);
     EXPECT_THAT(output.out, Not(HasSubstr("nan")));
     EXPECT_THAT(output.out, Not(HasSubstr("inf")));
     if (output.exit_code == 0) return "accepted";
@@ -68,8 +68,8 @@ TEST_F(Refusal, ConstantValuesNeverGiveANumberThatIsNone) {
     for (const char* g : {"a", "b"})
       for (const char* h : {"u", "v"}) text += "5," + std::string(g) + "," + h + ",s" + std::to_string(subject) + "\n";
   const std::string data = file(text);
-  for (const auto family : {sample_methods(), group_methods()}) {
-    for (const StatsMethod& method : family) {
+  for (const auto family : {commands::sample_methods(), commands::group_methods()}) {
+    for (const commands::StatsMethod& method : family) {
       std::vector<std::string> args{std::string(method.name), data, "--response", "y"};
       const std::string flags = " " + std::string(method.flags) + " ";
       if (flags.find(" group ") != std::string::npos) args.insert(args.end(), {"--group", "g"});
@@ -101,7 +101,7 @@ TEST_F(Refusal, PairsMustBeComplete) {
 TEST_F(Refusal, LogarithmOfZeroNamesTheRow) {
   const std::string data = file("y,g\n1,a\n0,b\n3,a\n4,b\n");
   EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--log"}), HasSubstr("row 2, column 'y'"));
-  const CommandOutput report = run_analyze({data, "--response", "y", "--factors", "g", "--log"});
+  const commands::CommandOutput report = commands::run_analyze({data, "--response", "y", "--factors", "g", "--log"});
   EXPECT_EQ(report.exit_code, 2);
   EXPECT_THAT(report.err, HasSubstr("row 2"));
 }
@@ -116,10 +116,11 @@ TEST_F(Refusal, PowerNeedsTwoOfThree) {
 TEST_F(Refusal, MarksOfMissingValuesAreNoLevels) {
   for (const char* mark : {"NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A"}) {
     const std::string data = file("y,g\n1,a\n2,a\n3," + std::string(mark) + "\n4,b\n");
-    EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g"}),
-                HasSubstr(".csv:4:3: row 3, column 'g': '" + std::string(mark) +
-                          "' marks a missing value; remove the row, or put it in quotes"));
-    EXPECT_EQ(run_analyze({data, "--response", "y", "--factors", "g"}).exit_code, 2) << mark;
+    const commands::CommandOutput left = commands::run_stats({"describe", data, "--response", "y", "--group", "g", "--json"});
+    EXPECT_EQ(left.exit_code, 0) << left.err;
+    EXPECT_THAT(left.err, HasSubstr("1 of 4 rows lack a value and are left out (row 3)")) << mark;
+    EXPECT_THAT(left.out, Not(HasSubstr(mark)));
+    EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "g"}).err, HasSubstr("left out (row 3)")) << mark;
   }
   // Who means the word quotes it; words that only look like it are levels.
   EXPECT_EQ(stats({"welch", file("y,g\n1,a\n2,a\n3,\"NA\"\n4,\"NA\"\n"), "--response", "y", "--group", "g"}), "accepted");
@@ -129,6 +130,35 @@ TEST_F(Refusal, MarksOfMissingValuesAreNoLevels) {
             "accepted");
   EXPECT_THAT(stats({"welch", file("y,g,g\n1,a,a\n2,b,b\n"), "--response", "y", "--group", "g"}),
               HasSubstr(":1:5: column 'g' is there twice"));
+}
+
+TEST_F(Refusal, BaselinesAreLevelsOfOneFactor) {
+  const std::string data = file("y,g,h\n1,new,x\n2,old,x\n3,new,z\n4,old,z\n2,new,x\n3,old,x\n3,new,z\n5,old,z\n");
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--baseline", "odl"}),
+              HasSubstr("has no level 'odl' to be the baseline; did you mean 'old'?"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--baseline", "old"}), HasSubstr("--baseline is a level of --group"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--baseline", "old", "--levels", "old,new"}),
+              HasSubstr("leave --baseline out"));
+  EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--decimal", "dot"}),
+              HasSubstr("--decimal takes point or comma"));
+  EXPECT_THAT(commands::run_analyze({data, "--response", "y", "--factors", "g,h", "--baseline", "w"}).err,
+              HasSubstr("--baseline 'w' is a level of no factor; write FACTOR=LEVEL"));
+  const auto mean_difference = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"welch", data, "--response", "y", "--group", "g", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return commands::run_stats(words).out;
+  };
+  EXPECT_THAT(mean_difference({"--baseline", "new"}), HasSubstr("\"groups\":[\"old\",\"new\"]"));
+  EXPECT_THAT(mean_difference({"--baseline", "old"}), HasSubstr("\"groups\":[\"new\",\"old\"]"));
+  // The file's first row has the baseline, unless one is named.
+  const auto report = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{data, "--response", "y", "--factors", "g,h", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return commands::run_analyze(words).out;
+  };
+  EXPECT_THAT(report({}), HasSubstr("\"baseline\":\"new\""));
+  const std::string named = report({"--baseline", "g=old,z"});
+  EXPECT_THAT(named, testing::AllOf(HasSubstr("\"baseline\":\"old\""), HasSubstr("\"baseline\":\"z\"")));
 }
 
 TEST_F(Refusal, ModelsTooLargeToFit) {
@@ -178,7 +208,7 @@ TEST_F(Refusal, ExtremeRatiosHaveAPower) {
                             {"power-anova", "--groups", "3", "--between-var", "1e14", "--power", "0.9"},
                             {"power-anova", "--groups", "3", "--between-var", "1e300", "--within-var", "1e-300", "--n", "4"}})
     EXPECT_EQ(stats(words), "accepted") << words[0] << " " << words[2];
-  EXPECT_THAT(run_stats({"power-t", "--delta", "5000000", "--power", "0.8", "--json"}).out, HasSubstr("\"power\": 1"));
+  EXPECT_THAT(commands::run_stats({"power-t", "--delta", "5000000", "--power", "0.8", "--json"}).out, HasSubstr("\"power\": 1"));
   EXPECT_THAT(stats({"power-t", "--n", "10", "--power", "0.02"}), HasSubstr("the power must be above 0.025"));
   EXPECT_THAT(stats({"power-layouts", "--layout-sd", "1", "--run-sd", "1", "--delta", "1", "--runs", "1e15"}),
               HasSubstr("--runs takes at most"));
@@ -207,18 +237,18 @@ TEST_F(Refusal, SmallSpreadIsNotNone) {
 TEST_F(Refusal, ChangePointsOfACoarseClock) {
   std::string steps = "y\n";
   for (int i = 0; i < 60; ++i) steps += i < 30 ? "10\n" : "20\n";
-  EXPECT_THAT(run_stats({"change-points", file(steps), "--json"}).out, HasSubstr("\"change_points\": [\n    30\n  ]"));
+  EXPECT_THAT(commands::run_stats({"change-points", file(steps), "--json"}).out, HasSubstr("\"change_points\": [\n    30\n  ]"));
   // A counter that mostly says the same has no change where it says another thing now and then.
   std::string ticks = "y\n";
   for (int i = 0; i < 60; ++i) ticks += i % 9 == 4 ? "11\n" : "10\n";
-  EXPECT_THAT(run_stats({"change-points", file(ticks), "--json"}).out, HasSubstr("\"change_points\": []"));
+  EXPECT_THAT(commands::run_stats({"change-points", file(ticks), "--json"}).out, HasSubstr("\"change_points\": []"));
   EXPECT_THAT(stats({"change-points", file("y\n5\n5\n5\n5\n")}), HasSubstr("all values are equal"));
   EXPECT_THAT(stats({"change-points", file("y\n5\n6\n")}), HasSubstr("at least 3 values"));
 }
 
 // A file in another encoding: the answer stays UTF-8, as JSON must be.
 TEST_F(Refusal, LevelsThatAreNoUtf8) {
-  const CommandOutput output = run_stats(
+  const commands::CommandOutput output = commands::run_stats(
       {"welch", file("y,g\n1,caf\xe9\n2,caf\xe9\n3,\xc3\xa9t\xc3\xa9\n4,\xc3\xa9t\xc3\xa9\n"), "--group", "g", "--json"});
   EXPECT_THAT(output.out, HasSubstr("\"caf\xef\xbf\xbd\""));
   EXPECT_THAT(output.out, HasSubstr("\"\xc3\xa9t\xc3\xa9\""));
@@ -236,13 +266,14 @@ TEST_F(Refusal, EndsOfTheRange) {
   for (const char* scale : {"e148", "e-100"}) {
     const std::string far = file("y,g\n1" + std::string(scale) + ",a\n2" + scale + ",a\n3" + scale + ",b\n5" + scale + ",b\n");
     EXPECT_EQ(stats({"welch", far, "--group", "g"}), "accepted");
-    const CommandOutput report = run_analyze({far, "--response", "y", "--factors", "g", "--json"});
+    const commands::CommandOutput report = commands::run_analyze({far, "--response", "y", "--factors", "g", "--json"});
     EXPECT_THAT(report.out, HasSubstr("\"df\": 1.4705882352941"));
   }
 }
 
 TEST_F(Refusal, HedgesGOfEqualMeansHasAnInterval) {
-  const std::string out = run_stats({"hedges-g", file("y,g\n1,a\n2,a\n3,a\n1,b\n2,b\n3,b\n"), "--group", "g", "--json"}).out;
+  const std::string out =
+      commands::run_stats({"hedges-g", file("y,g\n1,a\n2,a\n3,a\n1,b\n2,b\n3,b\n"), "--group", "g", "--json"}).out;
   EXPECT_THAT(out, HasSubstr("\"conf_low\": -1.27685"));
   EXPECT_THAT(out, HasSubstr("\"conf_high\": 1.27685"));
 }

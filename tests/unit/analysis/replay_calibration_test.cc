@@ -1,6 +1,6 @@
 // How often is a layout said to be slow that is like the mean of layouts, and how often is one found that is not? By simulated
 // replays through the whole report: where layouts differ more or less than runs do, where few layouts are much slower, where the
-// machine drifts, and where fresh layouts are a few links that come back. docs/method.md has the rates.
+// machine drifts, and where fresh layouts are a few links that come back. docs/explanation/how-often-wrong.md has the rates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,15 +24,15 @@ struct Rates {
 Rates rates_of(uint64_t first_seed, const char* words, const ReplayShape& shape) {
   Rates out;
   for (int i = 0; i < kRounds; ++i) {
-    const auto report = analyse(replay_samples(first_seed + static_cast<uint64_t>(i), shape), Depth::kVerdicts);
+    const auto report = report::analyse(replay_samples(first_seed + static_cast<uint64_t>(i), shape), report::Depth::kVerdicts);
     EXPECT_TRUE(report && report->replay);
     if (!report || !report->replay) return out;
-    const bool layout = report->replay->cause == Cause::kLayout || report->replay->cause == Cause::kBoth;
+    const bool layout = report->replay->cause == report::Cause::kLayout || report->replay->cause == report::Cause::kBoth;
     const bool up = report->contrasts[0].interval.estimate > 1;
     out.slow += layout && up;
     out.fast += layout && !up;
-    out.moment += report->replay->cause == Cause::kMoment;
-    out.unsure += report->replay->cause == Cause::kUnsure;
+    out.moment += report->replay->cause == report::Cause::kMoment;
+    out.unsure += report->replay->cause == report::Cause::kUnsure;
   }
   for (double* rate : {&out.slow, &out.fast, &out.moment, &out.unsure}) *rate /= kRounds;
   std::printf("rate %-46s slow %.4f  fast %.4f  moment %.4f  unsure %.4f\n", words, out.slow, out.fast, out.moment, out.unsure);

@@ -20,13 +20,13 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-Report report_of(const ReplayShape& shape, uint64_t seed = 5) { return *analyse(replay_samples(seed, shape)); }
+report::Report report_of(const ReplayShape& shape, uint64_t seed = 5) { return *report::analyse(replay_samples(seed, shape)); }
 
 TEST(Replay, ASlowLayoutIsCalledSlowByThePairedTestOfItsBlocks) {
-  const Samples samples = replay_samples(5, {.effect = 0.08, .excess = 0.081});
-  const Report report = *analyse(samples);
+  const report::Samples samples = replay_samples(5, {.effect = 0.08, .excess = 0.081});
+  const report::Report report = *report::analyse(samples);
   ASSERT_TRUE(report.replay.has_value());
-  EXPECT_EQ(report.replay->cause, Cause::kLayout);
+  EXPECT_EQ(report.replay->cause, report::Cause::kLayout);
   EXPECT_EQ(report.replay->runs, 20u);
   EXPECT_EQ(report.replay->fresh, 20u);
   EXPECT_THAT(report.replay->sentences[0], MatchesRegex("This layout is slow: [0-9.]+ % slower than fresh .*"));
@@ -34,9 +34,9 @@ TEST(Replay, ASlowLayoutIsCalledSlowByThePairedTestOfItsBlocks) {
   EXPECT_THAT(report.replay->sentences[1],
               HasSubstr("8.44 % slower than the others of its cell: no more than its layout explains"));
   std::vector<double> differences(20);
-  for (const Trial& trial : samples.trials)
+  for (const report::Trial& trial : samples.trials)
     differences[trial.block] += (trial.levels[1] == 1 ? 1 : -1) * std::log(*trial.values[0]);
-  const auto paired = one_sample_t(differences, 0, Alternative::kTwoSided, 0.95);
+  const auto paired = statistics::one_sample_t(differences, 0, statistics::Alternative::kTwoSided, 0.95);
   ASSERT_EQ(report.contrasts.size(), 1u);
   EXPECT_NEAR(std::log(report.contrasts[0].interval.estimate), paired->estimate, 1e-12);
   EXPECT_NEAR(std::log(report.contrasts[0].interval.high), *paired->conf_high, 1e-12);
@@ -44,53 +44,54 @@ TEST(Replay, ASlowLayoutIsCalledSlowByThePairedTestOfItsBlocks) {
 }
 
 TEST(Replay, AMomentIsWhatNoLayoutExplains) {
-  const Report report = report_of({.layout_sd = 0.005, .excess = 0.08});
-  EXPECT_EQ(report.replay->cause, Cause::kMoment);
+  const report::Report report = report_of({.layout_sd = 0.005, .excess = 0.08});
+  EXPECT_EQ(report.replay->cause, report::Cause::kMoment);
   EXPECT_THAT(report.replay->sentences[0], StartsWith("It was the moment, not the layout: "));
   EXPECT_THAT(report.replay->sentences[1], HasSubstr("what that one run met"));
 }
 
 TEST(Replay, ATrialThatWasSlowerThanItsSlowLayoutHadBoth) {
-  const Report report = report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.12});
-  EXPECT_EQ(report.replay->cause, Cause::kBoth);
+  const report::Report report = report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.12});
+  EXPECT_EQ(report.replay->cause, report::Cause::kBoth);
   EXPECT_THAT(report.replay->sentences[0], StartsWith("This layout is slow, and its moment was, too: "));
 }
 
 TEST(Replay, ASlowTrialOfAFastLayoutMetABadMoment) {
-  EXPECT_EQ(report_of({.effect = -0.04, .layout_sd = 0.005, .excess = 0.12}).replay->cause, Cause::kMoment);
-  EXPECT_EQ(report_of({.effect = -0.04, .layout_sd = 0.005, .excess = -0.04}).replay->cause, Cause::kLayout);
+  EXPECT_EQ(report_of({.effect = -0.04, .layout_sd = 0.005, .excess = 0.12}).replay->cause, report::Cause::kMoment);
+  EXPECT_EQ(report_of({.effect = -0.04, .layout_sd = 0.005, .excess = -0.04}).replay->cause, report::Cause::kLayout);
   EXPECT_THAT(report_of({.effect = -0.04, .layout_sd = 0.005, .excess = -0.04}).replay->sentences[0],
               StartsWith("This layout is fast"));
 }
 
 TEST(Replay, NothingStandsOutWhereNothingDid) {
-  const Report report = report_of({.times = 60, .layout_sd = 0.002, .noise = 0.002, .excess = 0.003});
-  EXPECT_EQ(report.replay->cause, Cause::kNeither);
+  const report::Report report = report_of({.times = 60, .layout_sd = 0.002, .noise = 0.002, .excess = 0.003});
+  EXPECT_EQ(report.replay->cause, report::Cause::kNeither);
 }
 
 TEST(Replay, OfATrialAloneInItsCellNothingIsSaidOfItsMoment) {
-  const Report report = report_of({.times = 60, .layout_sd = 0.002, .noise = 0.002});
-  ASSERT_EQ(report.contrasts[0].verdict, Verdict::kEquivalent);
-  EXPECT_EQ(report.replay->cause, Cause::kUnsure);
+  const report::Report report = report_of({.times = 60, .layout_sd = 0.002, .noise = 0.002});
+  ASSERT_EQ(report.contrasts[0].verdict, report::Verdict::kEquivalent);
+  EXPECT_EQ(report.replay->cause, report::Cause::kUnsure);
   EXPECT_THAT(report.replay->sentences[0], HasSubstr("its layout is as fresh layouts of its cell are, within the margin"));
 }
 
-// As the table of docs/method.md has it: the margin is held against what lies on the other side only.
+// As the table of docs/explanation/verdicts.md has it: the margin is held against what lies on the other side only.
 TEST(Replay, OfALayoutThatIsSlowASmallDifferenceOfItsTrialIsNoMoment) {
-  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.005}).replay->cause, Cause::kLayout) << "short of it";
-  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.005}).replay->cause, Cause::kLayout)
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = 0.005}).replay->cause, report::Cause::kLayout)
+      << "short of it";
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.005}).replay->cause, report::Cause::kLayout)
       << "within the margin";
-  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.03}).replay->cause, Cause::kMoment);
+  EXPECT_EQ(report_of({.effect = 0.04, .layout_sd = 0.005, .excess = -0.03}).replay->cause, report::Cause::kMoment);
 }
 
 TEST(Replay, TooFewRunsAreUnsureAndSayHowManyWouldTell) {
-  const Report report = report_of({.times = 4, .effect = 0.02, .layout_sd = 0.04, .excess = 0.03});
-  EXPECT_EQ(report.replay->cause, Cause::kUnsure);
-  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each would tell"));
+  const report::Report report = report_of({.times = 4, .effect = 0.02, .layout_sd = 0.04, .excess = 0.03});
+  EXPECT_EQ(report.replay->cause, report::Cause::kUnsure);
+  EXPECT_THAT(report.replay->sentences[0], HasSubstr("runs of each are needed to decide"));
 }
 
 TEST(Replay, LinksThatComeBackCountOnceEach) {
-  const Report report = report_of({.effect = 0.03, .layout_sd = 0.02, .links = 5, .excess = 0.03});
+  const report::Report report = report_of({.effect = 0.03, .layout_sd = 0.02, .links = 5, .excess = 0.03});
   ASSERT_TRUE(report.contrasts[0].refused.empty()) << report.contrasts[0].refused;
   EXPECT_TRUE(report.contrasts[0].by_link);
   EXPECT_EQ(report.contrasts[0].n, 5u);
@@ -100,40 +101,40 @@ TEST(Replay, LinksThatComeBackCountOnceEach) {
 }
 
 TEST(Replay, BeforeItIsOverNothingIsSaid) {
-  Samples samples = replay_samples(5, {.effect = 0.08});
+  report::Samples samples = replay_samples(5, {.effect = 0.08});
   samples.incomplete = true;
-  const Report report = *analyse(samples);
-  EXPECT_EQ(report.replay->cause, Cause::kWithheld);
+  const report::Report report = *report::analyse(samples);
+  EXPECT_EQ(report.replay->cause, report::Cause::kWithheld);
   EXPECT_EQ(report.replay->sentences.size(), 1u);
 }
 
 TEST(Replay, TheFirstScreenBeginsWithIt) {
-  const std::string screen = render_first_screen(report_of({.effect = 0.08, .excess = 0.08}), {});
+  const std::string screen = report::render_first_screen(report_of({.effect = 0.08, .excess = 0.08}), {});
   const size_t at = screen.find("Trial 91: a bad layout or a bad moment?"), rest = screen.find("What changed");
   ASSERT_NE(at, std::string::npos) << screen;
   EXPECT_LT(at, rest);
-  EXPECT_THAT(render_markdown(report_of({.effect = 0.08})), HasSubstr("a bad layout or a bad moment?"));
-  const auto json = nlohmann::json::parse(to_json(report_of({.effect = 0.08})))["replay"];
+  EXPECT_THAT(report::render_markdown(report_of({.effect = 0.08})), HasSubstr("a bad layout or a bad moment?"));
+  const auto json = nlohmann::json::parse(report::to_json(report_of({.effect = 0.08})))["replay"];
   EXPECT_EQ(json["trial"], 91);
   EXPECT_EQ(json["cause"], "layout");
   EXPECT_EQ(json["below"], 20);
   EXPECT_TRUE(json["excess"].is_null());
-  EXPECT_EQ(to_json(*analyse(lab_samples(1))).find("\"replay\""), std::string::npos);
+  EXPECT_EQ(report::to_json(*report::analyse(lab_samples(1))).find("\"replay\""), std::string::npos);
 }
 
 TEST(Replay, APageThatReplaysNothingIsRefused) {
-  Samples samples = replay_samples(5);
+  report::Samples samples = replay_samples(5);
   samples.replayed->factor = 2;
-  EXPECT_FALSE(analyse(samples));
+  EXPECT_FALSE(report::analyse(samples));
   samples.replayed->factor = 0;
-  EXPECT_FALSE(analyse(samples));
+  EXPECT_FALSE(report::analyse(samples));
 }
 
 // A logarithm that is finite, of a ratio that is not: a page or a plan of a stranger's may say it.
 TEST(Replay, ADifferenceBeyondAllNumbersIsNotKnown) {
-  Samples samples = replay_samples(5);
+  report::Samples samples = replay_samples(5);
   samples.replayed->excess = 1000;
-  const auto report = analyse(samples);
+  const auto report = report::analyse(samples);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->replay->excess);
   for (const std::string& sentence : report->replay->sentences) EXPECT_EQ(sentence.find("inf"), std::string::npos) << sentence;

@@ -1,5 +1,5 @@
 // How often the dip and the changes of a run speak of nothing; more shapes and rounds: tests/bench/shape_table.cc,
-// docs/method.md.
+// docs/explanation/how-often-wrong.md.
 #include <gtest/gtest.h>
 
 #include "analysis/report/run_changes.h"
@@ -17,7 +17,7 @@ TEST(ShapesCalibration, TheDipHasItsLevelForUniformValuesAndLessForOthers) {
       Rng rng = Rng::stream(n, shape.name);
       int spoke = 0;
       for (int round = 0; round < kRounds; ++round) {
-        const auto test = dip_test(sample_of(rng, n, shape.draw));
+        const auto test = statistics::dip_test(sample_of(rng, n, shape.draw));
         spoke += test && test->p_value < 0.05;
       }
       // 5 %, and four standard errors of 2000 rounds.
@@ -34,7 +34,7 @@ TEST(ShapesCalibration, TheDipFindsTwoGroups) {
   Rng rng = Rng::stream(1, "two humps");
   int spoke = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const auto test = dip_test(sample_of(rng, 60, two_humps(5, 2)));
+    const auto test = statistics::dip_test(sample_of(rng, 60, two_humps(5, 2)));
     spoke += test && test->p_value < 0.05;
   }
   EXPECT_GT(spoke, kRounds * 0.8);
@@ -48,8 +48,8 @@ TEST(ShapesCalibration, ARunWithoutChangesHasThemInAboutOneOfTwenty) {
     Rng rng = Rng::stream(static_cast<uint64_t>(flaw), "calm runs");
     int spoke = 0;
     for (int round = 0; round < kRounds; ++round) {
-      const Samples samples = simulated_blocks(rng, {.cells = 4, .blocks = 10, .block_sd = 0, .flaw = flaw});
-      const auto runs = search_run(samples).runs;
+      const report::Samples samples = simulated_blocks(rng, {.cells = 4, .blocks = 10, .block_sd = 0, .flaw = flaw});
+      const auto runs = report::search_run(samples).runs;
       ASSERT_EQ(runs.size(), 1u);
       spoke += !runs[0].changes.empty();
     }
@@ -65,7 +65,7 @@ TEST(ShapesCalibration, TrialsOfOneLayoutMakeNoChange) {
       Rng rng = Rng::stream(repeats * 100 + blocks, "repeated layouts");
       int spoke = 0;
       for (int round = 0; round < kRounds; ++round) {
-        const auto runs = search_run(simulated_blocks(rng, {.blocks = blocks, .block_sd = 0, .repeats = repeats})).runs;
+        const auto runs = report::search_run(simulated_blocks(rng, {.blocks = blocks, .block_sd = 0, .repeats = repeats})).runs;
         ASSERT_EQ(runs.size(), 1u);
         spoke += !runs[0].changes.empty();
       }

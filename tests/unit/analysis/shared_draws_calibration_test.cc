@@ -1,5 +1,6 @@
 // What several comparisons have in common counts once: links that all workloads of a program run, links that come back in other
-// blocks, clusters that lie across blocks. How often two equal builds are told apart at 5 %; docs/method.md has the rates.
+// blocks, clusters that lie across blocks. How often two equal builds are told apart at 5 %; docs/explanation/how-often-wrong.md
+// has the rates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,11 +40,11 @@ struct Builds {
 };
 
 // Equal builds, each cell of a block in a link of its own, as the lab's schedule draws them: anew when all have run.
-Samples equal_builds(Rng& rng, const Builds& shape) {
-  Samples samples;
+report::Samples equal_builds(Rng& rng, const Builds& shape) {
+  report::Samples samples;
   samples.factors = {{"build", {}, false, 0, {}}};
   for (size_t level = 0; level < shape.levels; ++level) samples.factors[0].levels.push_back("b" + std::to_string(level));
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 0.01}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.01}};
   std::vector<std::vector<double>> layouts(shape.levels, std::vector<double>(shape.links));
   uint32_t order = 0;
   for (uint32_t workload = 0; workload < shape.workloads; ++workload) {
@@ -61,7 +62,7 @@ Samples equal_builds(Rng& rng, const Builds& shape) {
           std::iota(rounds[level].begin(), rounds[level].end(), uint64_t{1});
           rng.shuffle(rounds[level]);
         }
-        Trial trial;
+        report::Trial trial;
         trial.workload = workload;
         trial.levels = {level};
         trial.block = block;
@@ -77,14 +78,14 @@ Samples equal_builds(Rng& rng, const Builds& shape) {
 }
 
 // The share of rounds in which the first contrast of that population is below 5 %.
-double alarms(const std::string& name, const Builds& shape, Population asked, int rounds) {
+double alarms(const std::string& name, const Builds& shape, report::Population asked, int rounds) {
   Rng rng = Rng::stream(11, name);
   int found = 0;
   for (int round = 0; round < rounds; ++round) {
-    const auto report = analyse(equal_builds(rng, shape));
+    const auto report = report::analyse(equal_builds(rng, shape));
     EXPECT_TRUE(report) << report.error().message;
     if (!report) return 1;
-    for (const Contrast& contrast : report->contrasts) {
+    for (const report::Contrast& contrast : report->contrasts) {
       if (contrast.population != asked) continue;
       EXPECT_EQ(contrast.refused, "") << name;
       found += contrast.p_value < kAlpha;
@@ -98,30 +99,31 @@ double alarms(const std::string& name, const Builds& shape, Population asked, in
 
 TEST(SharedDraws, LinksThatComeBackInOtherBlocks) {
   constexpr int kRounds = 1000;
-  EXPECT_NEAR(alarms("two builds, ten links crossed with 30 blocks", {}, Population::kOneWorkload, kRounds), kAlpha,
+  EXPECT_NEAR(alarms("two builds, ten links crossed with 30 blocks", {}, report::Population::kOneWorkload, kRounds), kAlpha,
               limit(kRounds));
-  EXPECT_NEAR(alarms("four builds", {.levels = 4}, Population::kOneWorkload, kRounds), kAlpha, limit(kRounds));
+  EXPECT_NEAR(alarms("four builds", {.levels = 4}, report::Population::kOneWorkload, kRounds), kAlpha, limit(kRounds));
   // Each link's draw holds the noise of fitting blocks beside it, which the mean over links does not: too careful, never too
   // bold.
-  EXPECT_LE(alarms("two builds, links that do nothing", {.layout_sd = 0}, Population::kOneWorkload, kRounds), kAlpha);
+  EXPECT_LE(alarms("two builds, links that do nothing", {.layout_sd = 0}, report::Population::kOneWorkload, kRounds), kAlpha);
 }
 
 TEST(SharedDraws, WorkloadsOfOneProgramRunTheSameLinks) {
   constexpr int kRounds = 500;
-  EXPECT_NEAR(alarms("four workloads of one program, a link does the same to all", {.workloads = 4}, Population::kThese, kRounds),
-              kAlpha, limit(kRounds));
   EXPECT_NEAR(
-      alarms("the same, a link does something else to each", {.workloads = 4, .alike = false}, Population::kThese, kRounds),
+      alarms("four workloads of one program, a link does the same to all", {.workloads = 4}, report::Population::kThese, kRounds),
       kAlpha, limit(kRounds));
+  EXPECT_NEAR(alarms("the same, a link does something else to each", {.workloads = 4, .alike = false}, report::Population::kThese,
+                     kRounds),
+              kAlpha, limit(kRounds));
   // Each link once: what it does to each workload can't be told from blocks, so the errors are taken to be as large as they can
   // be.
-  EXPECT_LE(
-      alarms("four workloads, each link once", {.workloads = 4, .blocks = 10, .block_sd = 0.002}, Population::kThese, kRounds),
-      kAlpha + limit(kRounds));
+  EXPECT_LE(alarms("four workloads, each link once", {.workloads = 4, .blocks = 10, .block_sd = 0.002},
+                   report::Population::kThese, kRounds),
+            kAlpha + limit(kRounds));
 }
 
 // A number of the first contrast that `stabctl analyze --json` gives.
-double p_of(const CommandOutput& output) {
+double p_of(const commands::CommandOutput& output) {
   EXPECT_EQ(output.exit_code, 0) << output.err;
   const std::string name = "\"p_value\": ";
   const size_t at = output.out.find(name, output.out.find("\"contrasts\""));
@@ -167,7 +169,7 @@ double analyzed_alarms(const std::string& name, const Rows& shape, int rounds) {
       words.insert(words.end(), {"--within", "work"});
     else
       words.insert(words.end(), {"--block", "block"});
-    const CommandOutput output = run_analyze(words);
+    const commands::CommandOutput output = commands::run_analyze(words);
     if (shape.workloads == 1) {
       found += p_of(output) < kAlpha;
       continue;

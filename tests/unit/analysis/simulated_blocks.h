@@ -36,8 +36,8 @@ struct BlocksShape {
 
 // Linear responses with mean 0. Without links each trial is a draw with variance 1; with links or repeats four fifths of the
 // variance is the layout's, of a link that cells with code off share, or of a seed that a cell's trials in a block share.
-inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
-  const auto normal = [&rng] { return normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
+inline report::Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
+  const auto normal = [&rng] { return statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52); };
   const auto error = [&] {
     if (shape.flaw == Flaw::kSkewed) return -std::log((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52) - 1;
     if (shape.flaw == Flaw::kOutliers) {
@@ -46,12 +46,12 @@ inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
     }
     return normal();
   };
-  Samples samples;
+  report::Samples samples;
   samples.workloads = {"program"};
-  if (shape.rows) samples.unit = Unit::kRow;
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLinear, .margin = 0}};
+  if (shape.rows) samples.unit = report::Unit::kRow;
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLinear, .margin = 0}};
   const size_t fixed = shape.links > 0 ? shape.cells / 2 : 0, others = shape.cells - fixed;
-  Factor code{"code", {"shuffle"}, true, 0}, heap{"heap", {}, true, 0};
+  report::Factor code{"code", {"shuffle"}, true, 0}, heap{"heap", {}, true, 0};
   if (fixed > 0) code.levels = {"off", "shuffle"};
   for (size_t level = 0; level < std::max(fixed, others); ++level) heap.levels.push_back("h" + std::to_string(level));
   samples.factors = {code, heap};
@@ -68,7 +68,7 @@ inline Samples simulated_blocks(Rng& rng, const BlocksShape& shape) {
     rng.shuffle(cells);
     std::vector<std::optional<std::pair<uint64_t, double>>> drawn(shape.cells);  // of repeats: the seed and what it adds
     for (size_t cell : cells) {
-      Trial trial;
+      report::Trial trial;
       const bool is_fixed = cell < fixed;
       trial.levels = {static_cast<uint16_t>(fixed > 0 && !is_fixed ? 1 : 0),
                       static_cast<uint16_t>(is_fixed ? cell : cell - fixed)};

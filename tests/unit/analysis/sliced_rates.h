@@ -1,5 +1,5 @@
-// How often a report of a sliced experiment errs, in one shape: for the bench that prints the tables of docs/method.md, and for
-// the tests that hold a part of them.
+// How often a report of a sliced experiment errs, in one shape: for the bench that prints the tables of
+// docs/explanation/how-often-wrong.md, and for the tests that hold a part of them.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,8 @@ struct SlicedRates {
   double equivalent = 0;   // any answer "equivalent"
 };
 
-inline Report analysed(const Samples& samples, Depth depth) {
-  auto report = analyse(samples, depth);
+inline report::Report analysed(const report::Samples& samples, report::Depth depth) {
+  auto report = report::analyse(samples, depth);
   if (!report) throw std::logic_error(report.error().message);
   return *std::move(report);
 }
@@ -41,37 +41,37 @@ inline SlicedRates sliced_rates(SlicedShape shape, int rounds) {
   Rng rng = Rng::stream(shape.cells * 1000 + shape.blocks, shape.name);
   for (int round = 0; round < rounds; ++round) {
     shape.effect = 0;
-    Samples samples = sliced_blocks(rng, shape);
+    report::Samples samples = sliced_blocks(rng, shape);
     samples.responses[0].margin = 1e-6;  // any difference matters: with a margin of 1 % hardly any false one would be shown
-    samples.estimators = {{Estimator::Kind::kHodgesLehmann}};
-    const Report report = analysed(samples, Depth::kVerdicts);
-    const Contrast& first = report.contrasts.at(0);
+    samples.estimators = {{report::Estimator::Kind::kHodgesLehmann}};
+    const report::Report report = analysed(samples, report::Depth::kVerdicts);
+    const report::Contrast& first = report.contrasts.at(0);
     bool changed = false, switched = false;
-    for (const Contrast& contrast : report.contrasts) {
-      changed |= contrast.verdict == Verdict::kChanged;
+    for (const report::Contrast& contrast : report.contrasts) {
+      changed |= contrast.verdict == report::Verdict::kChanged;
       switched |= contrast.by_alone;
     }
     out.changed += one * changed;
     out.switched += one * switched;
     if (!first.by_alone) {
       out.rank += one * (first.p_rank && *first.p_rank < 0.05);
-      const Interval& median = report.estimators.at(0).interval;
+      const report::Interval& median = report.estimators.at(0).interval;
       out.median += one * (report.estimators[0].refused.empty() && (median.low > 1 || median.high < 1));
     }
-    const Report whole = [&] {  // the sliced answer also where the blocks alone took its place
-      Samples only = samples;
-      std::erase_if(only.trials, [](const Trial& trial) { return trial.ran_alone; });
-      return first.by_alone ? analysed(only, Depth::kVerdicts) : report;
+    const report::Report whole = [&] {  // the sliced answer also where the blocks alone took its place
+      report::Samples only = samples;
+      std::erase_if(only.trials, [](const report::Trial& trial) { return trial.ran_alone; });
+      return first.by_alone ? analysed(only, report::Depth::kVerdicts) : report;
     }();
     out.p += one * (whole.contrasts.at(0).p_value < 0.05);
     if (!report.slicing->biases.empty()) out.bias += one * (report.slicing->biases[0].p_value < 0.05);
-    for (const Diagnostic& diagnostic : report.diagnostics)
+    for (const report::Diagnostic& diagnostic : report.diagnostics)
       out.diagnostics[diagnostic.name] += one * (diagnostic.p_value && *diagnostic.p_value < 0.05);
-    for (const RunChanges& run : search_run(samples).runs) out.run_changed += one * !run.changes.empty();
+    for (const report::RunChanges& run : report::search_run(samples).runs) out.run_changed += one * !run.changes.empty();
     shape.effect = std::log1p(0.01);
     bool equivalent = false;
-    for (const Contrast& contrast : analysed(sliced_blocks(rng, shape), Depth::kVerdicts).contrasts)
-      equivalent |= contrast.verdict == Verdict::kEquivalent;
+    for (const report::Contrast& contrast : analysed(sliced_blocks(rng, shape), report::Depth::kVerdicts).contrasts)
+      equivalent |= contrast.verdict == report::Verdict::kEquivalent;
     out.equivalent += one * equivalent;
   }
   return out;
@@ -89,11 +89,11 @@ inline BiasedRates biased_rates(const SlicedShape& shape, int rounds) {
   const double one = 1.0 / rounds;
   Rng rng = Rng::stream(shape.cells * 1000 + shape.blocks, std::string(shape.name) + ", biased");
   for (int round = 0; round < rounds; ++round) {
-    const Report report = analysed(sliced_blocks(rng, shape), Depth::kVerdicts);
-    const Contrast& first = report.contrasts.at(0);
-    const Interval& bias = report.slicing->biases.at(0).bias;
+    const report::Report report = analysed(sliced_blocks(rng, shape), report::Depth::kVerdicts);
+    const report::Contrast& first = report.contrasts.at(0);
+    const report::Interval& bias = report.slicing->biases.at(0).bias;
     out.switched += one * first.by_alone;
-    out.changed += one * (first.verdict == Verdict::kChanged);
+    out.changed += one * (first.verdict == report::Verdict::kChanged);
     out.covered += one * (bias.low <= std::exp(shape.bias) && std::exp(shape.bias) <= bias.high);
   }
   return out;

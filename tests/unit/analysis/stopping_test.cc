@@ -1,5 +1,5 @@
 // Looking early must cost nothing: simulations of whole experiments that stop by the declared rule. Fixed seeds; rates
-// within 4 standard errors of what is promised. Measured rates go into docs/method.md.
+// within 4 standard errors of what is promised. Measured rates go into docs/explanation/how-often-wrong.md.
 #include "analysis/report/stopping_decision.h"
 
 #include <gtest/gtest.h>
@@ -20,17 +20,17 @@ constexpr double kAlpha = 0.05;
 double limit(double rate, int rounds) { return 4 * std::sqrt(rate * (1 - rate) / rounds); }
 
 // Blocks of one program with shuffled code and a treatment of `levels` levels; logs are normal.
-Samples treatment_samples(Rng& rng, uint32_t blocks, uint16_t levels, double sd, double effect) {
-  Samples samples;
+report::Samples treatment_samples(Rng& rng, uint32_t blocks, uint16_t levels, double sd, double effect) {
+  report::Samples samples;
   samples.workloads = {"fib"};
   samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {}, false, 0}};
   for (uint16_t level = 0; level < levels; ++level) samples.factors[1].levels.push_back("O" + std::to_string(level));
-  samples.responses = {{.name = "wall_time", .unit = "s", .scale = Scale::kLog, .margin = 1e-9}};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLog, .margin = 1e-9}};
   uint32_t order = 0;
   for (uint32_t block = 0; block < blocks; ++block) {
     const double night = 0.1 * standard_normal(rng);
     for (uint16_t level = 0; level < levels; ++level) {
-      Trial trial;
+      report::Trial trial;
       trial.levels = {0, level};
       trial.block = block;
       trial.order = order++;
@@ -42,52 +42,53 @@ Samples treatment_samples(Rng& rng, uint32_t blocks, uint16_t levels, double sd,
   return with_layouts(std::move(samples));
 }
 
-std::vector<Contrast> contrasts_at(const Samples& samples, const StoppedAt& stopped) {
-  UnitsByResponse units{{units_of(samples, 0, 0)}};
-  return contrasts_of(samples, units, stopped);
+std::vector<report::Contrast> contrasts_at(const report::Samples& samples, const report::StoppedAt& stopped) {
+  report::UnitsByResponse units{{report::units_of(samples, 0, 0)}};
+  return report::contrasts_of(samples, units, stopped);
 }
 
 struct Looking {
   std::vector<uint32_t> looks{10, 20, 30, 40};
-  Spending spending = Spending::kObrienFleming;
-  std::vector<StoppedAt> levels;
+  statistics::Spending spending = statistics::Spending::kObrienFleming;
+  std::vector<report::StoppedAt> levels;
 
-  explicit Looking(Spending which) : spending(which) {
+  explicit Looking(statistics::Spending which) : spending(which) {
     std::vector<double> fractions;
     for (uint32_t at : looks) fractions.push_back(at / 40.0);
     for (size_t k = 0; k < looks.size(); ++k)
-      levels.push_back({*LookLevels::at_look(spending, fractions, k, kAlpha)});
+      levels.push_back({*report::LookLevels::at_look(spending, fractions, k, kAlpha)});
   }
   // Whether some look finds what `found` asks for.
-  bool any(const Samples& samples, const std::function<bool(const Contrast&)>& found) const {
+  bool any(const report::Samples& samples, const std::function<bool(const report::Contrast&)>& found) const {
     for (size_t k = 0; k < looks.size(); ++k) {
-      const auto contrasts = contrasts_at(first_blocks(samples, looks[k]), levels[k]);
+      const auto contrasts = contrasts_at(report::first_blocks(samples, looks[k]), levels[k]);
       if (std::any_of(contrasts.begin(), contrasts.end(), found)) return true;
     }
     return false;
   }
 };
 
-bool changed(const Contrast& contrast) { return contrast.verdict == Verdict::kChanged; }
+bool changed(const report::Contrast& contrast) { return contrast.verdict == report::Verdict::kChanged; }
 
 TEST(Stopping, LooksKeepAlpha) {
   constexpr int kRounds = 3000;
-  for (const auto& [what, spending] : {std::pair{"O'Brien-Fleming", Spending::kObrienFleming}, {"Pocock", Spending::kPocock}}) {
+  for (const auto& [what, spending] :
+       {std::pair{"O'Brien-Fleming", statistics::Spending::kObrienFleming}, {"Pocock", statistics::Spending::kPocock}}) {
     const Looking looking(spending);
     Rng rng = Rng::stream(1, "looks");
     int one = 0, family = 0, naive = 0, equivalent = 0;
     for (int i = 0; i < kRounds; ++i) {
       one += looking.any(treatment_samples(rng, 40, 2, 0.01, 0), changed);
       // Exactly at the margin, and both the interval and Holm's steps have four questions.
-      Samples at_margin = treatment_samples(rng, 40, 2, 0.01, std::log1p(0.01));
+      report::Samples at_margin = treatment_samples(rng, 40, 2, 0.01, std::log1p(0.01));
       at_margin.responses[0].margin = 0.01;
-      equivalent += looking.any(at_margin, [](const Contrast& c) { return c.verdict == Verdict::kEquivalent; });
+      equivalent += looking.any(at_margin, [](const report::Contrast& c) { return c.verdict == report::Verdict::kEquivalent; });
       if (i % 3 == 0) family += looking.any(treatment_samples(rng, 40, 5, 0.01, 0), changed);
       if (i % 3 != 0) continue;
-      const Samples peeked = treatment_samples(rng, 40, 2, 0.01, 0);
+      const report::Samples peeked = treatment_samples(rng, 40, 2, 0.01, 0);
       bool found = false;
       for (uint32_t replicates : looking.looks) {
-        const auto contrasts = contrasts_at(first_blocks(peeked, replicates), {LookLevels(kAlpha)});
+        const auto contrasts = contrasts_at(report::first_blocks(peeked, replicates), {report::LookLevels(kAlpha)});
         found |= changed(contrasts[0]);
       }
       naive += found;
@@ -105,10 +106,11 @@ TEST(Stopping, LooksKeepAlpha) {
 // The boundaries themselves against walks, without any of the arithmetic that made them.
 TEST(Stopping, BoundariesAgainstRandomWalks) {
   constexpr int kRounds = 200'000;
-  for (const Spending spending :
-       {Spending::kObrienFleming, Spending::kPocock, Spending::kClassicObrienFleming, Spending::kClassicPocock}) {
+  for (const statistics::Spending spending :
+       {statistics::Spending::kObrienFleming, statistics::Spending::kPocock, statistics::Spending::kClassicObrienFleming,
+        statistics::Spending::kClassicPocock}) {
     const std::vector<double> fractions{0.15, 0.4, 0.55, 1};  // unevenly spaced
-    const auto looks = *alpha_spending(spending, fractions, kAlpha, false);
+    const auto looks = *statistics::alpha_spending(spending, fractions, kAlpha, false);
     Rng rng = Rng::stream(6, "walks");
     std::vector<int> first_crossed(fractions.size());
     for (int i = 0; i < kRounds; ++i) {
@@ -131,7 +133,8 @@ TEST(Stopping, BoundariesAgainstRandomWalks) {
 
 // The smallest alpha at which the boundary is crossed: monotone, alpha itself at its own level, never below the plain p.
 TEST(Stopping, RepeatedPValues) {
-  const LookLevels second = *LookLevels::at_look(Spending::kObrienFleming, {0.25, 0.5, 0.75, 1}, 1, kAlpha);
+  const report::LookLevels second =
+      *report::LookLevels::at_look(statistics::Spending::kObrienFleming, {0.25, 0.5, 0.75, 1}, 1, kAlpha);
   EXPECT_NEAR(second.p(second.interval()), kAlpha, 1e-12);
   EXPECT_NEAR(second.p(second.equivalence()), 2 * kAlpha, 1e-12);
   EXPECT_LT(second.interval(), 0.004);
@@ -143,10 +146,11 @@ TEST(Stopping, RepeatedPValues) {
   }
   // Between knots: solved directly.
   for (double alpha : {0.003, 0.017, 0.2}) {
-    const auto looks = alpha_spending(Spending::kObrienFleming, std::vector<double>{0.25, 0.5}, alpha, false);
+    const auto looks =
+        statistics::alpha_spending(statistics::Spending::kObrienFleming, std::vector<double>{0.25, 0.5}, alpha, false);
     EXPECT_NEAR(second.p((*looks)[1].nominal_p), alpha, 0.01 * alpha);
   }
-  EXPECT_EQ(LookLevels(kAlpha).p(0.03), 0.03);
+  EXPECT_EQ(report::LookLevels(kAlpha).p(0.03), 0.03);
 }
 
 // Stein's two stages: whatever the spread turns out to be, the interval covers the truth as often as promised, and is as
@@ -161,19 +165,19 @@ TEST(Stopping, PrecisionCovers) {
   for (int i = 0; i < kRounds; ++i) {
     const double sd = 0.01 * (1 + 0.5 * (i % 3));
     Rng draws = Rng::stream(rng.next(), "round");
-    const Samples longest = treatment_samples(draws, 120, 2, sd, kEffect);
-    const Samples first = first_blocks(longest, kFirst);
-    const Contrast pilot = contrasts_at(first, {LookLevels(kAlpha)})[0];
+    const report::Samples longest = treatment_samples(draws, 120, 2, sd, kEffect);
+    const report::Samples first = report::first_blocks(longest, kFirst);
+    const report::Contrast pilot = contrasts_at(first, {report::LookLevels(kAlpha)})[0];
     const double half = std::expm1(std::log(pilot.interval.high / pilot.interval.low) / 2);
     const auto wanted = static_cast<uint32_t>(std::ceil(kFirst * half * half / (kWanted * kWanted)));
     const uint32_t replicates = std::clamp<uint32_t>(wanted, kFirst, std::min<uint32_t>(kMost, 120));
     total += replicates;
-    const Samples all = first_blocks(longest, replicates);
-    const UnitsByResponse units{{units_of(first, 0, 0)}};
-    StoppedAt stopped{LookLevels(kAlpha)};
+    const report::Samples all = report::first_blocks(longest, replicates);
+    const report::UnitsByResponse units{{report::units_of(first, 0, 0)}};
+    report::StoppedAt stopped{report::LookLevels(kAlpha)};
     if (replicates > kFirst) stopped.first_stage = &units;
     stopped.shrinks = std::sqrt(static_cast<double>(kFirst) / replicates);
-    const Contrast contrast = contrasts_at(all, stopped)[0];
+    const report::Contrast contrast = contrasts_at(all, stopped)[0];
     covered += contrast.interval.low <= std::exp(kEffect) && std::exp(kEffect) <= contrast.interval.high;
     wide += replicates < 120 && std::log(contrast.interval.high / contrast.interval.low) / 2 > 1.35 * std::log1p(kWanted);
   }
@@ -189,19 +193,19 @@ TEST(Stopping, PrecisionCovers) {
 TEST(Stopping, EndsAtARegressionWhereThatIsEnough) {
   const auto outcome = [](double effect, bool until_worse) {
     Rng rng = Rng::stream(6, "worse");
-    Samples samples = treatment_samples(rng, 20, 2, 0.002, effect);
-    const Samples open = treatment_samples(rng, 20, 2, 0.2, 0);
+    report::Samples samples = treatment_samples(rng, 20, 2, 0.002, effect);
+    const report::Samples open = treatment_samples(rng, 20, 2, 0.2, 0);
     samples.workloads.push_back("open");
-    for (Trial trial : open.trials) {
+    for (report::Trial trial : open.trials) {
       trial.workload = 1;
       trial.order += 1000;
       samples.trials.push_back(std::move(trial));
     }
     samples.responses[0].margin = 0.01;
-    samples.stopping.rule = StoppingRule::kLooks;
+    samples.stopping.rule = report::StoppingRule::kLooks;
     samples.stopping.looks = {10, 20};
     samples.stopping.until_worse = until_worse;
-    return *look(with_layouts(std::move(samples)), 10);
+    return *report::look(with_layouts(std::move(samples)), 10);
   };
   EXPECT_TRUE(outcome(0.05, true).stop);
   EXPECT_GE(outcome(0.05, true).worse, 1u);
@@ -213,17 +217,18 @@ TEST(Stopping, EndsAtARegressionWhereThatIsEnough) {
 
 // Better by about the margin: whether it has changed takes more replicates than that it is not worse.
 TEST(Stopping, AGateDoesNotWaitToLearnHowMuchBetterItIs) {
-  for (const auto& [rule, effect] : {std::pair{StoppingRule::kLooks, -0.01}, std::pair{StoppingRule::kSequence, -0.015}}) {
+  for (const auto& [rule, effect] :
+       {std::pair{report::StoppingRule::kLooks, -0.01}, std::pair{report::StoppingRule::kSequence, -0.015}}) {
     const auto outcome = [rule = rule, effect = effect](bool until_worse) {
       Rng rng = Rng::stream(7, "better");
-      Samples samples = treatment_samples(rng, 40, 2, 0.02, effect);
+      report::Samples samples = treatment_samples(rng, 40, 2, 0.02, effect);
       samples.responses[0].margin = 0.01;
       samples.stopping.rule = rule;
-      if (rule == StoppingRule::kLooks) samples.stopping.looks = {20, 40};
+      if (rule == report::StoppingRule::kLooks) samples.stopping.looks = {20, 40};
       samples.stopping.first = 8;
       samples.stopping.max = 40;
       samples.stopping.until_worse = until_worse;
-      return *look(with_layouts(std::move(samples)), 20);
+      return *report::look(with_layouts(std::move(samples)), 20);
     };
     EXPECT_TRUE(outcome(true).stop) << outcome(true).text;
     EXPECT_EQ(outcome(true).worse, 0u);
@@ -233,67 +238,68 @@ TEST(Stopping, AGateDoesNotWaitToLearnHowMuchBetterItIs) {
 
 TEST(Stopping, LookStopsWhenNothingIsOpen) {
   Rng rng = Rng::stream(4, "look");
-  Samples samples = treatment_samples(rng, 40, 2, 0.002, 0);
+  report::Samples samples = treatment_samples(rng, 40, 2, 0.002, 0);
   samples.responses[0].margin = 0.01;
-  samples.stopping.rule = StoppingRule::kLooks;
+  samples.stopping.rule = report::StoppingRule::kLooks;
   samples.stopping.looks = {10, 20, 40};
-  const auto early = look(samples, 10);
+  const auto early = report::look(samples, 10);
   ASSERT_TRUE(early) << early.error().message;
   EXPECT_TRUE(early->stop);
   EXPECT_EQ(early->settled, 1u);
   EXPECT_EQ(early->text, "look 1 of 3 after 10 replicates: 1 contrast settled, 0 unsure: nothing is open, so it ends here");
-  Samples noisy = treatment_samples(rng, 40, 2, 0.2, 0);
+  report::Samples noisy = treatment_samples(rng, 40, 2, 0.2, 0);
   noisy.responses[0].margin = 0.01;
   noisy.stopping = samples.stopping;
-  EXPECT_FALSE(look(noisy, 20)->stop);
-  EXPECT_TRUE(look(noisy, 40)->stop);
-  EXPECT_FALSE(look(noisy, 25)) << "no declared look";
+  EXPECT_FALSE(report::look(noisy, 20)->stop);
+  EXPECT_TRUE(report::look(noisy, 40)->stop);
+  EXPECT_FALSE(report::look(noisy, 25)) << "no declared look";
   noisy.trials.resize(30);
-  EXPECT_FALSE(look(noisy, 20)) << "not recorded yet";
+  EXPECT_FALSE(report::look(noisy, 20)) << "not recorded yet";
   // Other contrasts than those that replicates settle don't count.
   samples.responses[0].declared = false;
-  EXPECT_FALSE(look(samples, 10)->stop);
+  EXPECT_FALSE(report::look(samples, 10)->stop);
 }
 
 // What no boundary was computed for gets no verdict.
 TEST(Stopping, BeyondTheLastLookVerdictsAreWithheld) {
   Rng rng = Rng::stream(8, "beyond");
-  Samples samples = treatment_samples(rng, 40, 2, 0.002, 0.05);
-  samples.stopping.rule = StoppingRule::kLooks;
+  report::Samples samples = treatment_samples(rng, 40, 2, 0.002, 0.05);
+  samples.stopping.rule = report::StoppingRule::kLooks;
   samples.stopping.looks = {10, 30};
-  EXPECT_EQ(analyse(samples)->contrasts[0].verdict, Verdict::kWithheld);
+  EXPECT_EQ(report::analyse(samples)->contrasts[0].verdict, report::Verdict::kWithheld);
   samples.stopping.looks = {10, 40};
-  const Contrast contrast = analyse(samples)->contrasts[0];
-  EXPECT_EQ(contrast.verdict, Verdict::kChanged);
+  const report::Contrast contrast = report::analyse(samples)->contrasts[0];
+  EXPECT_EQ(contrast.verdict, report::Verdict::kChanged);
   // Each look's rank answer is a repeated p-value, too.
-  EXPECT_GE(*contrast.p_rank, *analyse(first_blocks(samples, 40))->contrasts[0].p_rank);
+  EXPECT_GE(*contrast.p_rank, *report::analyse(report::first_blocks(samples, 40))->contrasts[0].p_rank);
   samples.alpha = 0.246;
-  EXPECT_FALSE(analyse(samples)) << "2 alpha must be below one half";
-  EXPECT_FALSE(LookLevels::at_look(Spending::kClassicPocock, {0.5, 1}, 0, kAlpha)) << "not a spending function";
+  EXPECT_FALSE(report::analyse(samples)) << "2 alpha must be below one half";
+  EXPECT_FALSE(report::LookLevels::at_look(statistics::Spending::kClassicPocock, {0.5, 1}, 0, kAlpha))
+      << "not a spending function";
 }
 
 TEST(Stopping, HalfWidthIsTheWidestInterval) {
   Rng rng = Rng::stream(5, "width");
-  Samples samples = treatment_samples(rng, 20, 3, 0.02, 0.01);
-  samples.stopping.rule = StoppingRule::kPrecision;
+  report::Samples samples = treatment_samples(rng, 20, 3, 0.02, 0.01);
+  samples.stopping.rule = report::StoppingRule::kPrecision;
   samples.stopping.first = 10;
   samples.stopping.half_width = 0.01;
-  const auto width = widest_half_width(samples, 10);
+  const auto width = report::widest_half_width(samples, 10);
   ASSERT_TRUE(width) << width.error().message;
   double widest = 0;
-  const auto report = analyse(first_blocks(samples, 10));
-  for (const Contrast& contrast : report->contrasts)
+  const auto report = report::analyse(report::first_blocks(samples, 10));
+  for (const report::Contrast& contrast : report->contrasts)
     widest = std::max(widest, std::expm1(std::log(contrast.interval.high / contrast.interval.low) / 2));
   EXPECT_DOUBLE_EQ(*width, widest);
   // The second stage's own spread has no say: twenty replicates that agree don't make a narrow interval.
-  Samples calm = samples;
-  for (Trial& trial : calm.trials)
+  report::Samples calm = samples;
+  for (report::Trial& trial : calm.trials)
     if (trial.block >= 10) trial.values[0] = 1 + 1e-6 * trial.order;
-  const auto after = analyse(calm);
+  const auto after = report::analyse(calm);
   const double shrunk = std::log(report->contrasts[0].interval.high / report->contrasts[0].interval.low) / std::sqrt(2);
   EXPECT_GE(std::log(after->contrasts[0].interval.high / after->contrasts[0].interval.low), 0.999 * shrunk);
   EXPECT_EQ(after->contrasts[0].df, 9);
-  EXPECT_FALSE(widest_half_width(samples, 1)) << "one replicate has no spread";
+  EXPECT_FALSE(report::widest_half_width(samples, 1)) << "one replicate has no spread";
 }
 
 }  // namespace

@@ -16,15 +16,15 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Two cells of three trials: wall times 1, 2, 4 s and 2, 4, 8 s, throughputs the other way round.
-Samples two_cells() {
-  Samples samples;
+report::Samples two_cells() {
+  report::Samples samples;
   samples.experiment = "night (7)";
   samples.workloads = {"a\"b"};
   samples.factors = {{.name = "opt", .levels = {"-O2", "x\\\n\"y<"}, .layout = false, .baseline = 0}};
   samples.responses = {{.name = "wall_time", .unit = "s"}, {.name = "progress:block", .unit = "/s", .higher_is_better = true}};
-  samples.unit = Unit::kRow;
+  samples.unit = report::Unit::kRow;
   for (uint32_t i = 0; i < 6; ++i) {
-    Trial trial;
+    report::Trial trial;
     trial.levels = {static_cast<uint16_t>(i / 3)};
     trial.order = i;
     trial.values = {double(1u << (i % 3 + i / 3)), 1 / double(1u << (i % 3 + i / 3))};
@@ -34,17 +34,23 @@ Samples two_cells() {
   return samples;
 }
 
-const ToolContext kContext{.experiment = "night", .cpu = {}, .machine = "m", .machine_facts = {}, .started = "s", .finished = "f",
-                           .revision = "1", .version = "v"};
+const commands::ToolContext kContext{.experiment = "night",
+                                     .cpu = {},
+                                     .machine = "m",
+                                     .machine_facts = {},
+                                     .started = "s",
+                                     .finished = "f",
+                                     .revision = "1",
+                                     .version = "v"};
 
-nlohmann::json exported(const char* format, const Samples& samples) {
-  const auto output = export_for_tool(format, samples, kContext);
+nlohmann::json exported(const char* format, const report::Samples& samples) {
+  const auto output = commands::export_for_tool(format, samples, kContext);
   EXPECT_TRUE(output.ok());
   return output ? nlohmann::json::parse(output->out) : nlohmann::json();
 }
 
 TEST(ToolFormats, WhatARuleLeavesOutIsLeftOut) {
-  Samples samples = two_cells();
+  report::Samples samples = two_cells();
   samples.trials[2].excluded = "steal above 1 %";
   const auto results = exported("hyperfine", samples)["results"];
   EXPECT_EQ(results[0]["times"], nlohmann::json({1.0, 2.0}));
@@ -53,35 +59,36 @@ TEST(ToolFormats, WhatARuleLeavesOutIsLeftOut) {
 }
 
 TEST(ToolFormats, CpuTimesAreThoseOfTheTrialsOrSaidToBeBorrowed) {
-  ToolContext context = kContext;
+  commands::ToolContext context = kContext;
   for (uint32_t i = 0; i < 6; ++i) context.cpu[i] = {0.25, 0.5};
-  const auto known = export_for_tool("google-benchmark", two_cells(), context);
+  const auto known = commands::export_for_tool("google-benchmark", two_cells(), context);
   EXPECT_DOUBLE_EQ(nlohmann::json::parse(known->out)["benchmarks"][0]["cpu_time"], 0.75e9);
   EXPECT_THAT(known->err, Not(HasSubstr("cpu_time")));
   context.cpu.erase(0);
-  EXPECT_THAT(export_for_tool("google-benchmark", two_cells(), context)->err, HasSubstr("cpu_time: repeats real_time"));
+  EXPECT_THAT(commands::export_for_tool("google-benchmark", two_cells(), context)->err, HasSubstr("cpu_time: repeats real_time"));
 }
 
 // OpenMetrics and XML are UTF-8, whatever a benchmark is called.
 TEST(ToolFormats, NamesInAnotherEncodingAreStillText) {
-  Samples samples = two_cells();
+  report::Samples samples = two_cells();
   samples.factors[0].levels[1] = "caf\xe9";
   for (const char* format : {"openmetrics", "junit"}) {
-    const auto output = export_for_tool(format, samples, kContext);
+    const auto output = commands::export_for_tool(format, samples, kContext);
     ASSERT_TRUE(output.ok());
-    EXPECT_EQ(valid_text(output->out), output->out) << format;
+    EXPECT_EQ(text::valid_text(output->out), output->out) << format;
     EXPECT_THAT(output->out, HasSubstr("caf\xef\xbf\xbd")) << format;
   }
 }
 
 // A column of the samples has a name of its own, whatever a benchmark is called, so that `analyze` reads them.
 TEST(Csv, ColumnsHaveNamesOfTheirOwn) {
-  Samples samples = two_cells();
+  report::Samples samples = two_cells();
   samples.responses[1].name = "block";
-  EXPECT_TRUE(export_csv(samples).starts_with("workload,opt,block,order,seed,link,layout,excluded,wall_time,response.block\n"));
+  EXPECT_TRUE(
+      report::export_csv(samples).starts_with("workload,opt,block,order,seed,link,layout,excluded,wall_time,response.block\n"));
   samples.responses[0].name = "opt";
-  EXPECT_THAT(export_csv(samples), HasSubstr(",excluded,response.opt,response.block\n"));
-  EXPECT_THAT(export_r(*analyse(samples)), HasSubstr("d$y <- log(d[[\"response.opt\"]])"));
+  EXPECT_THAT(report::export_csv(samples), HasSubstr(",excluded,response.opt,response.block\n"));
+  EXPECT_THAT(report::export_r(*report::analyse(samples)), HasSubstr("d$y <- log(d[[\"response.opt\"]])"));
 }
 
 TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
@@ -89,31 +96,32 @@ TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
   EXPECT_NEAR(bencher["a\"b/opt:-O2"]["latency"]["value"].get<double>(), 2e9, 1);
   EXPECT_NEAR(bencher["a\"b/progress:block/opt:-O2"]["throughput"]["value"].get<double>(), 0.5, 1e-12);
   EXPECT_EQ(exported("lnt", two_cells())["tests"][2]["score"].size(), 3u);
-  const auto costs = export_for_tool("github-action-benchmark", two_cells(), kContext);
+  const auto costs = commands::export_for_tool("github-action-benchmark", two_cells(), kContext);
   EXPECT_EQ(nlohmann::json::parse(costs->out).size(), 2u);
   EXPECT_THAT(costs->err, HasSubstr("'progress:block'"));
-  Samples rates = two_cells();
+  report::Samples rates = two_cells();
   std::swap(rates.responses[0], rates.responses[1]);
-  for (Trial& trial : rates.trials) std::swap(trial.values[0], trial.values[1]);
+  for (report::Trial& trial : rates.trials) std::swap(trial.values[0], trial.values[1]);
   rates.responses.resize(1);
-  for (Trial& trial : rates.trials) trial.values.resize(1);
+  for (report::Trial& trial : rates.trials) trial.values.resize(1);
   EXPECT_EQ(exported("github-action-benchmark", rates).size(), 2u);
-  EXPECT_THAT(export_for_tool("hyperfine", rates, kContext).error().message, HasSubstr("no time of a whole run"));
+  EXPECT_THAT(commands::export_for_tool("hyperfine", rates, kContext).error().message, HasSubstr("no time of a whole run"));
 }
 
 TEST(ToolFormats, NamesAreNoSyntax) {
-  const std::string metrics = export_for_tool("openmetrics", two_cells(), kContext)->out;
+  const std::string metrics = commands::export_for_tool("openmetrics", two_cells(), kContext)->out;
   EXPECT_THAT(metrics, HasSubstr(R"(workload="a\"b",response="wall_time",factor_opt="x\\\n\"y<",bound="estimate")"));
-  Samples alike = two_cells();
+  report::Samples alike = two_cells();
   alike.factors[0].name = "a-b";
   alike.factors.push_back({.name = "a_b", .levels = {"x", "y"}});
-  for (Trial& trial : alike.trials) trial.levels.push_back(trial.order % 2);
-  const std::string told_apart = export_for_tool("openmetrics", alike, kContext)->out;
+  for (report::Trial& trial : alike.trials) trial.levels.push_back(trial.order % 2);
+  const std::string told_apart = commands::export_for_tool("openmetrics", alike, kContext)->out;
   EXPECT_THAT(told_apart, HasSubstr("factor_a_2db="));
   EXPECT_THAT(told_apart, HasSubstr("factor_a_5fb=\"x\""));
   alike.factors[1].name = "c-d";
-  EXPECT_THAT(export_for_tool("openmetrics", alike, kContext)->out, HasSubstr(",factor_c_d=\"x\"")) << "nothing to tell apart";
-  const std::string junit = export_for_tool("junit", two_cells(), kContext)->out;
+  EXPECT_THAT(commands::export_for_tool("openmetrics", alike, kContext)->out, HasSubstr(",factor_c_d=\"x\""))
+      << "nothing to tell apart";
+  const std::string junit = commands::export_for_tool("junit", two_cells(), kContext)->out;
   EXPECT_THAT(junit, HasSubstr("classname=\"stab.night.a&quot;b\""));
   EXPECT_THAT(junit, Not(HasSubstr("y<")));
   EXPECT_THAT(junit, HasSubstr("tests=\"2\""));

@@ -24,7 +24,7 @@ struct Value {
 
 struct Case {
   std::string name;
-  std::vector<SeriesPart> parts;
+  std::vector<report::SeriesPart> parts;
   std::vector<Value> values;
   double q = 0;
   size_t q_df = 0;
@@ -59,8 +59,8 @@ std::vector<Case> cases() {
   return all;
 }
 
-const TrendPoint& point_of(const TrendLine& line, const std::string& level) {
-  for (const TrendPoint& point : line.points)
+const report::TrendPoint& point_of(const report::TrendLine& line, const std::string& level) {
+  for (const report::TrendPoint& point : line.points)
     if (point.level == level) return point;
   ADD_FAILURE() << "no " << level;
   return line.points.front();
@@ -73,10 +73,10 @@ TEST(Trend, AgreesWithMetafor) {
   for (const Case& one : all)
     for (const Value& value : one.values) {
       SCOPED_TRACE(one.name + ": " + value.from + ", " + value.to);
-      const auto trend = trend_of(one.parts, {"revision", value.from});
+      const auto trend = report::trend_of(one.parts, {"revision", value.from});
       ASSERT_TRUE(trend) << trend.error().message;
       ASSERT_EQ(trend->lines.size(), 1U);
-      const TrendPoint& point = point_of(trend->lines[0], value.to);
+      const report::TrendPoint& point = point_of(trend->lines[0], value.to);
       ASSERT_TRUE(point.against_anchor);
       EXPECT_NEAR(std::log(point.against_anchor->estimate), value.estimate, 1e-9);
       EXPECT_NEAR(point.standard_error / value.standard_error, 1, 1e-8);
@@ -90,28 +90,29 @@ TEST(Trend, AgreesWithMetafor) {
 
 // A night that compares v0, v1 and one that compares v1, v2 say how v2 stands against v0, with the errors of both.
 TEST(Trend, AChainHasTheErrorsOfItsLinks) {
-  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.1}, 12), made_part(2, {"v1", "v2"}, {0.1, 0.3}, 12)};
-  const auto trend = trend_of(parts, {"", "v0"});
+  const std::vector<report::SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.1}, 12),
+                                                 made_part(2, {"v1", "v2"}, {0.1, 0.3}, 12)};
+  const auto trend = report::trend_of(parts, {"", "v0"});
   ASSERT_TRUE(trend) << trend.error().message;
   EXPECT_EQ(trend->factor, "revision");
-  const TrendLine& line = trend->lines[0];
-  const TrendPoint &first = point_of(line, "v1"), &second = point_of(line, "v2");
+  const report::TrendLine& line = trend->lines[0];
+  const report::TrendPoint &first = point_of(line, "v1"), &second = point_of(line, "v2");
   ASSERT_TRUE(second.step && second.against_anchor && first.against_anchor);
   EXPECT_EQ(second.before, "v1");
   EXPECT_EQ(first.before, "v0");
   EXPECT_NEAR(second.against_anchor->estimate, first.against_anchor->estimate * second.step->estimate, 1e-12);
   EXPECT_GT(second.standard_error, first.standard_error);
-  EXPECT_EQ(first.verdict, Verdict::kChanged);
-  EXPECT_EQ(second.verdict, Verdict::kChanged);
+  EXPECT_EQ(first.verdict, report::Verdict::kChanged);
+  EXPECT_EQ(second.verdict, report::Verdict::kChanged);
   EXPECT_EQ(line.q_df, 0U);
   EXPECT_EQ(second.since, "2");
 }
 
 TEST(Trend, WhatNoChainLeadsToIsSaid) {
-  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v2", "v3"}, {0, 0}, 8)};
-  const auto trend = trend_of(parts, {"", "v0"});
+  const std::vector<report::SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v2", "v3"}, {0, 0}, 8)};
+  const auto trend = report::trend_of(parts, {"", "v0"});
   ASSERT_TRUE(trend) << trend.error().message;
-  const TrendPoint& lost = point_of(trend->lines[0], "v2");
+  const report::TrendPoint& lost = point_of(trend->lines[0], "v2");
   EXPECT_FALSE(lost.against_anchor);
   EXPECT_NE(lost.refused.find("no chain of experiments leads from 'v0'"), std::string::npos);
   EXPECT_FALSE(lost.step);
@@ -120,13 +121,13 @@ TEST(Trend, WhatNoChainLeadsToIsSaid) {
 
 // A plain binary a side: a night like that compares luck, as its report says, and is no part of a chain.
 TEST(Trend, OneLayoutASideIsLeftOut) {
-  std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v0", "v2"}, {0, 0.2}, 8)};
-  for (Trial& trial : parts[1].samples.trials) {
+  std::vector<report::SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0}, 8), made_part(2, {"v0", "v2"}, {0, 0.2}, 8)};
+  for (report::Trial& trial : parts[1].samples.trials) {
     trial.fixed_code = true;
     trial.layout = trial.levels[1];
   }
   parts[1].samples.factors[0] = {.name = "code", .levels = {"off"}, .layout = true, .fixed = {true}};
-  const auto trend = trend_of(parts, {"", "v0"});
+  const auto trend = report::trend_of(parts, {"", "v0"});
   ASSERT_TRUE(trend) << trend.error().message;
   ASSERT_EQ(trend->left_out.size(), 1U);
   EXPECT_NE(trend->left_out[0].find("2: work, one layout a side"), std::string::npos) << trend->left_out[0];
@@ -134,56 +135,58 @@ TEST(Trend, OneLayoutASideIsLeftOut) {
 }
 
 TEST(Trend, NightsThatContradictEachOtherShowIt) {
-  const std::vector<SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.2}, 10), made_part(2, {"v0", "v1"}, {0, -0.2}, 10)};
-  const auto trend = trend_of(parts, {});
+  const std::vector<report::SeriesPart> parts = {made_part(1, {"v0", "v1"}, {0, 0.2}, 10),
+                                                 made_part(2, {"v0", "v1"}, {0, -0.2}, 10)};
+  const auto trend = report::trend_of(parts, {});
   ASSERT_TRUE(trend) << trend.error().message;
   EXPECT_EQ(trend->lines[0].q_df, 1U);
   EXPECT_LT(trend->lines[0].q_p, 1e-6);
-  TrendOptions options;
+  commands::TrendOptions options;
   options.series = "nightly";
-  const CommandOutput output = run_trend(parts, options);
+  const commands::CommandOutput output = commands::run_trend(parts, options);
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_NE(output.out.find("contradict each other"), std::string::npos) << output.out;
 }
 
 TEST(Trend, SeveralWorkloadsHaveALineEach) {
-  SeriesPart part = made_part(1, {"v0", "v1"}, {0, 0.1}, 10);
+  report::SeriesPart part = made_part(1, {"v0", "v1"}, {0, 0.1}, 10);
   part.samples.workloads.push_back("other");
   const size_t trials = part.samples.trials.size();
   for (size_t i = 0; i < trials; ++i) {
-    Trial trial = part.samples.trials[i];
+    report::Trial trial = part.samples.trials[i];
     trial.workload = 1;
     trial.order += 1000;
     trial.values = {2 * *trial.values[0] * (trial.levels[1] == 1 ? 0.9 : 1.001)};
     part.samples.trials.push_back(trial);
   }
-  const auto trend = trend_of({part}, {});
+  const auto trend = report::trend_of({part}, {});
   ASSERT_TRUE(trend) << trend.error().message;
   ASSERT_EQ(trend->lines.size(), 3U);
   EXPECT_EQ(trend->lines[0].workload, "");
   EXPECT_EQ(trend->lines[1].workload, "work");
   EXPECT_EQ(trend->lines[2].workload, "other");
-  TrendOptions options;
+  commands::TrendOptions options;
   options.series = "nightly";
-  EXPECT_NE(run_trend({part}, options).out.find("work: v0 to v1"), std::string::npos) << run_trend({part}, options).out;
+  EXPECT_NE(commands::run_trend({part}, options).out.find("work: v0 to v1"), std::string::npos)
+      << commands::run_trend({part}, options).out;
   options.full = true;
-  EXPECT_NE(run_trend({part}, options).out.find("other"), std::string::npos);
+  EXPECT_NE(commands::run_trend({part}, options).out.find("other"), std::string::npos);
 }
 
 // The errors that changes are judged by are those of the differences: of any two levels, chained or not.
 TEST(Trend, ErrorsOfLevelsGiveTheErrorsOfTheirDifferences) {
-  const std::vector<ArmContrasts> nights = {{{0, 1}, {0.1}, {0.04}, 7, 8},
+  const std::vector<statistics::ArmContrasts> nights = {{{0, 1}, {0.1}, {0.04}, 7, 8},
                                             {{0, 1, 2}, {0.1, 0.2}, {0.05, 0.02, 0.02, 0.06}, 5, 6},
                                             {{2, 3}, {0.3}, {0.09}, 9, 10}};
-  const auto network = ArmNetwork::fit(4, nights);
+  const auto network = statistics::ArmNetwork::fit(4, nights);
   ASSERT_TRUE(network);
   const std::vector<size_t> arms{2, 0, 3, 1};
-  const std::vector<ArmErrors> errors = network->errors_of(arms);
+  const std::vector<statistics::ArmErrors> errors = network->errors_of(arms);
   ASSERT_EQ(errors.size(), 3U);
   for (size_t i = 0; i < arms.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       double variance = 0;
-      for (const ArmErrors& part : errors)
+      for (const statistics::ArmErrors& part : errors)
         for (size_t term = 0; term < part.terms; ++term)
           variance += std::pow(part.loadings[i * part.terms + term] - part.loadings[j * part.terms + term], 2);
       const double error = network->difference(arms[j], arms[i], 0.95).standard_error;
@@ -203,9 +206,9 @@ TEST(Trend, ChangesAgreeWithR) {
     SCOPED_TRACE(name);
     const auto of = std::find_if(all.begin(), all.end(), [&](const Case& one) { return one.name == name; });
     ASSERT_NE(of, all.end());
-    const auto trend = trend_of(of->parts, {"revision", "v0"});
+    const auto trend = report::trend_of(of->parts, {"revision", "v0"});
     ASSERT_TRUE(trend) << trend.error().message;
-    const TrendChanges& changes = trend->lines[0].changes;
+    const report::TrendChanges& changes = trend->lines[0].changes;
     ASSERT_TRUE(changes.asked) << changes.refused;
     ++compared;
     if (p > 0.05) {
@@ -215,7 +218,7 @@ TEST(Trend, ChangesAgreeWithR) {
       continue;
     }
     const auto first = std::find_if(changes.found.begin(), changes.found.end(),
-                                    [&](const TrendChange& one) { return one.point == at; });
+                                    [&](const report::TrendChange& one) { return one.point == at; });
     ASSERT_NE(first, changes.found.end());
     EXPECT_NEAR(first->statistic / q, 1, 1e-8);
     EXPECT_NEAR(first->p_value, p, 4 * std::sqrt(p * (1 - p) / 199) + 1.0 / 200);
@@ -224,8 +227,8 @@ TEST(Trend, ChangesAgreeWithR) {
 }
 
 // A series of nights, each with the anchor, yesterday's and today's revision, or, in a chain, without the anchor.
-std::vector<SeriesPart> nights(size_t count, bool chain, const std::function<double(size_t)>& effect, uint64_t seed = 3) {
-  std::vector<SeriesPart> parts;
+std::vector<report::SeriesPart> nights(size_t count, bool chain, const std::function<double(size_t)>& effect, uint64_t seed = 3) {
+  std::vector<report::SeriesPart> parts;
   for (size_t night = 1; night <= count; ++night) {
     std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
     std::vector<double> effects{effect(night - 1), effect(night)};
@@ -240,14 +243,14 @@ std::vector<SeriesPart> nights(size_t count, bool chain, const std::function<dou
 
 TEST(Trend, AShiftThatNoStepShowsIsFound) {
   // 0.9 % in one step, whose interval is about +-1.4 %.
-  const std::vector<SeriesPart> parts = nights(16, false, [](size_t i) { return i < 8 ? 0 : 0.009; });
-  const auto trend = trend_of(parts, {"", "v0"});
+  const std::vector<report::SeriesPart> parts = nights(16, false, [](size_t i) { return i < 8 ? 0 : 0.009; });
+  const auto trend = report::trend_of(parts, {"", "v0"});
   ASSERT_TRUE(trend) << trend.error().message;
-  const TrendLine& line = trend->lines[0];
-  EXPECT_NE(point_of(line, "v8").verdict, Verdict::kChanged);
+  const report::TrendLine& line = trend->lines[0];
+  EXPECT_NE(point_of(line, "v8").verdict, report::Verdict::kChanged);
   ASSERT_TRUE(line.changes.asked) << line.changes.refused;
   ASSERT_EQ(line.changes.found.size(), 1U);
-  const TrendChange& change = line.changes.found[0];
+  const report::TrendChange& change = line.changes.found[0];
   EXPECT_NEAR(static_cast<double>(change.point), 8, 1);
   EXPECT_NEAR(std::log(change.shift), 0.009, 0.004);
   EXPECT_LE(change.p_value, 0.05);
@@ -258,10 +261,10 @@ TEST(Trend, AShiftThatNoStepShowsIsFound) {
 }
 
 TEST(Trend, ChangesDontDependOnTheAnchor) {
-  const std::vector<SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
-  const auto one = trend_of(parts, {"", "v0"}), other = trend_of(parts, {"", "v9"});
+  const std::vector<report::SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
+  const auto one = report::trend_of(parts, {"", "v0"}), other = report::trend_of(parts, {"", "v9"});
   ASSERT_TRUE(one && other);
-  const TrendChanges &first = one->lines[0].changes, &second = other->lines[0].changes;
+  const report::TrendChanges &first = one->lines[0].changes, &second = other->lines[0].changes;
   ASSERT_EQ(first.found.size(), second.found.size());
   ASSERT_FALSE(first.found.empty());
   EXPECT_EQ(first.found[0].point, second.found[0].point);
@@ -270,40 +273,40 @@ TEST(Trend, ChangesDontDependOnTheAnchor) {
 }
 
 TEST(Trend, FewLevelsAreNotAskedForChanges) {
-  const auto trend = trend_of(nights(2, false, [](size_t) { return 0; }), {});
+  const auto trend = report::trend_of(nights(2, false, [](size_t) { return 0; }), {});
   ASSERT_TRUE(trend) << trend.error().message;
   EXPECT_FALSE(trend->lines[0].changes.asked);
   EXPECT_NE(trend->lines[0].changes.refused.find("4 levels and more"), std::string::npos) << trend->lines[0].changes.refused;
 }
 
 TEST(Trend, ChangesAreInTextAndJson) {
-  const std::vector<SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
-  TrendOptions options;
+  const std::vector<report::SeriesPart> parts = nights(12, false, [](size_t i) { return i < 6 ? 0 : 0.02; });
+  commands::TrendOptions options;
   options.series = "nightly";
-  const std::string text = run_trend(parts, options).out;
+  const std::string text = commands::run_trend(parts, options).out;
   EXPECT_NE(text.find("a lasting change at v6"), std::string::npos) << text;
   options.json = true;
-  const std::string json = run_trend(parts, options).out;
+  const std::string json = commands::run_trend(parts, options).out;
   for (const char* words : {"\"scale\": \"log\"", "\"levels_before\"", "\"segments\"", "\"p_of_next\""})
     EXPECT_NE(json.find(words), std::string::npos) << words << json;
   const std::string calm =
-      run_trend(nights(6, false, [](size_t) { return 0; }), {.series = "nightly", .request = {}, .left_out = {}}).out;
+      commands::run_trend(nights(6, false, [](size_t) { return 0; }), {.series = "nightly", .request = {}, .left_out = {}}).out;
   EXPECT_NE(calm.find("Lasting changes: none at 5 %"), std::string::npos) << calm;
-  std::vector<SeriesPart> linear = nights(6, false, [](size_t) { return 0; });
-  for (SeriesPart& part : linear) part.samples.responses[0].scale = Scale::kLinear;
-  EXPECT_NE(run_trend(linear, options).out.find("\"scale\": \"linear\""), std::string::npos);
+  std::vector<report::SeriesPart> linear = nights(6, false, [](size_t) { return 0; });
+  for (report::SeriesPart& part : linear) part.samples.responses[0].scale = report::Scale::kLinear;
+  EXPECT_NE(commands::run_trend(linear, options).out.find("\"scale\": \"linear\""), std::string::npos);
 }
 
 TEST(Trend, QuestionsThatHaveNoAnswerSayWhy) {
-  const std::vector<SeriesPart> one = {made_part(1, {"v0", "v1"}, {0, 0}, 8)};
-  const auto why = [](const Result<Trend>& trend) { return trend ? std::string() : trend.error().message; };
-  EXPECT_NE(why(trend_of({}, {})).find("no experiment that is over"), std::string::npos);
-  EXPECT_NE(why(trend_of(one, {"speed", ""})).find("no treatment 'speed'; it has 'revision'"), std::string::npos);
-  EXPECT_NE(why(trend_of(one, {"", "v9"})).find("'revision = v9'"), std::string::npos);
-  std::vector<SeriesPart> two = one;
+  const std::vector<report::SeriesPart> one = {made_part(1, {"v0", "v1"}, {0, 0}, 8)};
+  const auto why = [](const Result<report::Trend>& trend) { return trend ? std::string() : trend.error().message; };
+  EXPECT_NE(why(report::trend_of({}, {})).find("no experiment that is over"), std::string::npos);
+  EXPECT_NE(why(report::trend_of(one, {"speed", ""})).find("no treatment 'speed'; it has 'revision'"), std::string::npos);
+  EXPECT_NE(why(report::trend_of(one, {"", "v9"})).find("'revision = v9'"), std::string::npos);
+  std::vector<report::SeriesPart> two = one;
   two[0].samples.factors.push_back({.name = "opt", .levels = {"a", "b"}});
-  for (Trial& trial : two[0].samples.trials) trial.levels.push_back(trial.block % 2);
-  EXPECT_NE(why(trend_of(two, {})).find("name one with --factor"), std::string::npos);
+  for (report::Trial& trial : two[0].samples.trials) trial.levels.push_back(trial.block % 2);
+  EXPECT_NE(why(report::trend_of(two, {})).find("name one with --factor"), std::string::npos);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct WatchedShape {
   bool half = false;          // instead: a half of three treatments, four cells
   uint64_t links = 0;         // code is off, and the cells of a block run different ones of so many links
   uint32_t programs = 1;
-  Population asked = Population::kOneWorkload;
+  report::Population asked = report::Population::kOneWorkload;
   double failing = 0;         // share of trials that give no value
   enum Error { kNormal, kExponential, kHeavy } error = kNormal;  // heavy: t with 3 degrees of freedom
 };
@@ -37,23 +37,23 @@ inline constexpr WatchedShape kWatchedShapes[] = {
     {.name = "a half of three factors", .half = true},
     {.name = "two cells, ten links crossed with blocks", .links = 10},
     {.name = "three programs, each", .programs = 3},
-    {.name = "these three programs", .programs = 3, .asked = Population::kThese},
-    {.name = "programs like these three, which are judged at the end", .programs = 3, .asked = Population::kLikeThese},
+    {.name = "these three programs", .programs = 3, .asked = report::Population::kThese},
+    {.name = "programs like these three, which are judged at the end", .programs = 3, .asked = report::Population::kLikeThese},
     {.name = "two cells, a third of the trials failed", .failing = 1.0 / 3},
 };
 
 // A linear response, of a plan that stops by a confidence sequence; a trial's standard deviation is 1, a block's 2. `effect`
 // is that of each level above the baseline.
-inline Samples watched_blocks(Rng& rng, const WatchedShape& shape, uint32_t blocks, double effect, double margin) {
+inline report::Samples watched_blocks(Rng& rng, const WatchedShape& shape, uint32_t blocks, double effect, double margin) {
   const auto uniform = [&] { return (static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52; };
-  const auto normal = [&] { return normal_quantile(uniform()); };
+  const auto normal = [&] { return statistics::normal_quantile(uniform()); };
   const auto error = [&] {
     if (shape.error == WatchedShape::kExponential) return -std::log(uniform()) - 1;
     if (shape.error == WatchedShape::kNormal) return normal();
     const double a = normal(), b = normal(), c = normal();
     return normal() / std::sqrt(a * a + b * b + c * c);
   };
-  Samples samples;
+  report::Samples samples;
   samples.factors = {{"code", {shape.links > 0 ? "off" : "shuffle"}, true, 0, {shape.links > 0}}};
   if (shape.half) {
     for (const char* name : {"a", "b", "c"}) samples.factors.push_back({name, {"0", "1"}, false, 0, {}});
@@ -61,10 +61,10 @@ inline Samples watched_blocks(Rng& rng, const WatchedShape& shape, uint32_t bloc
     samples.factors.push_back({"opt", {}, false, 0, {}});
     for (uint16_t level = 0; level < shape.levels; ++level) samples.factors[1].levels.push_back("O" + std::to_string(level));
   }
-  samples.stopping.rule = StoppingRule::kSequence;
+  samples.stopping.rule = report::StoppingRule::kSequence;
   samples.stopping.first = kFirstWatched;
   samples.stopping.max = blocks;
-  samples.responses = {{.name = "cost", .unit = "", .scale = Scale::kLinear, .margin = margin}};
+  samples.responses = {{.name = "cost", .unit = "", .scale = report::Scale::kLinear, .margin = margin}};
   uint32_t order = 0;
   for (uint32_t program = 0; program < shape.programs; ++program) {
     samples.workloads.push_back("program " + std::to_string(program));
@@ -74,7 +74,7 @@ inline Samples watched_blocks(Rng& rng, const WatchedShape& shape, uint32_t bloc
     for (uint32_t block = 0; block < blocks; ++block) {
       const double common = 2 * normal();
       for (uint16_t cell = 0; cell < cells; ++cell) {
-        Trial trial;
+        report::Trial trial;
         trial.workload = program;
         if (shape.half) {
           const uint16_t a = cell >> 1, b = cell & 1;
@@ -101,14 +101,14 @@ inline Samples watched_blocks(Rng& rng, const WatchedShape& shape, uint32_t bloc
 }
 
 // Whether some look from `first` to `most` blocks finds what is asked for, with these levels at each.
-inline bool found_while_watching(const Samples& samples, uint32_t first, uint32_t most,
-                                 const std::function<LookLevels(uint32_t)>& levels,
-                                 const std::function<bool(const Contrast&)>& asked) {
+inline bool found_while_watching(const report::Samples& samples, uint32_t first, uint32_t most,
+                                 const std::function<report::LookLevels(uint32_t)>& levels,
+                                 const std::function<bool(const report::Contrast&)>& asked) {
   for (uint32_t blocks = first; blocks <= most; ++blocks) {
-    const Samples seen = first_blocks(samples, blocks);
-    UnitsByResponse units(1);
-    for (uint32_t w = 0; w < seen.workloads.size(); ++w) units[0].push_back(units_of(seen, w, 0));
-    const auto contrasts = contrasts_of(seen, units, {levels(blocks)});
+    const report::Samples seen = report::first_blocks(samples, blocks);
+    report::UnitsByResponse units(1);
+    for (uint32_t w = 0; w < seen.workloads.size(); ++w) units[0].push_back(report::units_of(seen, w, 0));
+    const auto contrasts = report::contrasts_of(seen, units, {levels(blocks)});
     if (std::any_of(contrasts.begin(), contrasts.end(), asked)) return true;
   }
   return false;

@@ -1,5 +1,5 @@
 // The documentation of the format against the parser: examples parse, and every key that the parser reads is
-// named in docs/plan.md and in the man page.
+// named in docs/reference/plan.md and in the man page.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "plan/parse.h"
 #include "tests/places.h"
@@ -29,20 +31,39 @@ void expect_parses(const std::string& text, const std::string& name) {
   EXPECT_TRUE(parsed.warnings.empty()) << render(parsed.warnings);
 }
 
-TEST(PlanDocs, ExamplesParse) {
-  const std::string text = contents(kRoot / "docs/plan.md");
-  int examples = 0;
+std::vector<std::string> toml_blocks(const std::string& text) {
+  std::vector<std::string> blocks;
   for (size_t at = text.find("```toml\n"); at != std::string::npos; at = text.find("```toml\n", at + 1)) {
     const size_t start = at + 8;
-    expect_parses(text.substr(start, text.find("```", start) - start), "docs/plan.md");
-    ++examples;
+    blocks.push_back(text.substr(start, text.find("```", start) - start));
   }
-  EXPECT_GE(examples, 1);
+  return blocks;
+}
+
+TEST(PlanDocs, ExamplesParse) {
+  const std::vector<std::string> examples = toml_blocks(contents(kRoot / "docs/reference/plan.md"));
+  for (const std::string& example : examples) expect_parses(example, "docs/reference/plan.md");
+  EXPECT_GE(examples.size(), 1u);
   const std::string page = contents(kRoot / "docs/man/stab-plan.5");
   const size_t start = page.find("[experiment]\nname");
   std::string example = page.substr(start, page.find(".fi", start) - start);
   example = std::regex_replace(example, std::regex("\\\\-"), "-");
   expect_parses(example, "docs/man/stab-plan.5");
+}
+
+// Whole plans in guides parse; blocks without a program are parts of one.
+TEST(PlanDocs, PlansOfGuidesParse) {
+  int plans = 0;
+  for (const char* folder : {"docs/tutorials", "docs/how-to"})
+    for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() != ".md") continue;
+      for (const std::string& block : toml_blocks(contents(entry.path()))) {
+        if (block.find("[experiment]") == std::string::npos || block.find("[[program]]") == std::string::npos) continue;
+        expect_parses(block, entry.path().filename());
+        ++plans;
+      }
+    }
+  EXPECT_GE(plans, 5);
 }
 
 // The keys in calls such as section.text("name", ...) of the parser's own sources.
@@ -63,7 +84,7 @@ std::set<std::string> keys_of_the_parser() {
 TEST(PlanDocs, EveryKeyIsDocumented) {
   const std::set<std::string> keys = keys_of_the_parser();
   ASSERT_GE(keys.size(), 60u);
-  for (const char* page : {"docs/plan.md", "docs/man/stab-plan.5"}) {
+  for (const char* page : {"docs/reference/plan.md", "docs/man/stab-plan.5"}) {
     const std::string text = contents(kRoot / page);
     for (const std::string& key : keys)
       EXPECT_TRUE(std::regex_search(text, std::regex("\\b" + key + "\\b"))) << page << " does not name '" << key << "'";

@@ -55,7 +55,7 @@ TEST(Faults, RenderAsTheGoldenFilesSay) {
 
 TEST(Faults, EveryErrorHasAPlace) {
   for (const fs::path& path : cases())
-    for (const Diagnostic& fault : parse_plan(contents(path), "p.toml").errors)
+    for (const toml::Diagnostic& fault : parse_plan(contents(path), "p.toml").errors)
       EXPECT_TRUE(fault.spot.known()) << path << ": " << fault.message;
 }
 

@@ -98,18 +98,18 @@ TEST(Limits, ValuesInValues) {
 TEST(Limits, NestingIsNotSeenInStrings) {
   const std::string dots = repeated(".", 100), brackets = repeated("[{", 100);
   for (const std::string& inside : {dots, brackets}) {
-    EXPECT_FALSE(nests_too_deep("# " + inside + "\n"));
-    EXPECT_FALSE(nests_too_deep("a = \"" + inside + "\"\n"));
-    EXPECT_FALSE(nests_too_deep("a = \"\\\"" + inside + "\"\n"));
-    EXPECT_FALSE(nests_too_deep("a = '" + inside + "\\'\n"));
-    EXPECT_FALSE(nests_too_deep("a = '''\n" + inside + "''" + inside + "'''''\n"));
-    EXPECT_FALSE(nests_too_deep("a = \"\"\"" + inside + "\\\"\"\"" + inside + "\"\"\"\n"));
+    EXPECT_FALSE(toml::nests_too_deep("# " + inside + "\n"));
+    EXPECT_FALSE(toml::nests_too_deep("a = \"" + inside + "\"\n"));
+    EXPECT_FALSE(toml::nests_too_deep("a = \"\\\"" + inside + "\"\n"));
+    EXPECT_FALSE(toml::nests_too_deep("a = '" + inside + "\\'\n"));
+    EXPECT_FALSE(toml::nests_too_deep("a = '''\n" + inside + "''" + inside + "'''''\n"));
+    EXPECT_FALSE(toml::nests_too_deep("a = \"\"\"" + inside + "\\\"\"\"" + inside + "\"\"\"\n"));
     // What follows a string counts again.
-    EXPECT_TRUE(nests_too_deep("a = \"\"\n" + inside));
-    EXPECT_TRUE(nests_too_deep("a = ''''''\n" + inside));
-    EXPECT_TRUE(nests_too_deep("a = '''x'''''\n" + inside));
-    EXPECT_TRUE(nests_too_deep("a = \"\\\\\"\n" + inside));
-    EXPECT_TRUE(nests_too_deep("# '\n" + inside));
+    EXPECT_TRUE(toml::nests_too_deep("a = \"\"\n" + inside));
+    EXPECT_TRUE(toml::nests_too_deep("a = ''''''\n" + inside));
+    EXPECT_TRUE(toml::nests_too_deep("a = '''x'''''\n" + inside));
+    EXPECT_TRUE(toml::nests_too_deep("a = \"\\\\\"\n" + inside));
+    EXPECT_TRUE(toml::nests_too_deep("# '\n" + inside));
   }
 }
 

@@ -468,5 +468,28 @@ TEST(Parse, ExclusionRulesCompare) {
   EXPECT_FALSE(excludes(plan.exclusions[1], 0.6));
 }
 
+TEST(Baseline, NamedLevelComesFirstAndNestedFactorsStayAtIt) {
+  const Plan plan = parsed(small_plan(
+      "[factors]\nopt = [\"-O2\", \"-O3\", \"-Os\"]\n"
+      "flags = [{ name = \"plain\", value = \"\" }, { name = \"fast\", value = \"-Ofast\" }]\n"
+      "baseline = { opt = \"-Os\", flags = \"fast\" }\n"));
+  ASSERT_EQ(plan.factors.size(), 2u);
+  EXPECT_EQ(plan.factors[0].levels[0].name, "-Os");
+  EXPECT_EQ(plan.factors[0].levels[1].name, "-O2");
+  EXPECT_EQ(plan.factors[1].levels[0].value, "-Ofast");
+  EXPECT_EQ(plan.factors[1].levels[1].value, "") << "a level may be empty, with a name";
+  const Plan treatment = parsed(small_plan("[factors]\nbaseline = [\"a\", \"b\"]\n"));
+  EXPECT_EQ(treatment.factors[0].name, "baseline") << "a treatment of that name";
+}
+
+TEST(Baseline, WhatIsNoLevelIsRefused) {
+  EXPECT_THAT(errors_of(small_plan("[factors]\nopt = [\"-O2\", \"-O3\"]\nbaseline = { opt = \"-O4\" }\n")),
+              HasSubstr("t.toml:7:20: error: opt level '-O4' is none of -O2, -O3"));
+  EXPECT_THAT(errors_of(small_plan("[factors]\nopt = [\"-O2\", \"-O3\"]\nbaseline = { opd = \"-O2\" }\n")),
+              HasSubstr("did you mean 'opt'?"));
+  EXPECT_THAT(errors_of(small_plan("[factors]\nopt = [\"-O2\", \"-O3\"]\nbaseline = { opt = [\"-O2\", \"-O3\"] }\n")),
+              HasSubstr("the baseline of 'opt' is one level, got 2"));
+}
+
 }  // namespace
 }  // namespace stab::plan

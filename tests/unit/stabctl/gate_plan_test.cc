@@ -25,9 +25,9 @@ GatePlan gate_of(const std::string& text) {
 
 plan::Plan plan_of(const std::string& text) {
   const GatePlan gate = gate_of(text);
-  EXPECT_EQ(plan::render(gate.faults), "") << text;
+  EXPECT_EQ(toml::render(gate.faults), "") << text;
   plan::Parsed parsed = plan::parse_plan(gate.text, "stab-gate.toml", {});
-  EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors) << gate.text;
+  EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors) << gate.text;
   return parsed.plan ? *std::move(parsed.plan) : plan::Plan();
 }
 
@@ -67,7 +67,7 @@ TEST(GatePlan, SlicedBlocksJudgeCpuTime) {
   EXPECT_EQ(plan_of("[gate]\nblocks = \"in turn\"\n" + program).experiment.responses[0].name, "wall_time");
   EXPECT_EQ(plan_of("[gate]\n" + program).experiment.blocks, plan::BlockMode::kInTurn);
   const GatePlan wall = gate_of("[gate]\nblocks = \"sliced\"\nresponse = \"wall_time\"\n" + program);
-  EXPECT_THAT(plan::render(plan::parse_plan(wall.text, "stab-gate.toml", {}).errors), HasSubstr("use cpu_time"));
+  EXPECT_THAT(toml::render(plan::parse_plan(wall.text, "stab-gate.toml", {}).errors), HasSubstr("use cpu_time"));
 }
 
 // What only looks like its header is somebody else's.
@@ -81,12 +81,12 @@ TEST(GatePlan, LeavesOthersLinesAlone) {
 
 TEST(GatePlan, FaultsHaveThePlacesOfTheFile) {
   const GatePlan gate = gate_of("gate = { margin = \"3%\" }\n\n[[program]]\nname = \"p\"\nrum = [\"{revision}\"]\n");
-  ASSERT_TRUE(gate.faults.empty()) << plan::render(gate.faults);
+  ASSERT_TRUE(gate.faults.empty()) << toml::render(gate.faults);
   const plan::Parsed parsed = plan::parse_plan(gate.text, "stab-gate.toml", {});
   EXPECT_FALSE(parsed.plan);
-  EXPECT_THAT(plan::render(parsed.errors), HasSubstr("stab-gate.toml:5:1"));
-  EXPECT_THAT(plan::render(gate_of("gate = 3\n" + std::string(kProgram)).faults), HasSubstr("gate"));
-  EXPECT_THAT(plan::render(gate_of("[gate]\nmarginn = 1\n" + std::string(kProgram)).faults), HasSubstr("did you mean 'margin'"));
+  EXPECT_THAT(toml::render(parsed.errors), HasSubstr("stab-gate.toml:5:1"));
+  EXPECT_THAT(toml::render(gate_of("gate = 3\n" + std::string(kProgram)).faults), HasSubstr("gate"));
+  EXPECT_THAT(toml::render(gate_of("[gate]\nmarginn = 1\n" + std::string(kProgram)).faults), HasSubstr("did you mean 'margin'"));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(ExperimentMachine, NamesDiffer) {
   EXPECT_EQ(names.size(), static_cast<size_t>(kExperimentEventCount));
 }
 
-// docs/trials.md shows the same table.
+// docs/reference/run-states.md shows the same table.
 TEST(ExperimentMachine, IsAsThePageSays) {
   std::string table = "| |", line = "\n|---|";
   for (int event = 0; event < kExperimentEventCount; ++event) {
@@ -68,7 +68,7 @@ TEST(ExperimentMachine, IsAsThePageSays) {
       table += next.legal ? " " + std::string(name(next.state)) + " |" : " |";
     }
   }
-  std::ifstream file(STAB_SOURCE_DIR "/docs/trials.md");
+  std::ifstream file(STAB_SOURCE_DIR "/docs/reference/run-states.md");
   EXPECT_NE(std::string(std::istreambuf_iterator<char>(file), {}).find(table), std::string::npos) << table;
 }
 

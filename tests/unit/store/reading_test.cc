@@ -166,7 +166,7 @@ TEST_F(ReadingTest, ADatabaseWhoseMakerWasKilledSaysWhatSetsItRight) {
 
   const auto read = Store::open(path_, Store::Access::kRead);
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().message.find("was killed before it was whole: if you did, 'stabctl resume'"), std::string::npos)
+  EXPECT_NE(read.error().message.find("was killed before it was complete: if it is yours, 'stabctl resume'"), std::string::npos)
       << read.error().message;
 }
 

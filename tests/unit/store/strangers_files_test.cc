@@ -60,12 +60,12 @@ TEST_F(StrangersFiles, NothingIsRemovedForAJournalBesideAnImport) {
   EXPECT_EQ(text_of(victim_), "mine\n");
   const Result<Store> read = Store::open(bundle_, Store::Access::kRead);
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().message.find("otherwise ask for what 'stabctl bundle EXPERIMENT FILE' makes"), std::string::npos)
+  EXPECT_NE(read.error().message.find("ask its owner for a file that 'stabctl bundle EXPERIMENT FILE' makes"), std::string::npos)
       << read.error().message;
   EXPECT_EQ(text_of(victim_), "mine\n");
   const Result<Store> write = Store::open(bundle_, Store::Access::kWrite);
   ASSERT_FALSE(write.ok());
-  EXPECT_NE(write.error().message.find("named by a journal beside the database"), std::string::npos) << write.error().message;
+  EXPECT_NE(write.error().message.find("named by a journal next to the database"), std::string::npos) << write.error().message;
   EXPECT_EQ(text_of(victim_), "mine\n");
 }
 

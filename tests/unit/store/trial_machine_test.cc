@@ -190,7 +190,7 @@ TEST(TrialMachine, RecoveryIsDecidedHereAndNowhereElse) {
         << name(static_cast<S>(state));
 }
 
-// docs/trials.md shows the same table.
+// docs/reference/run-states.md shows the same table.
 TEST(TrialMachine, IsAsThePageSays) {
   std::string table = "| |";
   for (int event = 0; event < kEvents; ++event) table += " " + std::string(name(static_cast<E>(event))) + " |";
@@ -203,7 +203,8 @@ TEST(TrialMachine, IsAsThePageSays) {
       table += next.legal ? " " + std::string(name(next.state)) + " |" : " |";
     }
   }
-  EXPECT_NE(read(STAB_SOURCE_DIR + std::string("/docs/trials.md")).find(table), std::string::npos) << table;
+  const std::string page = read(STAB_SOURCE_DIR + std::string("/docs/reference/run-states.md"));
+  EXPECT_NE(page.find(table), std::string::npos) << table;
 }
 
 }  // namespace

@@ -1,31 +1,10 @@
 // The formats as their tools write them, and what a program may write instead.
-#include "plan/metrics/metrics.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/unit/plan/metrics/read_text.h"
 
 namespace stab::metrics {
 namespace {
 
 using testing::HasSubstr;
-
-std::vector<Metric> read_ok(std::string_view format, std::string_view text) {
-  const auto found = read(*format_named(format), text);
-  EXPECT_TRUE(found.ok()) << found.error().text();
-  return found ? *found : std::vector<Metric>();
-}
-
-std::string refusal(std::string_view format, std::string_view text) {
-  const auto found = read(*format_named(format), text);
-  EXPECT_FALSE(found.ok());
-  return found ? "" : found.error().message;
-}
-
-void expect_seconds(const Metric& metric, const std::string& name, double seconds) {
-  EXPECT_EQ(metric.name, name);
-  ASSERT_TRUE(metric.seconds) << metric.reason;
-  EXPECT_NEAR(*metric.seconds, seconds, 1e-9 * seconds);
-}
 
 TEST(GoogleBenchmark, RepetitionsAreAveragedAndAggregatesLeftOut) {
   const auto found = read_ok("google-benchmark", R"({"context": {}, "benchmarks": [
@@ -120,7 +99,7 @@ TEST(Hyperfine, CommandsOfOneNameAreToldApartByTheirParameters) {
   expect_seconds(found[2], "other", 2);
   const auto runs = read_processes(*format_named("hyperfine"), kScan);
   ASSERT_TRUE(runs.ok());
-  EXPECT_EQ((*runs)[2], (ProcessTime{"sort:size=64", 2, 3}));
+  EXPECT_EQ((*runs)[2], (ProcessTime{"sort:size=64", 2, 3, "sort", {{"size", "64"}}}));
 }
 
 // "make" before and after a checkout is two builds; their mean is none's.
@@ -266,12 +245,6 @@ TEST(Hostile, EveryFormatRefusesWhatIsEmptyOrElse) {
     EXPECT_NE(refusal(format.name, "hello"), "") << format.name;
     EXPECT_NE(refusal(format.name, std::string("\0\xff\x80", 3)), "") << format.name;
   }
-}
-
-std::vector<ProcessTime> processes_ok(std::string_view format, std::string_view text) {
-  const auto found = read_processes(*format_named(format), text);
-  EXPECT_TRUE(found.ok()) << found.error().text();
-  return found ? *found : std::vector<ProcessTime>();
 }
 
 std::string processes_refusal(std::string_view format, std::string_view text) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 TEST(Diagnostic, ShowsPlaceLineCaretAndHint) {
@@ -44,4 +44,4 @@ TEST(Diagnostic, PastTheEndIsHarmless) {
 }
 
 }  // namespace
-}  // namespace stab::plan
+}  // namespace stab::toml

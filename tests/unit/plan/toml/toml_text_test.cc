@@ -5,7 +5,7 @@
 
 #include "plan/toml/toml_reader.h"
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 TEST(TomlText, IsReadAgain) {
@@ -19,4 +19,4 @@ TEST(TomlText, IsReadAgain) {
 }
 
 }  // namespace
-}  // namespace stab::plan
+}  // namespace stab::toml

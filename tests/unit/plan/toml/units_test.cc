@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace stab::plan {
+namespace stab::toml {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,4 +63,4 @@ TEST(Units, WhatOnlyAShellCanDoIsRefused) {
 }
 
 }  // namespace
-}  // namespace stab::plan
+}  // namespace stab::toml

@@ -25,7 +25,7 @@
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::broker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,7 +44,7 @@ bool becomes_true(const std::function<bool()>& condition, std::chrono::milliseco
 }
 
 // Not a zombie: whoever is to reap it may take his time.
-bool lives(pid_t pid) { return live_parents(Roots()).count(pid) > 0; }
+bool lives(pid_t pid) { return host::live_parents(host::Roots()).count(pid) > 0; }
 
 class BrokerProcess : public testing::Test {
  protected:
@@ -67,8 +67,8 @@ class BrokerProcess : public testing::Test {
     EXPECT_TRUE(client.ok()) << client.error().message;
     return client ? *std::move(client) : nullptr;
   }
-  LaunchRequest shell(const std::string& script, ProcessTree& tree) const {
-    LaunchRequest request;
+  host::LaunchRequest shell(const std::string& script, host::ProcessTree& tree) const {
+    host::LaunchRequest request;
     request.exec_path = "/bin/sh";
     request.directory = "/";
     request.argv = {"sh", "-c", script};
@@ -77,15 +77,15 @@ class BrokerProcess : public testing::Test {
     return request;
   }
   // Of a tree without a cgroup, wherever there is one.
-  static LaunchRequest in_ancestry(broker::Client& client, LaunchRequest request) {
-    const auto made = client.ask(broker::MakeTree{.wanted = static_cast<uint32_t>(TreeKind::kAncestry)});
+  static host::LaunchRequest in_ancestry(broker::Client& client, host::LaunchRequest request) {
+    const auto made = client.ask(broker::MakeTree{.wanted = static_cast<uint32_t>(host::TreeKind::kAncestry)});
     EXPECT_TRUE(made.ok());
     request.broker = &client;
     request.tree = made ? made->answer.tree : 0;
     return request;
   }
-  Result<Launched> launch(const LaunchRequest& request) {
-    return Launched::start("", request, {null_.get(), out_.get(), out_.get(), -1, -1});
+  Result<host::Launched> launch(const host::LaunchRequest& request) {
+    return host::Launched::start("", request, {null_.get(), out_.get(), out_.get(), -1, -1});
   }
   std::string output() const {
     char text[4096];
@@ -107,7 +107,7 @@ class BrokerProcess : public testing::Test {
 TEST_F(BrokerProcess, RunsAProgramAndSaysHowItEnded) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = ProcessTree::create_at(*client, false, -1);
+  auto tree = host::ProcessTree::create_at(*client, false, -1);
   ASSERT_TRUE(tree.ok()) << tree.error().message;
   auto launched = launch(shell("echo here; exit 7", *tree));
   ASSERT_TRUE(launched.ok()) << launched.error().message;
@@ -124,10 +124,10 @@ TEST_F(BrokerProcess, RunsAProgramAndSaysHowItEnded) {
 TEST_F(BrokerProcess, HoldsATreeWithinItsLimits) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = ProcessTree::create_at(*client, false, -1, true);
+  auto tree = host::ProcessTree::create_at(*client, false, -1, true);
   ASSERT_TRUE(tree.ok()) << tree.error().message;
   if (!tree->why_no_memory_limit().empty()) GTEST_SKIP() << "no controller memory to be had: " << tree->why_no_memory_limit();
-  LaunchRequest greedy = shell("head -c 60m /dev/zero | tail -c 60m | wc -c; exit 3", *tree);
+  host::LaunchRequest greedy = shell("head -c 60m /dev/zero | tail -c 60m | wc -c; exit 3", *tree);
   greedy.limits_of_tree = {32 << 20, 100};
   for (const uint64_t kills : {1, 0}) {
     auto launched = launch(greedy);
@@ -147,9 +147,9 @@ TEST_F(BrokerProcess, HoldsATreeWithinItsLimits) {
 TEST_F(BrokerProcess, StartsNothingWithoutTheLimitThatIsAsked) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = ProcessTree::create_at(*client, false, -1);
+  auto tree = host::ProcessTree::create_at(*client, false, -1);
   ASSERT_TRUE(tree.ok());
-  LaunchRequest limited = shell("true", *tree);
+  host::LaunchRequest limited = shell("true", *tree);
   limited.limits_of_tree = {32 << 20, 0};
   const auto launched = launch(limited);
   ASSERT_FALSE(launched.ok());
@@ -160,9 +160,9 @@ TEST_F(BrokerProcess, StartsNothingWithoutTheLimitThatIsAsked) {
 // Children of the broker that are called stab-launcher and have not begun to become a program.
 std::vector<pid_t> starters_of(pid_t broker) {
   std::vector<pid_t> found;
-  for (const auto& [pid, parent] : live_parents(Roots())) {
+  for (const auto& [pid, parent] : host::live_parents(host::Roots())) {
     if (parent != broker) continue;
-    const auto name = read_small_file("/proc/" + std::to_string(pid) + "/comm");
+    const auto name = host::read_small_file("/proc/" + std::to_string(pid) + "/comm");
     if (name && name->rfind("stab-launcher", 0) == 0) found.push_back(pid);
   }
   return found;
@@ -174,11 +174,11 @@ TEST_F(BrokerProcess, OneLauncherMakesAllTrials) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
   for (const bool with_cgroup : {true, false}) {
-    auto tree = ProcessTree::create_at(*client, false, -1);
+    auto tree = host::ProcessTree::create_at(*client, false, -1);
     ASSERT_TRUE(tree.ok()) << tree.error().message;
     pid_t last = -1;
     for (int trial = 0; trial < 4; ++trial) {
-      LaunchRequest request = shell("(setsid sleep 1000 &); exit 3", *tree);
+      host::LaunchRequest request = shell("(setsid sleep 1000 &); exit 3", *tree);
       if (!with_cgroup) request = in_ancestry(*client, request);
       request.cpu = 0;
       auto launched = launch(request);
@@ -191,7 +191,7 @@ TEST_F(BrokerProcess, OneLauncherMakesAllTrials) {
       ASSERT_TRUE(launched->go().ok());
       pollfd ended{launched->pidfd(), POLLIN, 0};
       ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
-      const auto used = end_at_broker(*client, {.tree = request.tree, .pid = launched->pid()}, seconds(10));
+      const auto used = host::end_at_broker(*client, {.tree = request.tree, .pid = launched->pid()}, seconds(10));
       ASSERT_TRUE(used.ok()) << used.error().message;
       EXPECT_EQ(WEXITSTATUS(used->status), 3);
       launched->release();
@@ -223,11 +223,11 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
     }, seconds(10));
   };
   {
-    auto tree = ProcessTree::create_at(*client, false, 0);
+    auto tree = host::ProcessTree::create_at(*client, false, 0);
     ASSERT_TRUE(tree.ok()) << tree.error().message;
     EXPECT_TRUE(is_on(0));
     for (int trial = 0; trial < 2; ++trial) {
-      LaunchRequest request = shell("exec sleep 1000", *tree);
+      host::LaunchRequest request = shell("exec sleep 1000", *tree);
       request.cpu = 1;
       auto launched = launch(request);
       ASSERT_TRUE(launched.ok()) << launched.error().message;
@@ -249,9 +249,9 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
 TEST_F(BrokerProcess, AFailedStepIsTold) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = ProcessTree::create_at(*client, false, -1);
+  auto tree = host::ProcessTree::create_at(*client, false, -1);
   ASSERT_TRUE(tree.ok());
-  LaunchRequest nowhere = shell("true", *tree);
+  host::LaunchRequest nowhere = shell("true", *tree);
   nowhere.directory = "/nonexistent";
   const auto launched = launch(nowhere);
   ASSERT_FALSE(launched.ok());
@@ -262,7 +262,7 @@ TEST_F(BrokerProcess, EndsWhatLeftItsSession) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
   auto launched = launch(in_ancestry(*client, [] {
-    LaunchRequest request;
+    host::LaunchRequest request;
     request.exec_path = "/bin/sh";
     request.directory = "/";
     request.argv = {"sh", "-c", "(setsid sh -c 'echo $$; exec sleep 1000' &); sleep 0.2"};
@@ -274,7 +274,7 @@ TEST_F(BrokerProcess, EndsWhatLeftItsSession) {
   ASSERT_TRUE(becomes_true([&] { return !output().empty(); }, seconds(10)));
   const pid_t daemon = std::stoi(output());
   EXPECT_TRUE(lives(daemon));
-  const auto ended = end_at_broker(*client, {.tree = 1}, seconds(10));
+  const auto ended = host::end_at_broker(*client, {.tree = 1}, seconds(10));
   ASSERT_TRUE(ended.ok()) << ended.error().message;
   EXPECT_FALSE(lives(daemon));
 }
@@ -288,10 +288,10 @@ TEST_F(BrokerProcess, NothingOutlivesAKilledEngine) {
     if (engine == 0) {
       const auto client = start();
       turn_watchdogs_off(*client);
-      std::optional<ProcessTree> tree;
-      LaunchRequest request;
+      std::optional<host::ProcessTree> tree;
+      host::LaunchRequest request;
       if (with_cgroup) {
-        auto made = ProcessTree::create_at(*client, false, -1);
+        auto made = host::ProcessTree::create_at(*client, false, -1);
         if (!made) ::_exit(1);
         tree.emplace(*std::move(made));
         EXPECT_TRUE(tree->admit(request).ok());
@@ -337,7 +337,7 @@ TEST_F(BrokerProcess, AKilledBrokerTakesTheProgramWithItAndIsMissed) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
   turn_watchdogs_off(*client);
-  auto tree = ProcessTree::create_at(*client, false, -1);
+  auto tree = host::ProcessTree::create_at(*client, false, -1);
   ASSERT_TRUE(tree.ok());
   auto launched = launch(shell("exec sleep 1000", *tree));
   ASSERT_TRUE(launched.ok());
@@ -362,19 +362,19 @@ TEST_F(BrokerProcess, AKilledBrokerTakesTheProgramWithItAndIsMissed) {
 // A frozen group, whose processes no signal ends until it is thawed: as those that wait for a file system that does not answer.
 class Frozen {
  public:
-  Frozen() : directory_(own_cgroup(Roots(), "freezer")) {
+  Frozen() : directory_(host::own_cgroup(host::Roots(), "freezer")) {
     if (directory_.empty()) return;
     directory_ += "/stab-test-frozen-" + std::to_string(::getpid());
     if (::mkdir(directory_.c_str(), 0755) != 0) directory_.clear();
   }
   ~Frozen() {
     if (directory_.empty()) return;
-    write_small_file(directory_ + "/freezer.state", "THAWED");
+    host::write_small_file(directory_ + "/freezer.state", "THAWED");
     for (int tries = 0; tries < 1000 && ::rmdir(directory_.c_str()) != 0; ++tries) ::poll(nullptr, 0, 10);
   }
   bool is_there() const { return !directory_.empty(); }
-  void take(pid_t pid) { EXPECT_TRUE(write_small_file(directory_ + "/cgroup.procs", std::to_string(pid))); }
-  void freeze() { EXPECT_TRUE(write_small_file(directory_ + "/freezer.state", "FROZEN")); }
+  void take(pid_t pid) { EXPECT_TRUE(host::write_small_file(directory_ + "/cgroup.procs", std::to_string(pid))); }
+  void freeze() { EXPECT_TRUE(host::write_small_file(directory_ + "/freezer.state", "FROZEN")); }
 
  private:
   std::string directory_;
@@ -385,9 +385,9 @@ TEST_F(BrokerProcess, WhatNothingEndsKeepsNobodyElseOut) {
   if (!group.is_there()) GTEST_SKIP() << "no freezer of cgroup v1 to be had";
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = ProcessTree::create_at(*client, false, -1);
+  auto tree = host::ProcessTree::create_at(*client, false, -1);
   ASSERT_TRUE(tree.ok()) << tree.error().message;
-  LaunchRequest request = shell("exec sleep 1000", *tree);
+  host::LaunchRequest request = shell("exec sleep 1000", *tree);
   request.tree = 0;
   std::vector<pid_t> started;
   for (std::optional<Error> full; !full;) {
@@ -460,4 +460,4 @@ TEST_F(BrokerProcess, GarbageIsRefusedAndNothingElseHappens) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::broker

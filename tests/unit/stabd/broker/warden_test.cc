@@ -110,7 +110,7 @@ TEST_F(BrokerWarden, ALaunchNamesATreeThatIsThere) {
 TEST_F(BrokerWarden, HasRoomForAFewTrees) {
   std::vector<uint32_t> made;
   for (int i = 0; i < 24; ++i) {
-    const Answer answer = ask(MakeTree{.wanted = static_cast<uint32_t>(engine::TreeKind::kAncestry)}).answer;
+    const Answer answer = ask(MakeTree{.wanted = static_cast<uint32_t>(host::TreeKind::kAncestry)}).answer;
     ASSERT_EQ(answer.flags, 0u) << answer.text;
     made.push_back(answer.tree);
   }

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 TEST(Base64, TheExamplesOfRfc4648) {
@@ -30,4 +30,4 @@ TEST(Base64, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

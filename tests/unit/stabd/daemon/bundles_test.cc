@@ -14,7 +14,7 @@
 #include "tests/unit/stabd/daemon/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::seconds;
@@ -46,13 +46,13 @@ class BundlesTest : public testing::Test {
     EXPECT_TRUE(paused.ok()) << paused.error().text();
   }
   store::ExperimentSummary row() {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const auto row = engine_->store().summary(experiment_);
     EXPECT_TRUE(row.ok()) << row.error().text();
     return *row;
   }
   void cancel() {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const Status cancelled = engine_->store().cancel(experiment_, "", 2);
     EXPECT_TRUE(cancelled.ok()) << cancelled.error().text();
   }
@@ -91,7 +91,7 @@ class BundlesTest : public testing::Test {
 
   TemporaryDirectory directory_;
   FakeClock clock_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
   std::optional<Bundles> bundles_;
   store::Id experiment_ = 0;
   std::optional<EngineThread> thread_;  // last: it uses the others until it is joined
@@ -154,4 +154,4 @@ TEST_F(BundlesTest, OneOfAnotherStateIsMadeAgain) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -4,7 +4,7 @@
 
 #include "stabd/daemon/connection_places.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::seconds;
@@ -81,4 +81,4 @@ TEST(ConnectionPlaces, AUserHasSoManyAndNoMore) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

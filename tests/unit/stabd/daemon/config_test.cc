@@ -6,7 +6,7 @@
 
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::hours;
@@ -23,7 +23,7 @@ std::optional<uint32_t> known_groups(const std::string& name) {
 std::string faults_of(std::string_view text) {
   const ParsedConfig parsed = parse_config(text, "c.toml", known_users, known_groups);
   EXPECT_EQ(parsed.config.has_value(), parsed.errors.empty());
-  return plan::render(parsed.errors);
+  return toml::render(parsed.errors);
 }
 
 TEST(Config, NoTrialFitsIntoLessThanItsLauncher) {
@@ -37,7 +37,7 @@ TEST(Config, NoTrialFitsIntoLessThanItsLauncher) {
 TEST(Config, NothingHasTheMachineForEver) {
   const auto parsed = [](const char* text) { return parse_config(text, "c.toml", known_users).config.value().limits; };
   EXPECT_EQ(parsed("").timeout, hours(24));
-  EXPECT_EQ(lab_limits(parsed(""), Roots()).timeout, hours(24));
+  EXPECT_EQ(lab_limits(parsed(""), host::Roots()).timeout, hours(24));
   EXPECT_EQ(parsed("[limits]\ntimeout = \"2h\"\n").timeout, hours(2));
   EXPECT_EQ(parsed("[limits]\ntimeout = \"0s\"\n").timeout, hours(0));
   EXPECT_NE(faults_of("[limits]\ntimeout = \"-1s\"\n"), "");
@@ -87,7 +87,7 @@ wall_time = "1h"
 uid = 42
 experiments = 0
 )", "c.toml", known_users, known_groups);
-  ASSERT_TRUE(parsed.config.has_value()) << plan::render(parsed.errors);
+  ASSERT_TRUE(parsed.config.has_value()) << toml::render(parsed.errors);
   const Config& config = *parsed.config;
   EXPECT_EQ(config.database, "/data/stab.db");
   EXPECT_EQ(config.socket, "/run/stab/s");
@@ -120,9 +120,9 @@ experiments = 0
   EXPECT_FALSE(config.policy.knobs.gid.has_value());
   EXPECT_EQ(config.limits.memory_bytes, uint64_t{8} << 30);
   EXPECT_EQ(config.limits.processes, 0);
-  EXPECT_EQ(lab_limits(config.limits, Roots()).most, (TreeLimits{uint64_t{8} << 30, 0}));
-  EXPECT_TRUE(lab_limits(config.limits, Roots()).is_named);
-  EXPECT_EQ(lab_limits({}, Roots()).most, default_limits(Roots()));
+  EXPECT_EQ(lab_limits(config.limits, host::Roots()).most, (host::TreeLimits{uint64_t{8} << 30, 0}));
+  EXPECT_TRUE(lab_limits(config.limits, host::Roots()).is_named);
+  EXPECT_EQ(lab_limits({}, host::Roots()).most, engine::default_limits(host::Roots()));
 }
 
 TEST(Config, NothingIsRequired) {
@@ -173,4 +173,4 @@ TEST(Config, AFileThatOthersMayWriteIsRefused) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

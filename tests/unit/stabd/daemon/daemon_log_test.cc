@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // What a stranger would like to write: an escape sequence, an end of line, and another field.
@@ -62,4 +62,4 @@ TEST(DaemonLog, TheJournalIsRecognizedByItsStream) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -25,7 +25,7 @@
 #include "tests/unit/stabd/daemon/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 // Longer than anything here takes, shorter than the time after which the thread tries again by itself.
@@ -71,13 +71,13 @@ class EngineThreadFailures : public testing::Test {
     return *id;
   }
   store::ExperimentState state(store::Id experiment) {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const auto row = engine_->store().experiment(experiment);
     EXPECT_TRUE(row.ok()) << row.error().text();
     return row->state;
   }
   int64_t trials(store::Id experiment, store::TrialState wanted) {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     store::Store::TrialFilter filter;
     filter.state = wanted;
     const auto found = engine_->store().trials(experiment, filter);
@@ -115,7 +115,7 @@ class EngineThreadFailures : public testing::Test {
   using States = std::vector<std::string>;
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::vector<EndedRun> heard_;
@@ -274,10 +274,10 @@ TEST_F(EngineThreadFailures, WhatIsDeletedGoes) {
   ASSERT_TRUE(thread_->remove(experiment).ok());
   thread_->start();
   EXPECT_EQ(left(1), States{"failed"});
-  const std::lock_guard<Gate> gate(engine_->gate());
+  const std::lock_guard<engine::Gate> gate(engine_->gate());
   EXPECT_EQ(engine_->store().experiment(experiment).error().code, ErrorCode::kNotFound);
   EXPECT_TRUE(engine_->store().experiment(other).ok());
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 EngineEvent event_of(size_t bytes) { return {1, std::string(bytes, 'x'), false, 0}; }
@@ -57,4 +57,4 @@ TEST(EventHistory, KnowsItsOwnNamesAlone) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 TEST(HeldBrowsers, WithoutARuleTrialsAreNothingToThem) {
@@ -66,4 +66,4 @@ TEST(HeldBrowsers, AGapIsMadeWhileSomethingWaits) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -16,13 +16,13 @@
 
 #include "base/clock.h"
 #include "plan/parse.h"
-#include "stabd/engine/experiment/places.h"
 #include "stabd/engine/machines/choose_engine.h"
+#include "stabd/engine/separation/places.h"
 #include "tests/golden/record.h"
 #include "tests/unit/stabd/daemon/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 constexpr char kPlan[] =
@@ -36,7 +36,7 @@ class MachineRunsTest : public testing::Test {
   // Each of its blocks is recorded: its run is over as soon as it begins.
   store::Id recorded() {
     const plan::Parsed parsed = plan::parse_plan(kPlan, "x.toml");
-    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
     const auto id = record_experiment(
         engine_->store(), *parsed.plan,
         [](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) { outcome.wall_ns = 1'000'000'000; });
@@ -52,20 +52,22 @@ class MachineRunsTest : public testing::Test {
     const auto row = engine_->store().experiment(id);
     const auto builds = engine_->store().builds(id);
     EXPECT_TRUE(row.ok() && builds.ok());
-    auto spool = Spool::open(files_beside(database()) + "/machines/" + spool_name(identity_of(*row, *builds), row->replicates));
-    EXPECT_TRUE(spool.ok() && spool->put("binary.", "none was built").ok() && spool->put(kSpoolBundle, "nobody reads it").ok());
+    auto spool = engine::Spool::open(engine::files_beside(database()) + "/machines/" +
+                                     engine::spool_name(engine::identity_of(*row, *builds), row->replicates));
+    EXPECT_TRUE(spool.ok() && spool->put("binary.", "none was built").ok() &&
+                spool->put(engine::kSpoolBundle, "nobody reads it").ok());
     return id;
   }
   // What a run of it comes to.
-  Result<RunEnd> run(store::Id experiment) {
-    std::promise<Result<RunEnd>> over;
-    std::future<Result<RunEnd>> end = over.get_future();
+  Result<engine::RunEnd> run(store::Id experiment) {
+    std::promise<Result<engine::RunEnd>> over;
+    std::future<Result<engine::RunEnd>> end = over.get_future();
     MachineRuns::Listener listener = quiet();
-    listener.ended = [&](store::Id, int64_t, const Result<RunEnd>& what, MachineRuns::Wished) { over.set_value(what); };
+    listener.ended = [&](store::Id, int64_t, const Result<engine::RunEnd>& what, MachineRuns::Wished) { over.set_value(what); };
     listener.gone = [] {};
     MachineRuns runs(*engine_, listener);
     {
-      const std::lock_guard<Gate> gate(engine_->gate());
+      const std::lock_guard<engine::Gate> gate(engine_->gate());
       const Status begun = runs.begin(experiment, 1000);
       if (!begun) return begun.error();
     }
@@ -81,7 +83,7 @@ class MachineRunsTest : public testing::Test {
     return listener;
   }
   store::ExperimentState state(store::Id experiment) {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const auto row = engine_->store().experiment(experiment);
     EXPECT_TRUE(row.ok());
     return row->state;
@@ -96,20 +98,20 @@ class MachineRunsTest : public testing::Test {
 
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
 };
 
 TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
   const store::Id experiment = recorded();
   MachineRuns* all = nullptr;
   bool taken = true, had = false, over = false;
-  std::optional<RunEnd> came_to;
+  std::optional<engine::RunEnd> came_to;
   MachineRuns::Wished wished = MachineRuns::Wished::kQuit;
   std::mutex mutex;
   std::condition_variable changed;
   MachineRuns::Listener listener = quiet();
   // As a request of its user's that comes while the end is stored.
-  listener.ended = [&](store::Id id, int64_t, const Result<RunEnd>& end, MachineRuns::Wished what) {
+  listener.ended = [&](store::Id id, int64_t, const Result<engine::RunEnd>& end, MachineRuns::Wished what) {
     had = all->has(id);
     taken = all->cancel(id) || all->pause(id);
     if (end) came_to = *end;
@@ -123,7 +125,7 @@ TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
   MachineRuns runs(*engine_, listener);
   all = &runs;
   {
-    const std::lock_guard<Gate> gate(engine_->gate());
+    const std::lock_guard<engine::Gate> gate(engine_->gate());
     const Status begun = runs.begin(experiment, 1000);
     ASSERT_TRUE(begun.ok()) << begun.error().text();
   }
@@ -131,7 +133,7 @@ TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
   ASSERT_TRUE(changed.wait_for(held, std::chrono::seconds(60), [&] { return over; }));
   EXPECT_TRUE(had) << "it counts until its end is stored";
   EXPECT_FALSE(taken) << "the wish would be heard by nobody";
-  EXPECT_EQ(came_to, RunEnd::kDone);
+  EXPECT_EQ(came_to, engine::RunEnd::kDone);
   EXPECT_EQ(wished, MachineRuns::Wished::kNothing);
   EXPECT_FALSE(runs.has(experiment));
   EXPECT_FALSE(runs.cancel(experiment));
@@ -140,16 +142,16 @@ TEST_F(MachineRunsTest, ItIsTooLateToCancelWhatIsBeingStored) {
 TEST_F(MachineRunsTest, ItEndsInTheDatabaseOfThatNameOrNotAtAll) {
   const store::Id experiment = recorded_and_running();
   std::filesystem::rename(database(), database() + ".moved");
-  const Result<RunEnd> moved = run(experiment);
+  const Result<engine::RunEnd> moved = run(experiment);
   ASSERT_FALSE(moved.ok()) << "it is over in a file that nobody finds";
   EXPECT_EQ(moved.error().code, ErrorCode::kCorrupt) << moved.error().text();
   EXPECT_EQ(state(experiment), store::ExperimentState::kRunning);
   std::filesystem::rename(database() + ".moved", database());
-  const Result<RunEnd> back = run(experiment);
+  const Result<engine::RunEnd> back = run(experiment);
   ASSERT_TRUE(back.ok()) << back.error().text();
-  EXPECT_EQ(*back, RunEnd::kDone);
+  EXPECT_EQ(*back, engine::RunEnd::kDone);
   EXPECT_EQ(state(experiment), store::ExperimentState::kDone);
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -10,17 +10,17 @@
 #include "base/clock.h"
 #include "stabd/engine/experiment/engine.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 
-inline std::unique_ptr<Engine> opened_engine(const std::string& directory, const Clock& clock) {
-  Engine::Options options;
+inline std::unique_ptr<engine::Engine> opened_engine(const std::string& directory, const Clock& clock) {
+  engine::Engine::Options options;
   options.database = directory + "/lab.db";
   options.clock = &clock;
   options.knob_journal = directory + "/knobs.journal";
-  auto engine = Engine::open(options);
+  auto engine = engine::Engine::open(options);
   EXPECT_TRUE(engine.ok()) << engine.error().text();
   if (!engine) std::abort();
   return *std::move(engine);
 }
 
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 RpcCode fault_of(std::string_view line) {
@@ -97,4 +97,4 @@ TEST(LineSplitter, EndlessLinesAreRefused) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "tests/unit/store/store_fixture.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 constexpr uid_t kOwner = 990, kUser = 1000;  // whose the fixture's experiments are
@@ -18,11 +18,11 @@ class QuotasTest : public store::StoreTest {
  protected:
   void SetUp() override {
     StoreTest::SetUp();
-    Engine::Options options;
+    engine::Engine::Options options;
     options.database = path_;
     options.clock = &clock_;
     options.knob_journal = directory_ + "/knobs.journal";
-    auto engine = Engine::open(options);
+    auto engine = engine::Engine::open(options);
     if (!engine) std::abort();
     engine_ = *std::move(engine);
     upkeep_ = std::make_unique<Upkeep>(*engine_, config_, [](const LogEntry&) {});
@@ -43,7 +43,7 @@ class QuotasTest : public store::StoreTest {
 
   SystemClock clock_;
   Config config_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Upkeep> upkeep_;
 };
 
@@ -99,4 +99,4 @@ TEST_F(QuotasTest, AnExperimentMoreIsHeldAgainstAllOfThem) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

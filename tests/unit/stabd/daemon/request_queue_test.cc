@@ -9,7 +9,7 @@
 
 #include "stabd/daemon/latency.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::microseconds;
@@ -113,4 +113,4 @@ TEST(Latency, TellsWaitingFromWorking) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

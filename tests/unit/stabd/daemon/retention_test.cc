@@ -15,7 +15,7 @@
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::hours;
@@ -332,4 +332,4 @@ TEST_F(RetentionOnDisk, AnothersBuildsAreLookedIntoAsThatOne) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

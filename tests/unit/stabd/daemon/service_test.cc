@@ -8,7 +8,7 @@
 #include "opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Json = nlohmann::json;
@@ -33,7 +33,7 @@ class ServiceTest : public ::testing::Test {
   TemporaryDirectory directory_;
   SystemClock clock_;
   Config config_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
   Upkeep upkeep_;
   EngineThread thread_;
   Service service_;
@@ -80,4 +80,4 @@ TEST_F(ServiceTest, APathHasNoZeroByte) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -62,4 +62,4 @@ TEST(TrialGap, IsBoundedAndRare) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -11,7 +11,7 @@
 #include "tests/unit/stabd/daemon/opened_engine.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using std::chrono::seconds;
@@ -42,7 +42,7 @@ class TurnsTest : public testing::Test {
 
   TemporaryDirectory directory_;
   FakeClock clock_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engine::Engine> engine_;
   std::optional<Turns> turns_;
 };
 
@@ -72,4 +72,4 @@ TEST_F(TurnsTest, WhoStandsBackAloneIsFirst) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -1,4 +1,4 @@
-// Both directions of what watchers are told, and that docs/protocol.md shows events that stabctl can read.
+// Both directions of what watchers are told, and that docs/reference/protocol.md shows events that stabctl can read.
 #include "stabd/daemon/watch_events.h"
 #include "tests/places.h"
 
@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -49,7 +49,7 @@ TEST(WatchEvents, EveryEndComesBack) {
 }
 
 TEST(WatchEvents, NewsOfATrialComeBack) {
-  TrialNews news;
+  engine::TrialNews news;
   news.kind = store::TrialKind::kPreflight;
   news.state = store::TrialState::kTimeout;
   news.subject = "lua/fib";
@@ -63,7 +63,7 @@ TEST(WatchEvents, NewsOfATrialComeBack) {
       news.layout = plan::TrialLayout{.id = uint64_t{1} << 32 | 19, .shared = true, .fixed_code = true};
     }
     const ToldTrial told = std::get<ToldTrial>(through_the_wire({3, ToldTrial{news, {}, {}}}).what);
-    const TrialNews& read = told.news;
+    const engine::TrialNews& read = told.news;
     EXPECT_EQ(read.kind, news.kind);
     EXPECT_EQ(read.state, news.state);
     EXPECT_EQ(read.subject, news.subject);
@@ -82,7 +82,7 @@ TEST(WatchEvents, NewsOfATrialComeBack) {
 }
 
 TEST(WatchEvents, MaskedNewsComeBack) {
-  TrialNews news;
+  engine::TrialNews news;
   news.cell = "cell 3fa92c01";
   const ToldTrial read = std::get<ToldTrial>(through_the_wire({3, ToldTrial{news, 0.5, 267'600'000'000}}).what);
   EXPECT_EQ(read.news.cell, "cell 3fa92c01");
@@ -97,8 +97,8 @@ TEST(WatchEvents, ChangesComeBack) {
 }
 
 TEST(WatchEvents, WhatATrialHasDoneComesBack) {
-  const ProgressNews told{"p", {{"block", 1u << 31}, {"x", 0}}};
-  const ProgressNews read = std::get<ProgressNews>(through_the_wire({3, told}).what);
+  const engine::ProgressNews told{"p", {{"block", 1u << 31}, {"x", 0}}};
+  const engine::ProgressNews read = std::get<engine::ProgressNews>(through_the_wire({3, told}).what);
   EXPECT_EQ(read.subject, "p");
   EXPECT_EQ(read.points, told.points);
 }
@@ -122,7 +122,7 @@ TEST(WatchEvents, WhatIsDamagedIsRefused) {
 }
 
 TEST(WatchEvents, CellsComeBack) {
-  Precision precision;
+  engine::Precision precision;
   for (int i = 1; i <= 6; ++i) {
     precision.add("p", "code=off", 1'000'000'000 + 1'000'000 * i, {.id = 1, .shared = true, .fixed_code = true});
     precision.add("p", "code=shuffle", 1'000'000'000 + 2'000'000 * i,
@@ -145,7 +145,7 @@ TEST(WatchEvents, CellsComeBack) {
 
 // Each example of an event on the page, of every kind.
 TEST(WatchEvents, AreAsThePageShowsThem) {
-  std::ifstream file(STAB_SOURCE_DIR "/docs/protocol.md");
+  std::ifstream file(STAB_SOURCE_DIR "/docs/reference/protocol.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   std::set<size_t> kinds;
   for (size_t at = page.find("\n{\"jsonrpc\": \"2.0\", \"method\": \"event\""); at != std::string::npos;
@@ -162,4 +162,4 @@ TEST(WatchEvents, AreAsThePageShowsThem) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 Watched sized(size_t bytes) { return {std::string(bytes, 'x'), {}, {}}; }
@@ -81,4 +81,4 @@ TEST(WatchedResultsTest, AMarkSaysHowTrialsStand) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 EngineEvent event_of(store::Id experiment, int64_t uid, std::string json = "{}") {
@@ -89,4 +89,4 @@ TEST(Watching, OnlyABrowserThatFollowsIsBehind) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

@@ -14,7 +14,7 @@
 #include "stabd/daemon/web/door.h"
 #include "stabd/daemon/web/http.h"
 
-namespace stab::engine {
+namespace stab::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -245,10 +245,10 @@ TEST(Blinding, NamesAndTimesSayNothingAndStayTheSame) {
 
 TEST(Blinding, MaskedCellsAreKnownAsWellAndCompareNothing) {
   const Blinding blinding(1);
-  Precision precision, told;
+  engine::Precision precision, told;
   for (int i = 1; i <= 6; ++i) {
     for (const char* cell : {"code=off", "code=shuffle"}) {
-      TrialNews news;
+      engine::TrialNews news;
       news.subject = "lua";
       news.cell = cell;
       news.wall_ns = 1'000'000'000 + 1'000'000 * i;
@@ -257,16 +257,16 @@ TEST(Blinding, MaskedCellsAreKnownAsWellAndCompareNothing) {
       const ToldTrial masked = blinding.masked(3, news);
       EXPECT_EQ(masked.news.cell, blinding.mask(3, cell));
       EXPECT_EQ(masked.news.wall_ns, std::nullopt);
-      const TrialNews shown = masked.for_precision();
+      const engine::TrialNews shown = masked.for_precision();
       told.add(shown.subject, shown.cell, *shown.wall_ns, *shown.layout);
     }
   }
-  const Precision masked = blinding.masked(3, precision);
-  for (const Precision* one : {&masked, &std::as_const(told)}) {
+  const engine::Precision masked = blinding.masked(3, precision);
+  for (const engine::Precision* one : {&masked, &std::as_const(told)}) {
     ASSERT_EQ(one->cells().size(), 2u);
     ASSERT_TRUE(one->widest());
     EXPECT_NEAR(*one->widest(), *precision.widest(), 1e-7);
-    for (const CellTimes& cell : one->cells()) {
+    for (const engine::CellTimes& cell : one->cells()) {
       EXPECT_TRUE(cell.cell.starts_with("cell ")) << cell.cell;
       EXPECT_GT(std::abs(cell.units().mean), 1e-3);
     }
@@ -275,11 +275,11 @@ TEST(Blinding, MaskedCellsAreKnownAsWellAndCompareNothing) {
 }
 
 TEST(Blinding, AFailureKeepsItsName) {
-  TrialNews news;
+  engine::TrialNews news;
   news.cell = "code=off";
   news.failure = "killed";
   EXPECT_EQ(Blinding(1).masked(3, news).news.cell, "code=off");
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::daemon

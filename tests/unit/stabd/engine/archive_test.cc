@@ -1,6 +1,6 @@
 // What replay depends on: a binary that was archived is there, unchanged, whatever became of the original, or it is said
 // to be damaged; and no name leads out of the archive.
-#include "stabd/engine/experiment/binary_archive.h"
+#include "stabd/engine/build/binary_archive.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

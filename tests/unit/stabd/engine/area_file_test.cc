@@ -1,5 +1,5 @@
 // What a trial's area may say, and what of it is believed. The test writes as the program and the companion would.
-#include "stabd/engine/causal/area_file.h"
+#include "stabd/engine/trial/area_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "stabd/engine/causal/causal_outcome.h"
+#include "stabd/engine/trial/causal_outcome.h"
 
 namespace stab::engine {
 namespace {

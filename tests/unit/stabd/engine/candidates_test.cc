@@ -1,5 +1,5 @@
 // From samples to lines and from lines to ranges, on made answers of stab-lines.
-#include "stabd/engine/causal/candidates.h"
+#include "stabd/engine/results/candidates.h"
 
 #include <gtest/gtest.h>
 

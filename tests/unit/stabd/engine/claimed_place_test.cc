@@ -27,7 +27,7 @@ class ClaimedPlaces : public testing::Test {
     return *std::move(place);
   }
   TemporaryDirectory directory_;
-  Roots roots_;
+  host::Roots roots_;
 };
 
 TEST_F(ClaimedPlaces, EachHasACoreOfItsOwn) {

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "runtime/stab_abi.h"
 #include "stabd/engine/trial/throughput.h"
 
 namespace stab::engine {
@@ -196,7 +197,7 @@ TEST(Dose, RanWithOtherSettings) {
   Dose dose = no_dose();
   dose.heap = "page";
   EXPECT_EQ(dose_contradiction(layout(CodeMode::kOff), dose),
-            "dose contradicts cell: heap is off, but the program ran with page");
+            "not randomized as its cell wants: heap is off, but the program ran with page");
 }
 
 TEST(Dose, ParsesTheHelpersReport) {

@@ -91,7 +91,7 @@ TEST(DoseWire, TheReportKeepsWhatTheHelperWrote) {
       "[experiment]\nname = \"x\"\nseed = 1\nreplicates = 2\nresponse = [\"wall_time\", \"region_time\"]\n"
       "[factors]\ncode = [\"shuffle\"]\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
       "x.toml");
-  ASSERT_TRUE(plan.plan) << plan::render(plan.errors);
+  ASSERT_TRUE(plan.plan) << toml::render(plan.errors);
   const auto id = record_experiment(*store, *plan.plan, [](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
     outcome.wall_ns = 1'000'000'000;
     outcome.dose_json = written();
@@ -100,7 +100,7 @@ TEST(DoseWire, TheReportKeepsWhatTheHelperWrote) {
   const auto samples = load_samples(*store, *store->experiment(*id));
   ASSERT_TRUE(samples) << samples.error().message;
   ASSERT_EQ(samples->responses.size(), 2u);
-  for (const analysis::Trial& trial : samples->trials) {
+  for (const report::Trial& trial : samples->trials) {
     EXPECT_EQ(trial.values[1], 114.0) << "region_time is read by the store";
     ASSERT_TRUE(trial.dose);
     EXPECT_EQ(trial.dose->code_layouts_executed, 102u);

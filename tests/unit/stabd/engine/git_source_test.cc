@@ -1,6 +1,6 @@
 // What git is asked about submodules while a source is fetched: an answer is taken, a question that fails or is stopped is none.
 // git is a script here, which answers each question as the test wants it.
-#include "stabd/engine/experiment/git_source.h"
+#include "stabd/engine/build/git_source.h"
 
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "stabd/engine/trial/command.h"
+#include "stabd/engine/build/command.h"
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -23,7 +23,7 @@ using ::testing::Not;
 class GitSource : public testing::Test {
  protected:
   GitSource() : cancel_(::eventfd(0, EFD_CLOEXEC)) {
-    auto tree = ProcessTree::create(Roots());
+    auto tree = host::ProcessTree::create(host::Roots());
     EXPECT_TRUE(tree.ok());
     tree_.emplace(std::move(*tree));
     laboratory_.launcher = STAB_LAUNCHER;
@@ -59,7 +59,7 @@ class GitSource : public testing::Test {
 
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::optional<ProcessTree> tree_;
+  std::optional<host::ProcessTree> tree_;
   UniqueFd cancel_;
   Laboratory laboratory_;
   std::optional<Worker> worker_;
@@ -139,7 +139,7 @@ TEST_F(GitSource, WhatGoesOnForHalfAnHourIsStopped) {
 class Command : public GitSource {
  protected:
   Result<CommandOutput> shell(const std::string& script, Stdout out) {
-    LaunchRequest request;
+    host::LaunchRequest request;
     request.exec_path = "/bin/sh";
     request.directory = directory_.path();
     request.argv = {"sh", "-c", script};

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/worker/empty_directory.h"
 
 namespace stab::engine {

@@ -54,7 +54,7 @@ class FakeMachine {
     directory.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3000000\n");
   }
   TemporaryDirectory directory;
-  Roots roots;
+  host::Roots roots;
 };
 
 TEST(Ledger, DeltasBetweenTwoLooks) {

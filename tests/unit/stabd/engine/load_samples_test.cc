@@ -28,7 +28,7 @@ plan::Plan plan_of(const std::string& response, const std::string& rest = "") {
           "\n[factors]\ncode = [\"off\", \"shuffle\"]\n[counters]\nevents = [\"page-faults\", \"cycles\"]\n"
           "[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
       "x.toml");
-  EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
   return *parsed.plan;
 }
 
@@ -37,7 +37,7 @@ class SamplesTest : public ::testing::Test {
   SamplesTest() { store_.emplace(*store::Store::open(directory_.path() + "/samples.db", store::Store::Access::kWrite)); }
 
   // Every third trial counts no page fault; the machine has no cycles.
-  analysis::Samples samples_of(plan::Plan plan) {
+  report::Samples samples_of(plan::Plan plan) {
     return samples_of(std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
       outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
       outcome.responses.push_back({"page-faults", trial.order % 3 == 0 ? 0.0 : 40.0 + trial.order, {}, {}, {}, ""});
@@ -47,7 +47,7 @@ class SamplesTest : public ::testing::Test {
     });
   }
   template <class Measure>
-  analysis::Samples samples_of(plan::Plan plan, const Measure& measure) {
+  report::Samples samples_of(plan::Plan plan, const Measure& measure) {
     const auto id = record_experiment(*store_, std::move(plan), measure);
     EXPECT_TRUE(id);
     experiment_ = *id;
@@ -55,9 +55,9 @@ class SamplesTest : public ::testing::Test {
     EXPECT_TRUE(samples);
     return *samples;
   }
-  static std::string caveats(const analysis::Samples& samples) {
+  static std::string caveats(const report::Samples& samples) {
     std::string out;
-    for (const analysis::Unavailable& item : samples.unavailable) out += item.what + " | " + item.cure + "\n";
+    for (const report::Unavailable& item : samples.unavailable) out += item.what + " | " + item.cure + "\n";
     return out;
   }
 
@@ -81,7 +81,7 @@ TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
     const plan::Parsed parsed = plan::parse_plan(std::string("[experiment]\nname = \"x\"\nseed = 3\nreplicates = 6\n") + text +
                                                      "[[program]]\nname = \"p\"\nbuild = [\"make\"]\nrun = [\"true\"]\n",
                                                  "x.toml");
-    ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
     const auto id =
         record_experiment(*store_, *parsed.plan, [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
           outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
@@ -91,10 +91,10 @@ TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
     const auto samples = load_samples(*store_, row);
     const auto precision = precision_of(*store_, row);
     ASSERT_TRUE(samples && precision);
-    const auto reported = analysis::units_of(*samples, 0, 0).cells;
+    const auto reported = report::units_of(*samples, 0, 0).cells;
     const auto shown = precision->cells();
     ASSERT_EQ(reported.size(), shown.size()) << shape;
-    for (const analysis::CellUnits& cell : reported) {
+    for (const report::CellUnits& cell : reported) {
       std::string name;
       for (size_t f = 0; f < samples->factors.size(); ++f)
         name += (f ? " " : "") + samples->factors[f].name + "=" + samples->factors[f].levels[cell.levels[f]];
@@ -107,21 +107,21 @@ TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
 }
 
 TEST_F(SamplesTest, CountersThatCameAlongAreExploratory) {
-  const analysis::Samples samples = samples_of(plan_of("\"wall_time\""));
+  const report::Samples samples = samples_of(plan_of("\"wall_time\""));
   ASSERT_EQ(samples.responses.size(), 2u) << "cycles has no value at all";
   EXPECT_TRUE(samples.responses[0].declared);
   EXPECT_EQ(samples.responses[1].name, "page-faults");
   EXPECT_FALSE(samples.responses[1].declared);
-  EXPECT_EQ(samples.responses[1].scale, analysis::Scale::kLinear);
+  EXPECT_EQ(samples.responses[1].scale, report::Scale::kLinear);
   EXPECT_EQ(samples.trials[3].values[1], 0.0) << "a zero is a value on the raw scale";
   EXPECT_THAT(caveats(samples), HasSubstr("cycles: not supported | stabctl doctor"));
 }
 
 TEST_F(SamplesTest, EachTrialHasItsLedgerAndItsExclusions) {
-  const analysis::Samples samples = samples_of(plan_of("\"wall_time\""));
+  const report::Samples samples = samples_of(plan_of("\"wall_time\""));
   ASSERT_EQ(samples.trials.size(), 12u);
-  for (const analysis::Trial& trial : samples.trials) {
-    EXPECT_EQ(trial.disturbances, trial.order == 5 ? analysis::bit(analysis::Disturbance::kSteal) : 0u);
+  for (const report::Trial& trial : samples.trials) {
+    EXPECT_EQ(trial.disturbances, trial.order == 5 ? report::bit(report::Disturbance::kSteal) : 0u);
     EXPECT_EQ(trial.excluded, trial.order == 4 ? "load_1min > 3" : "");
     EXPECT_DOUBLE_EQ(*trial.values[0], 1 + 1e-6 * trial.order);
   }
@@ -143,7 +143,7 @@ TEST_F(SamplesTest, EachTrialHasTheMachineAsItStood) {
 
   std::map<std::string, std::string> facts{{"boot_id", "made-up"}, {"kernel.release", "6.1"}, {"libc", "2.36"}};
   ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted).ok());
-  analysis::Samples same = load();
+  report::Samples same = load();
   EXPECT_EQ(same.environment_facts_compared, 4u);
   EXPECT_TRUE(same.environment_facts.empty());
   ASSERT_EQ(same.environments.size(), 1u);
@@ -152,11 +152,11 @@ TEST_F(SamplesTest, EachTrialHasTheMachineAsItStood) {
   // Trials are claimed a second apart: the seventh and those behind it under another kernel.
   facts["kernel.release"] = "6.8\x1b[31m";
   ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + 6 * kSecond - 1).ok());
-  const analysis::Samples changed = load();
+  const report::Samples changed = load();
   EXPECT_EQ(changed.environment_facts, std::vector<std::string>{"kernel.release"});
   ASSERT_EQ(changed.environments.size(), 2u);
   EXPECT_EQ(changed.environments[1].values[0], "6.8?[31m") << "a bundle may be a stranger's";
-  for (const analysis::Trial& trial : changed.trials) EXPECT_EQ(trial.environment, trial.order >= 6 ? 1u : 0u) << trial.order;
+  for (const report::Trial& trial : changed.trials) EXPECT_EQ(trial.environment, trial.order >= 6 ? 1u : 0u) << trial.order;
 
   // Another boot's facts are no trial's of this one, whenever they were found.
   facts["boot_id"] = "another";
@@ -192,14 +192,14 @@ TEST_F(SamplesTest, RecordsOfManyBootsAreFoundAsByLookingAtAll) {
       ASSERT_TRUE(store_->put_host_facts(*id, row.facts, row.since_ns).ok());
       rows.push_back(row);
     }
-    const analysis::Samples samples = *load_samples(*store_, *store_->experiment(*id));
+    const report::Samples samples = *load_samples(*store_, *store_->experiment(*id));
     const auto fact = std::find(samples.environment_facts.begin(), samples.environment_facts.end(), "number");
     ASSERT_NE(fact, samples.environment_facts.end());
     const auto at = static_cast<size_t>(fact - samples.environment_facts.begin());
     std::map<uint32_t, store::TrialFacts> by_order;
     for (const store::TrialFacts& trial : *store_->trial_facts(*id, {}, [](const std::string&) {})) by_order[trial.order] = trial;
     std::set<std::string> seen;
-    for (const analysis::Trial& trial : samples.trials) {
+    for (const report::Trial& trial : samples.trials) {
       const store::TrialFacts& facts = by_order.at(trial.order);
       const store::EnvironmentRow* wanted = nullptr;
       for (const store::EnvironmentRow& row : rows) {
@@ -227,7 +227,7 @@ TEST_F(SamplesTest, FactsAreComparedUpToABound) {
     for (int i = 0; i < 300; ++i) facts["fact" + std::to_string(1000 + i)] = value;
     ASSERT_TRUE(store_->put_host_facts(*id, facts, kSubmitted + (value[0] == 'a' ? 0 : 6) * kSecond).ok());
   }
-  const analysis::Samples samples = *load_samples(*store_, *store_->experiment(*id));
+  const report::Samples samples = *load_samples(*store_, *store_->experiment(*id));
   EXPECT_EQ(samples.environment_facts_compared, 128u);
   EXPECT_LE(samples.environment_facts.size(), 128u);
   EXPECT_GT(samples.environment_facts.size(), 100u);
@@ -238,7 +238,7 @@ TEST_F(SamplesTest, FactsAreComparedUpToABound) {
 TEST_F(SamplesTest, EnvironmentsAreNamedUpToABound) {
   plan::Plan plan = plan_of("\"wall_time\"");
   plan.experiment.replicates = 600;
-  const analysis::Samples samples =
+  const report::Samples samples =
       samples_of(std::move(plan), [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
         outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
         outcome.cpu = static_cast<int>(trial.order);
@@ -259,21 +259,21 @@ TEST_F(SamplesTest, TrialsOfAnEarlierBootHaveNoRecord) {
                                     });
   ASSERT_TRUE(id);
   ASSERT_TRUE(store_->put_host_facts(*id, {{"boot_id", "later"}, {"kernel.release", "6.8"}}, 0).ok());
-  const auto report = analysis::analyse(*load_samples(*store_, *store_->experiment(*id)));
+  const auto report = report::analyse(*load_samples(*store_, *store_->experiment(*id)));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->environment.unrecorded_trials, 12u);
   EXPECT_TRUE(report->environment.differences.empty());
 }
 
 TEST_F(SamplesTest, ZerosUnderALogarithmRefuseTheResponse) {
-  const analysis::Samples samples = samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\" }]"));
+  const report::Samples samples = samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\" }]"));
   ASSERT_EQ(samples.responses.size(), 1u);
   EXPECT_THAT(caveats(samples), HasSubstr("page-faults: 4 trials counted 0, which has no logarithm: refused"));
   EXPECT_THAT(caveats(samples), HasSubstr("zeros = \"missing\""));
 }
 
 TEST_F(SamplesTest, ZerosAreMissingWhereThePlanSaysSo) {
-  const analysis::Samples samples =
+  const report::Samples samples =
       samples_of(plan_of("[\"wall_time\", { name = \"page-faults\", scale = \"log\", zeros = \"missing\" }]"));
   ASSERT_EQ(samples.responses.size(), 2u);
   const auto with_value =
@@ -283,8 +283,8 @@ TEST_F(SamplesTest, ZerosAreMissingWhereThePlanSaysSo) {
 }
 
 TEST_F(SamplesTest, AZeroOfThePrimaryResponseRefusesTheReport) {
-  const analysis::Samples samples = samples_of(plan_of("{ name = \"page-faults\", scale = \"log\" }"));
-  const auto report = analysis::analyse(samples);
+  const report::Samples samples = samples_of(plan_of("{ name = \"page-faults\", scale = \"log\" }"));
+  const auto report = report::analyse(samples);
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("trial 0 (p, code="));
   EXPECT_THAT(report.error().message, HasSubstr("scale = \"raw\""));
@@ -292,13 +292,13 @@ TEST_F(SamplesTest, AZeroOfThePrimaryResponseRefusesTheReport) {
 
 TEST_F(SamplesTest, StoppingRulesReachTheAnalysis) {
   plan::Plan plan = plan_of("\"wall_time\"", "[stopping]\nrule = \"looks\"\nlooks = [2, 6]\nspending = \"pocock\"\n");
-  const analysis::Samples samples = samples_of(std::move(plan));
-  EXPECT_EQ(samples.stopping.rule, analysis::StoppingRule::kLooks);
+  const report::Samples samples = samples_of(std::move(plan));
+  EXPECT_EQ(samples.stopping.rule, report::StoppingRule::kLooks);
   EXPECT_EQ(samples.stopping.looks, (std::vector<uint32_t>{2, 6}));
-  EXPECT_EQ(samples.stopping.spending, analysis::Spending::kPocock);
-  const analysis::Samples sequence =
+  EXPECT_EQ(samples.stopping.spending, statistics::Spending::kPocock);
+  const report::Samples sequence =
       samples_of(plan_of("\"wall_time\"", "[stopping]\nrule = \"sequence\"\nfirst = 3\nmax = 6\n"));
-  EXPECT_EQ(sequence.stopping.rule, analysis::StoppingRule::kSequence);
+  EXPECT_EQ(sequence.stopping.rule, report::StoppingRule::kSequence);
   EXPECT_EQ(sequence.stopping.first, 3u);
   EXPECT_EQ(sequence.stopping.max, 6u);
 }
@@ -330,7 +330,7 @@ TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
         "stack = [\"zero\", \"on\"]\nheap = [\"base\", \"page\"]\n" +
             fraction + "\n[[program]]\nname = \"p\"\nrun = [\"true\"]\n",
         "x.toml");
-    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
     return *parsed.plan;
   };
   const plan::Plan all = plan_with(""), half = plan_with("fraction = \"1/2\"");
@@ -345,10 +345,10 @@ TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
   const auto errors = [&](const plan::Plan& plan, const store::ExperimentRow& row) {
     const auto pilot = pilot_for(*store_, row, plan);
     EXPECT_TRUE(pilot) << pilot.error().message;
-    const auto report = analysis::analyse(pilot->samples);
+    const auto report = report::analyse(pilot->samples);
     EXPECT_TRUE(report);
     double sum = 0;
-    for (const analysis::Contrast& contrast : report->contrasts) {
+    for (const report::Contrast& contrast : report->contrasts) {
       EXPECT_EQ(contrast.refused, "");
       sum += contrast.standard_error * contrast.standard_error;
     }
@@ -369,7 +369,7 @@ TEST_F(SamplesTest, APilotOfMoreWorkloadsSpeaksForSome) {
         "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 3\nmargin = \"1%\"\n[factors]\ncode = [\"once\", \"shuffle\"]\n" +
             programs,
         "x.toml");
-    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
     return *parsed.plan;
   };
   const auto program = [](const std::string& name, const std::vector<std::string>& workloads) {
@@ -388,7 +388,7 @@ TEST_F(SamplesTest, APilotOfMoreWorkloadsSpeaksForSome) {
   ASSERT_TRUE(pilot) << pilot.error().message;
   EXPECT_EQ(pilot->samples.workloads, (std::vector<std::string>{"q/b", "q/a", "p/c"}));
   EXPECT_EQ(pilot->samples.programs, (std::vector<std::string>{"q", "q", "p"}));
-  EXPECT_TRUE(analysis::analyse(pilot->samples));
+  EXPECT_TRUE(report::analyse(pilot->samples));
 }
 
 // Two suites with benchmarks of the same name, one that bears a response's, one that a cell lacks.
@@ -398,7 +398,7 @@ TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
       "[[program]]\nname = \"p\"\nrun = [\"true\"]\nmetrics = { format = \"go\", families = { core = \"so*\" } }\n"
       "[[program]]\nname = \"q\"\nrun = [\"true\"]\nmetrics = { format = \"go\" }\n",
       "x.toml");
-  ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
   const auto samples =
       samples_of(*parsed.plan, [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
         outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
@@ -406,8 +406,8 @@ TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
         if (trial.subject == 0 && trial.cell == 1) outcome.responses.push_back({"metric:some", 2.0, {}, {}, {}, ""});
         if (trial.subject == 1) outcome.responses.push_back({"metric:bad", {}, {}, {}, {}, "no data"});
       });
-  std::map<std::string, analysis::Response> found;
-  for (const analysis::Response& response : samples.responses) found[response.name] = response;
+  std::map<std::string, report::Response> found;
+  for (const report::Response& response : samples.responses) found[response.name] = response;
   ASSERT_EQ(found.size(), 4u);
   ASSERT_TRUE(found.count("p: sort") && found.count("q: sort") && found.count("p: some"));
   EXPECT_EQ(found["p: sort"].family, "core");
@@ -415,11 +415,11 @@ TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
   EXPECT_EQ(found["p: sort"].only_workload, std::optional<uint32_t>(0));
   EXPECT_EQ(found["q: sort"].family, "");
   EXPECT_FALSE(found["q: sort"].declared);
-  EXPECT_EQ(found["q: sort"].error_rate, analysis::ErrorRate::kFalseDiscovery);
-  for (const analysis::Trial& trial : samples.trials) {
+  EXPECT_EQ(found["q: sort"].error_rate, report::ErrorRate::kFalseDiscovery);
+  for (const report::Trial& trial : samples.trials) {
     ASSERT_EQ(trial.values.size(), samples.responses.size());
     for (size_t r = 0; r < samples.responses.size(); ++r) {
-      const analysis::Response& response = samples.responses[r];
+      const report::Response& response = samples.responses[r];
       if (!response.only_workload || *response.only_workload == trial.workload) continue;
       EXPECT_FALSE(trial.values[r]) << response.name;
     }

@@ -27,8 +27,8 @@ class MachineCaches : public ::testing::Test {
     std::ofstream(at / "ways_of_associativity") << ways << "\n";
     std::ofstream(at / "coherency_line_size") << line << "\n";
   }
-  Roots roots() const {
-    Roots roots;
+  host::Roots roots() const {
+    host::Roots roots;
     roots.sys = directory_.path();
     return roots;
   }
@@ -77,7 +77,7 @@ TEST(PutUnderCachegrind, KeepsTheProgramAndItsWords) {
   plan::Simulation simulation;
   simulation.i1 = simulation.d1 = {4096, 1, 64};
   simulation.ll = {1u << 20, 16, 64};
-  LaunchRequest launch;
+  host::LaunchRequest launch;
   launch.exec_path = "/lab/build/lua";
   launch.argv = {"./lua", "--", "a b.lua"};
   put_under_cachegrind(simulation, "/usr/bin/valgrind.bin", "/tmp/trial", "/tmp/program-000000/lua", launch);

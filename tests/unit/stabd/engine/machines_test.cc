@@ -2,7 +2,7 @@
 // torn, twice, late and out of order, and the controller itself dies at any step. Whatever happens, every place of the
 // schedule is recorded once, and a block is of one machine.
 #include "stabd/engine/machines/controller.h"
-#include "stabd/engine/machines/node_preflight.h"
+#include "stabd/engine/results/node_preflight.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 #include "base/rng.h"
 #include "dying_calls.h"
-#include "stabd/engine/machines/slots.h"
+#include "stabd/engine/build/slots.h"
 #include "stabd/worker/sha256.h"
 #include "tests/unit/store/store_fixture.h"
 

@@ -1,5 +1,5 @@
 // Which experiment a word means: numbers are numbers, names are a user's own.
-#include "stabd/engine/experiment/naming.h"
+#include "stabd/engine/build/naming.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The trial's directory is fresh each time, whatever the trial before did to it.
-#include "stabd/engine/experiment/places.h"
+#include "stabd/engine/separation/places.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <thread>
 
-#include "stabd/engine/experiment/temporary_places.h"
+#include "stabd/engine/build/temporary_places.h"
 #include "stabd/worker/empty_directory.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -97,7 +97,7 @@ TEST_F(Scratch, WhatSomebodyRemovedIsMadeAgain) {
   ASSERT_EQ(::symlink("/var", root.c_str()), 0);
   const auto refused = scratch_->fresh(kNobody, kNobody);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("is somebody else's now"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("belongs to another user now"), std::string::npos) << refused.error().message;
   std::filesystem::remove(root);
 }
 
@@ -186,7 +186,7 @@ TEST(Temporary, TheirRootsAreHeld) {
   ASSERT_TRUE(std::filesystem::create_directory(roots.front()));
   const Status refused = made->fresh();
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("is somebody else's now"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("belongs to another user now"), std::string::npos) << refused.error().message;
   std::filesystem::remove(roots.front());
 }
 

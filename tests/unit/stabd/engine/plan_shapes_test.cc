@@ -1,7 +1,7 @@
 // Every shape of experiment that a plan can declare, from its TOML through expansion and recorded trials to the printed
 // report. Trials are made up from a known model: each shape has one effect that must be found inside its interval, all its
 // other questions have the answer zero and must not be called changed; nothing may be refused without cause, and no number may
-// be NaN. The table of shapes in docs/plan.md names these tests.
+// be NaN. The table of shapes in docs/reference/plan.md names these tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ const std::vector<Shape>& shapes() {
        "",
        "opt",
        0.05,
-       {"4 of 8 cells", "opt = code:stack", "code = stack:opt", "can't tell some effects from interactions of two factors"}},
+       {"4 of 8 cells", "opt = code:stack", "code = stack:opt",
+        "some effects cannot be separated from interactions of two factors"}},
       {"other_half_of_three",
        "replicates = 12",
        "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]\nfraction = { of = \"1/2\", "
@@ -329,13 +330,13 @@ std::string toml_of(const Shape& shape, int seed) {
 }
 
 double standard_normal(Rng& rng) {
-  return analysis::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
+  return statistics::normal_quantile((static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52);
 }
 
 // Layouts spread by 1 %, runs by 0.4 %, blocks by 5 %: a layout is the seed's, or where code is off the binary's.
-Result<analysis::Report> report_of(store::Store& store, const Shape& shape, int seed) {
+Result<report::Report> report_of(store::Store& store, const Shape& shape, int seed) {
   plan::Parsed parsed = plan::parse_plan(toml_of(shape, seed), shape.name + ".toml");
-  if (!parsed.plan) return bad_input(plan::render(parsed.errors));
+  if (!parsed.plan) return bad_input(toml::render(parsed.errors));
   const plan::Plan plan = *parsed.plan;
   const auto passes = plan::counter_passes(plan.counters);
   const int factor = plan.factor_index(shape.factor);
@@ -365,8 +366,8 @@ Result<analysis::Report> report_of(store::Store& store, const Shape& shape, int 
                outcome.responses.push_back({event, std::round(1e6 * noisy()), {}, {}, {}, ""});
            }));
   STAB_TRY(const store::ExperimentRow row, store.experiment(id));
-  STAB_TRY(const analysis::Samples samples, load_samples(store, row));
-  return analysis::analyse(samples);
+  STAB_TRY(const report::Samples samples, load_samples(store, row));
+  return report::analyse(samples);
 }
 
 class PlanShape : public ::testing::TestWithParam<Shape> {
@@ -395,7 +396,7 @@ TEST_P(PlanShape, FindsItsEffectAndNoOther) {
     }
     for (const std::string& words : shape.says) EXPECT_THAT(joined, HasSubstr(words));
     ASSERT_FALSE(report->contrasts.empty());
-    for (const analysis::Contrast& contrast : report->contrasts) {
+    for (const report::Contrast& contrast : report->contrasts) {
       const std::string what = contrast.factor + "=" + contrast.level + " in " + contrast.workload +
                                std::string(name(contrast.population)) + ", " + contrast.response;
       if (!shape.refusal.empty()) {
@@ -403,22 +404,22 @@ TEST_P(PlanShape, FindsItsEffectAndNoOther) {
         continue;
       }
       EXPECT_EQ(contrast.refused, "") << what;
-      if (!contrast.refused.empty() || contrast.scale != analysis::Scale::kLog) continue;
+      if (!contrast.refused.empty() || contrast.scale != report::Scale::kLog) continue;
       size_t level = 0;
-      for (const analysis::Factor& factor : report->factors)
+      for (const report::Factor& factor : report->factors)
         for (size_t l = 0; factor.name == contrast.factor && l < factor.levels.size(); ++l)
           if (factor.levels[l] == contrast.level) level = l;
       if (contrast.factor == shape.factor) {
         const double truth = std::exp(shape.effect * static_cast<double>(level));
         ++asked;
         covered += contrast.interval.low <= truth && truth <= contrast.interval.high;
-        found += contrast.verdict == analysis::Verdict::kChanged;
+        found += contrast.verdict == report::Verdict::kChanged;
       } else {
         ++nulls;
-        alarms += contrast.verdict == analysis::Verdict::kChanged;
+        alarms += contrast.verdict == report::Verdict::kChanged;
       }
     }
-    for (const analysis::AnovaTable& table : report->anovas) {
+    for (const report::AnovaTable& table : report->anovas) {
       if (!shape.refusal.empty()) continue;
       EXPECT_EQ(table.refused, "") << table.title << " of " << table.response;
     }
@@ -434,7 +435,7 @@ TEST_P(PlanShape, FindsItsEffectAndNoOther) {
 // The design that `plan check` prints is the one that is expanded and analysed.
 TEST_P(PlanShape, PlanCheckCountsTheCellsThatRun) {
   const plan::Parsed parsed = plan::parse_plan(toml_of(GetParam(), 1), "x.toml");
-  ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+  ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
   const auto check = plan::check_plan(*parsed.plan, {});
   ASSERT_TRUE(check);
   const auto report = report_of(*store_, GetParam(), 1);

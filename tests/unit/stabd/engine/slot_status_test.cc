@@ -1,11 +1,11 @@
 // How far slots are is asked often, by everybody at once: the plan is read once, and what a bundle of somebody's says of slots
 // that there are none of is left out.
-#include "stabd/engine/machines/slot_status.h"
+#include "stabd/engine/results/slot_status.h"
 
 #include <sqlite3.h>
 
-#include "stabd/engine/machines/node_preflight.h"
 #include "stabd/engine/results/log_text.h"
+#include "stabd/engine/results/node_preflight.h"
 #include "tests/unit/store/store_fixture.h"
 
 namespace stab::engine {

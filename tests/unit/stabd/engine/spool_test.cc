@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "stabd/engine/machines/slots.h"
+#include "stabd/engine/build/slots.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {

@@ -9,7 +9,7 @@ namespace {
 // Two cores of two threads: cpus 0,1 are core 0; 2,3 are core 1.
 const Topology kTwoByTwo({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}, {3, 1, 0}});
 
-std::pair<int, int> cpus(const Result<Placement>& placement) {
+std::pair<int, int> cpus(const Result<host::Placement>& placement) {
   return placement ? std::pair(placement->trial_cpu, placement->housekeeping_cpu) : std::pair(-9, -9);
 }
 

@@ -23,7 +23,7 @@ class TrialOutputTest : public ::testing::Test {
         "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 1\n[factors]\nopt = [\"a\", \"b\"]\n"
         "[[program]]\nname = \"p\"\nrun = [\"true\", \"{opt}\"]\n",
         "x.toml");
-    ASSERT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
     const auto id = record_experiment(*store_, *parsed.plan,
                                       [&](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
                                         outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "stabd/engine/trial/supervise.h"
+#include "stabd/engine/separation/supervise.h"
 #include "stabd/host/roots.h"
 #include "tests/places.h"
 #include "stabd/worker/sha256.h"
@@ -31,8 +31,8 @@ using ::testing::HasSubstr;
 
 class TrialRun : public testing::Test {
  protected:
-  TrialRun() : ledger_(Roots(), -1), cancel_(::eventfd(0, EFD_CLOEXEC)) {
-    auto tree = ProcessTree::create(Roots());
+  TrialRun() : ledger_(host::Roots(), -1), cancel_(::eventfd(0, EFD_CLOEXEC)) {
+    auto tree = host::ProcessTree::create(host::Roots());
     EXPECT_TRUE(tree.ok());
     tree_.emplace(std::move(*tree));
     laboratory_.launcher = STAB_LAUNCHER;
@@ -71,7 +71,7 @@ class TrialRun : public testing::Test {
 
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::optional<ProcessTree> tree_;
+  std::optional<host::ProcessTree> tree_;
   Ledger ledger_;
   UniqueFd cancel_;
   Laboratory laboratory_;
@@ -135,7 +135,7 @@ TEST_F(TrialRun, LayoutFactorOnWithoutADoseFails) {
   request.layout.code = abi::CodeMode::kShuffle;
   const Outcome outcome = run(request);
   EXPECT_EQ(outcome.state, TrialState::kFailed);
-  EXPECT_NE(outcome.failure.find("dose contradicts cell"), std::string::npos);
+  EXPECT_NE(outcome.failure.find("not randomized as its cell wants"), std::string::npos);
 }
 
 TEST_F(TrialRun, StdinIsOpenedByTheWorker) {
@@ -172,8 +172,8 @@ TEST_F(TrialRun, AProgramThatIsNotTheOneThatWasHashedFails) {
   TrialRequest request = shell("touch ran");
   struct stat info;
   ASSERT_EQ(::stat("/bin/sh", &info), 0);
-  request.launch.must_be = FileIdentity{info.st_ino, static_cast<uint64_t>(info.st_size),
-                                        info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
+  request.launch.must_be = host::FileIdentity{info.st_ino, static_cast<uint64_t>(info.st_size),
+                                              info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
   EXPECT_EQ(run(request).state, TrialState::kVerified);
   std::filesystem::remove(directory_.path() + "/ran");
   request.launch.must_be->bytes += 1;
@@ -289,7 +289,7 @@ TEST_F(TrialRun, ForksUpToItsLimitAreKilled) {
   constexpr uid_t kNobodyElse = 64837;
   TrialRequest request = shell("trap '' TERM INT HUP QUIT; bomb() { bomb & bomb & wait; }; bomb 2>/dev/null; sleep 100");
   request.launch.directory = "/";
-  request.launch.submitter = Submitter{kNobodyElse, kNobodyElse, {}};
+  request.launch.submitter = host::Submitter{kNobodyElse, kNobodyElse, {}};
   request.launch.limits = {{RLIMIT_NPROC, 60, 60}};
   request.timeout = std::chrono::milliseconds(700);
   const Outcome outcome = run(request);
@@ -317,18 +317,18 @@ class LimitedTrial : public TrialRun {
  protected:
   LimitedTrial() {
     tree_.reset();
-    auto tree = ProcessTree::create(Roots(), TreeKind::kCgroup2, {}, &delegation_);
+    auto tree = host::ProcessTree::create(host::Roots(), host::TreeKind::kCgroup2, {}, &delegation_);
     EXPECT_TRUE(tree.ok());
     tree_.emplace(std::move(*tree));
     laboratory_.tree = &*tree_;
   }
   ~LimitedTrial() override { tree_.reset(); }
   // Whether this machine can do it.
-  bool limit(const plan::Limits& wanted, const TreeLimits& most = {}) {
+  bool limit(const plan::Limits& wanted, const host::TreeLimits& most = {}) {
     laboratory_.limits = settle_limits(wanted, most, *tree_);
     return laboratory_.limits.no_memory.empty() && laboratory_.limits.no_processes.empty();
   }
-  Delegation delegation_{Roots()};
+  host::Delegation delegation_{host::Roots()};
 };
 
 TEST_F(LimitedTrial, KilledForMemoryIsTheProgramsFailureInWords) {
@@ -373,7 +373,7 @@ class OutOfMemory : public TrialRun {
     laboratory_.ledger = &*here_;
   }
   static constexpr char kWords[] = "the kernel has killed 1 process of this machine for memory meanwhile";
-  Roots fake_;
+  host::Roots fake_;
   std::optional<Ledger> here_;
 };
 
@@ -514,8 +514,8 @@ TEST_F(TrialRun, CountersOfTheProgramAlone) {
 // Two enclosures on one CPU, as a sliced block has them.
 class SlicedBlock : public TrialRun {
  protected:
-  SlicedBlock() : other_ledger_(Roots(), -1) {
-    auto tree = ProcessTree::create(Roots());
+  SlicedBlock() : other_ledger_(host::Roots(), -1) {
+    auto tree = host::ProcessTree::create(host::Roots());
     EXPECT_TRUE(tree.ok());
     other_tree_.emplace(std::move(*tree));
     cpu_set_t allowed;
@@ -540,7 +540,7 @@ class SlicedBlock : public TrialRun {
     return outcomes ? *outcomes : std::vector<Outcome>(2);
   }
 
-  std::optional<ProcessTree> other_tree_;
+  std::optional<host::ProcessTree> other_tree_;
   Ledger other_ledger_;
   Laboratory other_;
 };

@@ -89,7 +89,7 @@ class TrialSequenceTest : public testing::Test {
                              "\"]\n[machine.gates]\ntemperature = 50\ndeadline = \"" + std::to_string(kDeadline.count()) +
                              "ms\"\n";
     const plan::Parsed parsed = plan::parse_plan(text, "heats.toml");
-    EXPECT_TRUE(parsed.plan) << plan::render(parsed.errors);
+    EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
     if (!parsed.plan) std::abort();
     const auto id = engine_->submit(*parsed.plan, directory_.path(), ::geteuid(), ::getegid());
     EXPECT_TRUE(id.ok()) << id.error().text();

@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-analysis::Samples running(uint32_t blocks, analysis::StoppingRule rule) {
+report::Samples running(uint32_t blocks, report::StoppingRule rule) {
   Rng rng = Rng::stream(31, "valid verdicts");
-  analysis::Samples samples = analysis::watched_blocks(rng, {.programs = 2}, 60, 5, 0.5);
-  samples = analysis::first_blocks(samples, blocks);
+  report::Samples samples = analysis::watched_blocks(rng, {.programs = 2}, 60, 5, 0.5);
+  samples = report::first_blocks(samples, blocks);
   samples.incomplete = true;
   samples.responses[0].unit = "KiB";
   samples.stopping.rule = rule;
@@ -23,7 +23,7 @@ analysis::Samples running(uint32_t blocks, analysis::StoppingRule rule) {
 }
 
 TEST(ValidVerdicts, ASequencesAreToldWhileItRuns) {
-  const auto told = valid_verdicts_json(running(20, analysis::StoppingRule::kSequence));
+  const auto told = valid_verdicts_json(running(20, report::StoppingRule::kSequence));
   ASSERT_TRUE(told) << told.error().message;
   const Json verdicts = Json::parse(*told);
   EXPECT_EQ(verdicts["replicates"], 20);
@@ -39,18 +39,18 @@ TEST(ValidVerdicts, ASequencesAreToldWhileItRuns) {
 }
 
 TEST(ValidVerdicts, OtherRulesAndTooFewReplicatesTellNothing) {
-  for (const auto rule : {analysis::StoppingRule::kFixed, analysis::StoppingRule::kLooks, analysis::StoppingRule::kPrecision}) {
-    analysis::Samples samples = running(20, rule);
+  for (const auto rule : {report::StoppingRule::kFixed, report::StoppingRule::kLooks, report::StoppingRule::kPrecision}) {
+    report::Samples samples = running(20, rule);
     samples.stopping.looks = {20, 60};
     EXPECT_EQ(*valid_verdicts_json(samples), "") << static_cast<int>(rule);
     samples.incomplete = false;  // as at a declared look, which the report tells of, and nobody before it
     EXPECT_EQ(*valid_verdicts_json(samples), "") << static_cast<int>(rule);
   }
-  EXPECT_EQ(*valid_verdicts_json(running(7, analysis::StoppingRule::kSequence)), "") << "before its first replicates";
+  EXPECT_EQ(*valid_verdicts_json(running(7, report::StoppingRule::kSequence)), "") << "before its first replicates";
 }
 
 TEST(ValidVerdicts, ResponsesThatWereNotDeclaredAreNotTold) {
-  analysis::Samples samples = running(20, analysis::StoppingRule::kSequence);
+  report::Samples samples = running(20, report::StoppingRule::kSequence);
   samples.responses[0].declared = false;
   EXPECT_EQ(*valid_verdicts_json(samples), "");
 }

@@ -42,7 +42,7 @@ class WhoseScreenTest : public store::StoreTest {
   // The plan that the engine writes to confirm `key`.
   static std::string confirming(const plan::ScreenKey& key) {
     const plan::Parsed screen = plan::parse_plan(kScreen, "screen.toml");
-    EXPECT_TRUE(screen.plan) << plan::render(screen.errors);
+    EXPECT_TRUE(screen.plan) << toml::render(screen.errors);
     return screen.plan ? plan::confirmation_text(*screen.plan, key, {}) : "";
   }
   // What asking for a map ends with. Nothing was recorded, so no map comes of it.

@@ -11,7 +11,7 @@
 
 #include <thread>
 
-#include "stabd/engine/experiment/builds.h"
+#include "stabd/engine/build/builds.h"
 #include "stabd/host/roots.h"
 #include "stabd/host/process_tree.h"
 #include "tests/places.h"
@@ -30,7 +30,7 @@ constexpr char kReal[] = STAB_BUILD_ROOT "/libexec/stab/stab-worker";
 Worker::Setting setting(const std::string& program) { return {STAB_LAUNCHER, program, {}, -1, -1, nullptr, {}}; }
 
 std::string status_line(pid_t pid, const std::string& key) {
-  const std::string status = read_small_file("/proc/" + std::to_string(pid) + "/status").value_or("");
+  const std::string status = host::read_small_file("/proc/" + std::to_string(pid) + "/status").value_or("");
   const size_t at = status.find("\n" + key + ":");
   return at == std::string::npos ? "" : status.substr(at + 1, status.find('\n', at + 1) - at - 1);
 }
@@ -57,7 +57,7 @@ TEST(Worker, ItHasNoRightsAndLimits) {
   Worker worker(setting(kReal));
   ASSERT_TRUE(worker.ask(worker::Look{"/"}).ok());
   EXPECT_EQ(status_line(worker.pid(), "NoNewPrivs"), "NoNewPrivs:\t1");
-  const std::string limits = read_small_file("/proc/" + std::to_string(worker.pid()) + "/limits").value_or("");
+  const std::string limits = host::read_small_file("/proc/" + std::to_string(worker.pid()) + "/limits").value_or("");
   EXPECT_THAT(limits, HasSubstr("Max core file size        0                    0"));
   EXPECT_THAT(limits, HasSubstr("Max open files            256                  256"));
 }
@@ -75,7 +75,7 @@ TEST(Worker, ItIsItsSubmitterWhollyAndReadsNothingElse) {
   ::chmod((directory.path() + "/closed").c_str(), 0700);
   ASSERT_EQ(::chown((directory.path() + "/closed").c_str(), kOther, kOther), 0);
   Worker::Setting as_user = setting(program);
-  as_user.submitter = Submitter{kUser, kUser, {}};
+  as_user.submitter = host::Submitter{kUser, kUser, {}};
   Worker worker(as_user);
   const auto seen = worker.ask(worker::Look{secret});
   ASSERT_TRUE(seen.ok()) << seen.error().text();
@@ -184,7 +184,7 @@ TEST(Worker, AnswersThatNoWorkerGivesAreNone) {
     const auto asked = worker.ask(worker::Look{wrong});
     ASSERT_FALSE(asked.ok()) << wrong;
     EXPECT_EQ(asked.error().code, ErrorCode::kSystem);
-    EXPECT_THAT(asked.error().message, HasSubstr("answered what no worker says")) << wrong;
+    EXPECT_THAT(asked.error().message, HasSubstr("gave an answer that Stab's worker never gives")) << wrong;
     EXPECT_TRUE(worker.ask(worker::Look{"fine"}).ok()) << wrong;
   }
   Worker worker(setting(STAB_FAKE_WORKER));
@@ -203,7 +203,7 @@ TEST(Worker, WhatCantBeStartedSaysSo) {
 
 // Without any group to hold trials, everything below the engine is a trial's, but for this.
 TEST(Worker, TheEndOfATrialLeavesIt) {
-  auto tree = ProcessTree::create(Roots(), TreeKind::kAncestry);
+  auto tree = host::ProcessTree::create(host::Roots(), host::TreeKind::kAncestry);
   ASSERT_TRUE(tree.ok());
   Worker::Setting with_tree = setting(kReal);
   with_tree.tree = &*tree;

@@ -18,7 +18,7 @@
 
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // 'R', 'S', 'T', ... of /proc/PID/stat; 0: gone.
@@ -120,4 +120,4 @@ TEST(HelperProcess, WhatIsNoFrameIsNotTakenForOne) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

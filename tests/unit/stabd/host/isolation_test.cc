@@ -16,7 +16,7 @@
 #include "stabd/host/process_tree.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // A machine of our own: a file system that takes what is written.
@@ -272,4 +272,4 @@ TEST_F(RealCpuset, OthersLeaveTheCpuAndComeBackAlsoAfterAKill) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

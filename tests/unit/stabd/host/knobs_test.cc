@@ -18,7 +18,7 @@
 #include "stabd/host/tuning.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 // A machine with every knob, in a directory.
@@ -372,12 +372,12 @@ plan::Gates gates(const char* window) {
 }
 
 TEST(Gates, WindowAcrossMidnight) {
-  GateView view;
+  engine::GateView view;
   for (const auto& [minute, open] : {std::pair(22 * 60, true), std::pair(23 * 60 + 59, true), std::pair(0, true),
                                      std::pair(5 * 60 + 59, true), std::pair(6 * 60, false), std::pair(12 * 60, false)}) {
     view.minute_of_day = minute;
-    EXPECT_EQ(closed_gate(gates("22:00-06:00"), view).empty(), open) << minute;
-    EXPECT_EQ(closed_gate(gates("06:00-22:00"), view).empty(), !open) << minute;
+    EXPECT_EQ(engine::closed_gate(gates("22:00-06:00"), view).empty(), open) << minute;
+    EXPECT_EQ(engine::closed_gate(gates("06:00-22:00"), view).empty(), !open) << minute;
   }
 }
 
@@ -396,8 +396,8 @@ class ClockChanges : public testing::Test {
     ::tzset();
   }
   static bool open_at(const char* window, int64_t utc_s) {
-    const GateView view = look_at_gates(Roots{"/nowhere", "/nowhere", "/nowhere"}, std::chrono::seconds(utc_s));
-    return closed_gate(gates(window), view).empty();
+    const engine::GateView view = engine::look_at_gates(Roots{"/nowhere", "/nowhere", "/nowhere"}, std::chrono::seconds(utc_s));
+    return engine::closed_gate(gates(window), view).empty();
   }
   static int open_minutes(const char* window, int64_t noon_utc_s) {
     int open = 0;
@@ -429,19 +429,19 @@ TEST(Gates, LoadAndTemperature) {
   plan::Gates wanted;
   wanted.load = 0.5;
   wanted.temperature_c = 60;
-  GateView view;
-  EXPECT_NE(closed_gate(wanted, view), "");
+  engine::GateView view;
+  EXPECT_NE(engine::closed_gate(wanted, view), "");
   view.load_1min = 0.4;
   view.hottest_c = 59;
-  EXPECT_EQ(closed_gate(wanted, view), "");
+  EXPECT_EQ(engine::closed_gate(wanted, view), "");
   view.load_1min = 0.5;
-  EXPECT_EQ(closed_gate(wanted, view), "load 0.5, wanted below 0.5");
+  EXPECT_EQ(engine::closed_gate(wanted, view), "load 0.5, wanted below 0.5");
   view.load_1min = 0.1;
   view.hottest_c = 61;
-  EXPECT_EQ(closed_gate(wanted, view), "temperature 61 C, wanted below 60");
+  EXPECT_EQ(engine::closed_gate(wanted, view), "temperature 61 C, wanted below 60");
   wanted.load = 0.001;
-  EXPECT_EQ(closed_gate(wanted, view), "load 0.1, wanted below 0.001");
+  EXPECT_EQ(engine::closed_gate(wanted, view), "load 0.1, wanted below 0.001");
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -19,7 +19,7 @@
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 LaunchRequest shell(const std::string& script) {
@@ -54,7 +54,7 @@ Finished launch(const LaunchRequest& request) {
   }
   ::waitpid(launched->pid(), &finished.status, 0);
   launched->release();
-  finished.output = head_of_fd(out.get(), 65536);
+  finished.output = engine::head_of_fd(out.get(), 65536);
   return finished;
 }
 
@@ -237,4 +237,4 @@ TEST(Launch, BecomesTheSubmitterForGood) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

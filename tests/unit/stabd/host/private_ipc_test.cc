@@ -22,7 +22,7 @@
 
 #include "stabd/host/roots.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using ::testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST(PrivateIpcTest, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

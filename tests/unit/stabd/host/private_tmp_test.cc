@@ -17,7 +17,7 @@
 
 #include "stabd/worker/empty_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ TEST_F(PrivateTmpTest, FollowsNoLinkAndTakesNobodyElsesDirectory) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

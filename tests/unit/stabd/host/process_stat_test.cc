@@ -5,7 +5,7 @@
 
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 struct FakeProcesses {
@@ -52,4 +52,4 @@ TEST(ProcessStat, OfThisProcess) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -19,7 +19,7 @@
 #include "stabd/host/roots.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using std::chrono::milliseconds;
@@ -251,4 +251,4 @@ TEST(ProcessTree, OwnCgroupFromMountsAndMembership) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

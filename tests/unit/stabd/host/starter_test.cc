@@ -22,7 +22,7 @@
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using ::testing::HasSubstr;
@@ -73,7 +73,7 @@ class StarterTest : public testing::Test {
     finished.pid = launched->pid();
     EXPECT_EQ(::wait4(launched->pid(), &finished.status, 0, &finished.used), finished.pid) << "it is not our child";
     launched->release();
-    finished.output = head_of_fd(out.get(), 65536);
+    finished.output = engine::head_of_fd(out.get(), 65536);
     return finished;
   }
 
@@ -140,7 +140,7 @@ TEST_F(StarterTest, WhatItHasMadeOutlivesIt) {
   ASSERT_EQ(::waitpid(launched->pid(), &status, 0), launched->pid());
   launched->release();
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(head_of_fd(out.get(), 100), "still here\n");
+  EXPECT_EQ(engine::head_of_fd(out.get(), 100), "still here\n");
 }
 
 // It was killed, by its user or for want of memory: that says nothing about what was ordered.
@@ -194,4 +194,4 @@ TEST_F(StarterTest, OnlyTheSameProgramIsStarted) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -13,10 +13,10 @@
 #include <filesystem>
 
 #include "stabd/host/process_tree.h"
-#include "stabd/engine/trial/trial_limits.h"
+#include "stabd/engine/machine/trial_limits.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::engine {
+namespace stab::host {
 namespace {
 
 using std::chrono::milliseconds;
@@ -123,14 +123,14 @@ TEST_F(Bounds, TheGroupThatWeHaveSteppedAsideToIsNotOurPlace) {
 
 TEST(TrialLimits, ThePlanLowersAndNeverRaises) {
   const TreeLimits lab{1 << 30, 100};
-  EXPECT_TRUE(check_within({1 << 30, 100}, lab).ok());
-  EXPECT_TRUE(check_within({0, 0}, lab).ok());
-  EXPECT_TRUE(check_within({uint64_t{1} << 40, 1000}, {}).ok());
-  const Status memory = check_within({(1 << 30) + 1, 0}, lab);
+  EXPECT_TRUE(engine::check_within({1 << 30, 100}, lab).ok());
+  EXPECT_TRUE(engine::check_within({0, 0}, lab).ok());
+  EXPECT_TRUE(engine::check_within({uint64_t{1} << 40, 1000}, {}).ok());
+  const Status memory = engine::check_within({(1 << 30) + 1, 0}, lab);
   ASSERT_FALSE(memory.ok());
   EXPECT_THAT(memory.error().message, HasSubstr("1073741825 bytes"));
   EXPECT_THAT(memory.error().message, HasSubstr("at most 1073741824 bytes (1 GiB)"));
-  const Status processes = check_within({0, 101}, lab);
+  const Status processes = engine::check_within({0, 101}, lab);
   ASSERT_FALSE(processes.ok());
   EXPECT_THAT(processes.error().message, HasSubstr("101 processes"));
   EXPECT_THAT(processes.error().message, HasSubstr("at most 100"));
@@ -139,20 +139,20 @@ TEST(TrialLimits, ThePlanLowersAndNeverRaises) {
 TEST(TrialLimits, WhatCantBeSetIsSaidAndDemandedByThePlanAlone) {
   auto tree = ProcessTree::create(Roots(), TreeKind::kAncestry);
   ASSERT_TRUE(tree.ok());
-  const TrialLimits labs = settle_limits({}, {1 << 30, 100}, *tree);
+  const engine::TrialLimits labs = engine::settle_limits({}, {1 << 30, 100}, *tree);
   EXPECT_EQ(labs.trials, TreeLimits());
-  EXPECT_THAT(memory_limit_text(labs), HasSubstr("not set: "));
-  EXPECT_THAT(why_not_limited(labs), IsEmpty());
-  const TrialLimits plans = settle_limits({0, 7}, {1 << 30, 100}, *tree);
-  EXPECT_THAT(why_not_limited(plans), HasSubstr("the plan limits a trial's processes"));
-  EXPECT_EQ(memory_limit_text(settle_limits({}, {}, *tree)), "none");
+  EXPECT_THAT(engine::memory_limit_text(labs), HasSubstr("not set: "));
+  EXPECT_THAT(engine::why_not_limited(labs), IsEmpty());
+  const engine::TrialLimits plans = engine::settle_limits({0, 7}, {1 << 30, 100}, *tree);
+  EXPECT_THAT(engine::why_not_limited(plans), HasSubstr("the plan limits a trial's processes"));
+  EXPECT_EQ(engine::memory_limit_text(engine::settle_limits({}, {}, *tree)), "none");
 }
 
 TEST(TrialLimits, DefaultsLeaveTheMachineATenth) {
   TemporaryDirectory directory;
   std::filesystem::create_directories(directory.path() + "/proc");
   directory.write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 5 kB\n");
-  EXPECT_EQ(default_limits({directory.path() + "/proc", "", ""}), (TreeLimits{921600 - 921600 % 9, 4096}));
+  EXPECT_EQ(engine::default_limits({directory.path() + "/proc", "", ""}), (TreeLimits{921600 - 921600 % 9, 4096}));
 }
 
 TEST(TrialLimits, SizesAreReadable) {
@@ -275,4 +275,4 @@ TEST(RealBounds, WhoStepsAsideComesBack) {
 }
 
 }  // namespace
-}  // namespace stab::engine
+}  // namespace stab::host

@@ -1,0 +1,73 @@
+// The search itself: whether there is anything to find, then between which commits, then whether it is that one.
+#include <algorithm>
+
+#include "analysis/commands/bisect.h"
+
+namespace stab::commands {
+namespace {
+
+// By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
+// than it is at least. Below half of the gate's margin it is of no interest.
+std::optional<double> margin_of_search(const BisectStep& ends) {
+  if (!ends.is_share) return std::nullopt;
+  return std::min(ends.cost / 2, std::max(ends.cost_low, ends.margin / 2));
+}
+
+class Asker {
+ public:
+  Asker(Bisection& search, const CompareCommits& compare)
+      : search_(search), compare_(compare), errors_(search.alpha, search.commits.size() - 1) {}
+
+  // Nothing: it was stopped.
+  Result<std::optional<BisectStep>> ask(size_t position, size_t against, std::optional<double> margin) {
+    const double alpha = errors_.take();
+    STAB_TRY(auto step, compare_(position, against, alpha, margin));
+    if (!step) return step;
+    step->position = position;
+    step->against = against;
+    step->alpha = alpha;
+    search_.steps.push_back(*step);
+    return step;
+  }
+
+ private:
+  Bisection& search_;
+  const CompareCommits& compare_;
+  ErrorBudget errors_;
+};
+
+}  // namespace
+
+Status run_bisection(Bisection& search, const CompareCommits& compare) {
+  const size_t last = search.commits.size() - 1;
+  search.not_slower = 0;
+  search.slower = last;
+  Asker asker(search, compare);
+  STAB_TRY(const auto ends, asker.ask(last, 0, std::nullopt));
+  if (!ends) return {};
+  if (ends->finding == CommitFinding::kNotBuilt) return bad_input("the commits at the ends can't be compared: " + ends->why);
+  search.subject = ends->subject;
+  search.margin = ends->margin;
+  if (ends->finding == CommitFinding::kNotSlower) search.end = BisectEnd::kNone;
+  if (ends->finding != CommitFinding::kSlower) return {};
+  search.end = BisectEnd::kRange;
+  const auto margin = margin_of_search(*ends);
+  CommitSearch between(last);
+  while (const auto position = between.next()) {
+    STAB_TRY(const auto step, asker.ask(*position, 0, margin));
+    if (!step) return {};
+    between.take(*position, step->finding);
+    search.not_slower = between.not_slower();
+    search.slower = between.slower();
+  }
+  if (search.slower != search.not_slower + 1) return {};
+  // Behind the good commit that was the last comparison already.
+  if (search.not_slower > 0) {
+    STAB_TRY(const auto step, asker.ask(search.slower, search.not_slower, margin));
+    if (!step || step->finding != CommitFinding::kSlower) return {};
+  }
+  search.end = BisectEnd::kCommit;
+  return {};
+}
+
+}  // namespace stab::commands

@@ -1,0 +1,24 @@
+// What the readers of lines share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::metrics {
+
+// Takes the first line off; a carriage return at its end is no part of it.
+std::string_view take_line(std::string_view& text);
+std::string_view trimmed(std::string_view text);
+// Parts between blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+// The whole word is a number.
+std::optional<double> number(std::string_view word);
+bool is_whole_number(std::string_view word);
+// RFC 4180, without line breaks in a field. where: "line 3"
+Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where);
+
+}  // namespace stab::metrics

@@ -1,0 +1,116 @@
+// 'perf stat -x,': perf-stat(1), "CSV FORMAT": value, unit, event, then, with -r, the deviation, and what the counter was on.
+//
+// The separator is the user's, and perf quotes nothing: it is what stands between the first number and the unit. Lines that begin
+// with an interval's time or with a CPU are parts of a measurement, and adding them up is not ours to guess.
+#include <set>
+
+#include "plan/metrics/collected.h"
+#include "plan/metrics/lines.h"
+#include "plan/metrics/readers.h"
+
+namespace stab::metrics {
+namespace {
+
+struct PerfEvent {
+  std::string name;
+  size_t process = 0;           // --append adds the next one's lines behind a comment of its own
+  std::optional<double> value;  // seconds, or a count; nothing: not counted
+  bool is_time = false;
+  std::string reason;
+};
+
+std::vector<std::string_view> split(std::string_view row, char separator) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    const size_t end = row.find(separator);
+    fields.push_back(row.substr(0, end));
+    if (end == std::string_view::npos) return fields;
+    row.remove_prefix(end + 1);
+  }
+}
+
+bool is_not_counted(std::string_view field) {
+  return field == "<not counted>" || field == "<not supported>";
+}
+
+// Behind the first number, or behind "<not counted>"; 0: none.
+char separator_of(std::string_view row) {
+  const size_t end = row.starts_with('<') ? row.find('>') + 1 : row.find_first_not_of("0123456789.");
+  return end == 0 || end >= row.size() ? '\0' : row[end];
+}
+
+Result<PerfEvent> event_of(const std::vector<std::string_view>& fields, const std::string& where) {
+  constexpr size_t kFewest = 3;
+  if (fields.size() < kFewest) return bad_input(where + ": expected value, unit and event, as 'perf stat -x,' writes");
+  PerfEvent event;
+  const auto value = number(fields[0]);
+  if (!value && !is_not_counted(fields[0]))
+    return bad_input(where + ": '" + std::string(fields[0].substr(0, 40)) +
+                     "' is not a number; leave -A and the other ways to "
+                     "count by CPU out");
+  if (number(fields[1]) || is_not_counted(fields[1]))
+    return bad_input(where + ": it begins with the time of an interval; leave -I out");
+  event.name = std::string(fields[2]);
+  if (!value) {
+    event.reason = std::string(fields[0].substr(1, fields[0].size() - 2));
+    return event;
+  }
+  const auto unit = seconds_of_unit(fields[1]);
+  event.is_time = unit.has_value();
+  if (!unit && !fields[1].empty()) event.name += " (" + std::string(fields[1]) + ")";  // Joules
+  event.value = *value * unit.value_or(1);
+  return event;
+}
+
+Result<std::vector<PerfEvent>> events_of(std::string_view text) {
+  std::vector<PerfEvent> events;
+  std::set<std::string> names;  // of this process
+  size_t process = 0;
+  for (size_t line = 1; !text.empty(); ++line) {
+    const std::string_view row = take_line(text);
+    if (row.starts_with('#') && !names.empty()) {
+      names.clear();
+      ++process;
+    }
+    if (trimmed(row).empty() || row.starts_with('#')) continue;
+    const std::string where = "line " + std::to_string(line);
+    const char separator = separator_of(row);
+    // A line with empty fields has another metric of the event before.
+    if (separator == '\0' && split(row, ',').front().empty()) continue;
+    STAB_TRY(PerfEvent event, event_of(split(row, separator == '\0' ? ',' : separator), where));
+    if (!names.insert(event.name).second)
+      return bad_input(where + ": event '" + event.name.substr(0, 40) + "' is there twice; write a file for each run of perf");
+    event.process = process;
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace
+
+// The times of a process; its counts are the [counters] of a plan.
+Result<std::vector<Metric>> read_perf_stat(std::string_view text) {
+  STAB_TRY(const std::vector<PerfEvent> events, events_of(text));
+  Collected out;
+  for (const PerfEvent& event : events) {
+    if (event.is_time)
+      STAB_CHECK_OK(out.add(event.name, *event.value));
+    else if (!event.value && (event.name.ends_with("_time") || event.name.ends_with("-clock")))
+      STAB_CHECK_OK(out.add_failed(event.name, event.reason));
+  }
+  if (out.empty())
+    return bad_input("it has no time; add '-e duration_time,task-clock', and count events by [counters] of the plan");
+  return out.take();
+}
+
+// Times and counts; an event that is 0 or was not counted has no ratio to another.
+Result<std::vector<ProcessTime>> read_perf_stat_events(std::string_view text) {
+  STAB_TRY(const std::vector<PerfEvent> events, events_of(text));
+  ProcessList out;
+  for (const PerfEvent& event : events)
+    if (event.value && *event.value != 0)
+      STAB_CHECK_OK(out.add({event.name, event.name, {}}, *event.value, event.process, !event.is_time));
+  return out.take();
+}
+
+}  // namespace stab::metrics

@@ -1,0 +1,15 @@
+"""The measurements that README.md states, as the words that hold them. README has no marks, so that it can be read and edited as it is;
+{NAME} stands for the number of that name (named_numbers.py), and each of these phrases must be in README with the numbers of the recorded trials."""
+
+README_NUMBERS = [
+    "| {aa.wide-alone.pairs} pairs of {aa.wide-alone.programs} programs, test fixed in advance, noisy machine | {aa.wide-alone.plain.blocks} | {aa.wide-alone.randomized.blocks} |",
+    "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
+    "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
+    "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
+    "found in {sensitivity.randomized.1.found} of two programs with {sensitivity.trials} runs",
+    "at least {dose.cost.10ms.layouts.least} layouts",
+    "takes {dose.cost.10ms.median} % [{dose.cost.10ms.low}, {dose.cost.10ms.high}] more CPU time in the median of {workloads} workloads, "
+    "and {dose.cost.10ms.worst} % in the worst",
+    "cost {cost.5ms.least} to {cost.5ms.most} % in the median of nine programs",
+    "{normality.all.wall.one} of {workloads} workloads fail a test of it with one layout in each run, and {normality.all.wall.many} with many",
+]

@@ -1,0 +1,219 @@
+// bisect GOOD..BAD: which commit made it slower? Each comparison is a gate of its own, over random layouts, with its share of the
+// search's error rate; which commit is asked about next is decided in analysis/commands/commit_search.h.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/commands/bisect.h"
+#include "stabctl/bisect_state.h"
+#include "stabctl/commands.h"
+#include "stabctl/gate_file.h"
+#include "stabctl/git.h"
+#include "stabctl/revisions.h"
+#include "stabctl/run_command.h"
+#include "stabctl/whole_file.h"
+#include "stabd/engine/results/load_samples.h"
+
+namespace stab::ctl {
+namespace {
+
+using commands::Bisection;
+using commands::BisectCommit;
+using commands::BisectEnd;
+using commands::BisectStep;
+using commands::CommitFinding;
+using commands::GateQuestion;
+
+constexpr double kAlpha = 0.05;  // of a whole search
+constexpr size_t kShown = 12;    // digits of a commit
+
+// Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
+Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
+  STAB_TRY(const std::string lines, git({"log", "--first-parent", "--reverse", "--format=%H %s", "--end-of-options",
+                                         revisions.base + ".." + revisions.head}));
+  std::vector<BisectCommit> out = {{revisions.base, ""}};
+  STAB_TRY(out[0].subject, git({"log", "-1", "--format=%s", "--end-of-options", revisions.base}));
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = std::min(lines.find('\n', at), lines.size());
+    const std::string line = lines.substr(at, end - at);
+    const size_t blank = std::min(line.find(' '), line.size());
+    out.push_back({line.substr(0, blank), line.substr(std::min(blank + 1, line.size()))});
+    at = end + 1;
+  }
+  if (out.size() < 2) return bad_input("no commit lies between " + revisions.base.substr(0, kShown) + " and " +
+                                       revisions.head.substr(0, kShown) + "; write GOOD..BAD, the older one first");
+  return out;
+}
+
+// What was compared at the endpoints is what the search is about.
+const GateQuestion* question_of(const std::vector<GateQuestion>& questions, const BisectStep* first) {
+  if (questions.empty()) return nullptr;
+  if (first == nullptr || first->response.empty()) return &questions.front();
+  for (const GateQuestion& one : questions)
+    if (one.workload == first->workload && one.response == first->response) return &one;
+  return nullptr;
+}
+
+CommitFinding finding_of(report::Worse answer) {
+  switch (answer) {
+    case report::Worse::kNo: return CommitFinding::kNotSlower;
+    case report::Worse::kYes: return CommitFinding::kSlower;
+    case report::Worse::kUnsure: break;
+  }
+  return CommitFinding::kUnsure;
+}
+
+// One comparison after the other, on one engine. Those that an earlier run of the search made are taken from its state.
+class Comparisons {
+ public:
+  Comparisons(const Arguments& arguments, const Revisions& revisions, Bisection& search, BisectState& state, engine::Engine& engine,
+              const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
+      : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock), stop_(stop),
+        has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
+
+  // Nothing: the run was stopped, which `unfinished` of the search says, and the comparison doesn't count.
+  Result<std::optional<BisectStep>> compare(size_t position, size_t against, double alpha, std::optional<double> margin);
+
+ private:
+  Result<std::optional<BisectStep>> measure(size_t position, size_t against, double alpha, std::optional<double> margin);
+
+  const Arguments& arguments_;
+  const Revisions& revisions_;
+  Bisection& search_;
+  BisectState& state_;
+  engine::Engine& engine_;
+  const Clock& clock_;
+  engine::StopSignal& stop_;
+  bool has_budget_;
+  std::chrono::nanoseconds deadline_;
+};
+
+Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t against, double alpha, std::optional<double> margin) {
+  const size_t number = search_.steps.size();
+  if (number < state_.steps().size()) {
+    const BisectStep& kept = state_.steps()[number];
+    if (kept.position == position && kept.against == against) return std::optional(kept);
+    return bad_input("the search that was interrupted asked otherwise; remove '" + state_.folder() + "', and it begins again");
+  }
+  if (!arguments_.quiet) {
+    const size_t left = search_.slower - search_.not_slower;
+    std::fprintf(stderr, "comparison %zu: %s against %s, %zu commit%s left\n", number + 1,
+                 search_.commits[position].hash.substr(0, kShown).c_str(), search_.commits[against].hash.substr(0, kShown).c_str(),
+                 left, left == 1 ? "" : "s");
+  }
+  STAB_TRY(auto step, measure(position, against, alpha, margin));
+  if (!step) return step;
+  step->position = position;
+  step->against = against;
+  step->alpha = alpha;
+  STAB_CHECK_OK(state_.add(*step));
+  return step;
+}
+
+Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, double alpha, std::optional<double> margin) {
+  Revisions pair{revisions_.root, search_.commits[against].hash, search_.commits[position].hash};
+  if (search_.faster) std::swap(pair.base, pair.head);
+  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = margin, .alpha = alpha}));
+  Budget limit;
+  if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
+  STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
+  STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_));
+  if (end == engine::RunEnd::kStopped) {
+    search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
+    return std::optional<BisectStep>();
+  }
+  STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
+  BisectStep step;
+  step.change = step.interval = "-";
+  step.margin = plan.experiment.margin;
+  if (end == engine::RunEnd::kRejected || end == engine::RunEnd::kGaps) {
+    step.finding = CommitFinding::kNotBuilt;
+    step.why = end == engine::RunEnd::kRejected ? printable(row.failure) : "its trials failed each time";
+    return std::optional(step);
+  }
+  STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
+  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples));
+  const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
+  if (question == nullptr) {
+    step.finding = CommitFinding::kNotBuilt;
+    step.why = "it doesn't measure " + (search_.subject.empty() ? std::string("anything") : search_.subject);
+    return std::optional(step);
+  }
+  step.finding = finding_of(question->answer);
+  step.change = question->change;
+  step.interval = question->interval;
+  step.cost = question->cost;
+  step.cost_low = question->cost_low;
+  step.is_share = question->is_share;
+  step.blocks = question->n;
+  step.workload = question->workload;
+  step.response = question->response;
+  step.subject = question->subject;
+  step.why = question->refused;
+  return std::optional(step);
+}
+
+// The gate's file belongs to the question: another one asks something else.
+Result<BisectState> state_of(const Revisions& revisions, const Arguments& arguments) {
+  STAB_TRY(std::string folder, git({"rev-parse", "--git-path", "stab-bisect"}));
+  folder = std::filesystem::absolute(folder).lexically_normal();  // git's answer is relative to where the user stands
+  STAB_TRY(const std::string gate, git({"hash-object", "--", arguments.plan.empty() ? revisions.root + "/stab-gate.toml" : arguments.plan}));
+  return BisectState::open(folder, revisions.base, revisions.head, (arguments.faster ? "faster " : "slower ") + gate);
+}
+
+int say(const Bisection& result, const Arguments& arguments) {
+  const commands::BisectOutput output = commands::bisect_output(result);
+  std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
+  std::fflush(stdout);
+  for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.log, &output.log}})
+    if (!path->empty())
+      if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
+  return output.exit_code;
+}
+
+}  // namespace
+
+int bisect_command(const Arguments& arguments) {
+  for (const std::string* path : {&arguments.summary, &arguments.log})
+    if (!path->empty())
+      if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
+  const auto budget = budget_of(arguments.at_most);
+  if (!budget) return complain_of_no_answer(budget.error());
+  const auto revisions = revisions_of(arguments.range);
+  if (!revisions) return complain_of_no_answer(revisions.error());
+  const auto commits = commits_of(*revisions);
+  if (!commits) return complain_of_no_answer(commits.error());
+  // Its faults are said before anything is made.
+  if (const auto plan = gate_plan_of(*revisions, arguments.plan); !plan) return complain_of_no_answer(plan.error());
+  auto state = state_of(*revisions, arguments);
+  if (!state) return complain_of_no_answer(state.error());
+  if (!state->other().empty())
+    std::fprintf(stderr, "the unfinished search of %s is given up\n", printable(state->other()).c_str());
+  if (!state->steps().empty())
+    std::fprintf(stderr, "an interrupted search goes on: %zu comparisons are kept\n", state->steps().size());
+
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
+  Arguments own = arguments;
+  if (own.database.empty()) own.database = state->folder() + "/lab.db";
+  const SystemClock clock;
+  auto engine = open_engine(own, clock);
+  if (!engine) return complain_of_no_answer(engine.error());
+  Bisection result;
+  result.commits = *commits;
+  result.alpha = kAlpha;
+  result.faster = arguments.faster;
+  result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
+  Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
+  const Status done = commands::run_bisection(result, [&](size_t position, size_t against, double alpha, std::optional<double> margin) {
+    return comparisons.compare(position, against, alpha, margin);
+  });
+  if (!done) return complain_of_no_answer(done.error());
+  engine->reset();
+  if (result.unfinished.empty()) state->remove();
+  return say(result, arguments);
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,97 @@
+// Reads and writes the steps of a search as JSON, the whole file at each step.
+#include "stabctl/bisect_state.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "stabctl/whole_file.h"
+#include "stabd/engine/separation/places.h"
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using commands::BisectStep;
+using commands::CommitFinding;
+
+constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
+constexpr int kVersion = 1;
+
+Json as_json(const BisectStep& step) {
+  return {{"position", step.position}, {"against", step.against}, {"finding", static_cast<int>(step.finding)},
+          {"alpha", step.alpha},       {"change", step.change},   {"interval", step.interval},
+          {"cost", step.cost},         {"cost_low", step.cost_low}, {"blocks", step.blocks},
+          {"why", step.why},           {"workload", step.workload}, {"response", step.response},
+          {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}};
+}
+
+// Throws Json::exception where a member is missing or of another type.
+BisectStep from_json(const Json& json) {
+  BisectStep step;
+  step.position = json.at("position");
+  step.against = json.at("against");
+  const int finding = json.at("finding");
+  if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt)) throw Json::other_error::create(501, "finding", nullptr);
+  step.finding = static_cast<CommitFinding>(finding);
+  step.alpha = json.at("alpha");
+  step.change = json.at("change");
+  step.interval = json.at("interval");
+  step.cost = json.at("cost");
+  step.cost_low = json.at("cost_low");
+  step.blocks = json.at("blocks");
+  step.why = json.at("why");
+  step.workload = json.at("workload");
+  step.response = json.at("response");
+  step.subject = json.at("subject");
+  step.margin = json.at("margin");
+  step.is_share = json.at("is_share");
+  return step;
+}
+
+Result<std::string> whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMostBytes) return bad_input("'" + path + "' is larger than a search writes it; remove it");
+  return text;
+}
+
+}  // namespace
+
+Result<BisectState> BisectState::open(std::string folder, std::string good, std::string bad, std::string question) {
+  BisectState state(std::move(folder), std::move(good), std::move(bad), std::move(question));
+  STAB_CHECK_OK(engine::make_directories(state.folder_));
+  if (!fs::exists(state.file())) return state;
+  STAB_TRY(const std::string text, whole(state.file()));
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("version") != kVersion || json.at("good") != state.good_ || json.at("bad") != state.bad_ ||
+        json.at("question") != state.question_) {
+      state.other_ = json.at("good").get<std::string>() + ".." + json.at("bad").get<std::string>();
+      return state;
+    }
+    for (const Json& step : json.at("steps")) state.steps_.push_back(from_json(step));
+  } catch (const Json::exception&) {
+    return bad_input("'" + state.file() + "' is damaged; remove it, and the search begins again");
+  }
+  return state;
+}
+
+Status BisectState::add(const BisectStep& step) {
+  steps_.push_back(step);
+  Json steps = Json::array();
+  for (const BisectStep& one : steps_) steps.push_back(as_json(one));
+  const Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
+  // What git says need not be UTF-8.
+  return write_whole(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", file());
+}
+
+void BisectState::remove() {
+  std::error_code ignored;  // what stays is found, and gone on with, by a search of the same commits alone
+  fs::remove_all(folder_, ignored);
+}
+
+}  // namespace stab::ctl

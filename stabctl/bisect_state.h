@@ -1,0 +1,38 @@
+// What a search for a commit has found so far, kept below the repository's .git, so that an interrupted search goes on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/commands/bisect.h"
+#include "base/result.h"
+
+namespace stab::ctl {
+
+class BisectState {
+ public:
+  // Of the search of `good`..`bad`; `question`: whatever else has to be the same for a step to count, such as the text of
+  // stab-gate.toml. `folder` is made where it is missing.
+  static Result<BisectState> open(std::string folder, std::string good, std::string bad, std::string question);
+
+  // Steps of a search of the same commits and the same question; nothing of another search, or where there is none.
+  const std::vector<commands::BisectStep>& steps() const { return steps_; }
+  // An unfinished search of other commits or of another question that lies here, as "GOOD..BAD"; empty: there is none.
+  const std::string& other() const { return other_; }
+  Status add(const commands::BisectStep& step);
+  // The folder, with the database that the steps' trials are in.
+  const std::string& folder() const { return folder_; }
+  // Removes all of it: the search is over.
+  void remove();
+
+ private:
+  BisectState(std::string folder, std::string good, std::string bad, std::string question)
+      : folder_(std::move(folder)), good_(std::move(good)), bad_(std::move(bad)), question_(std::move(question)) {}
+  std::string file() const { return folder_ + "/steps.json"; }
+
+  std::string folder_, good_, bad_, question_, other_;
+  std::vector<commands::BisectStep> steps_;
+};
+
+}  // namespace stab::ctl

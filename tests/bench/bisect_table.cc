@@ -1,0 +1,53 @@
+// bisect_table [ROUNDS]: a Markdown table of what `stabctl bisect` ends with, where it is known which commits made it slower. Whole
+// searches are simulated with normal errors: the ends, the search between them, the last commit against the one before it.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+#include "tests/unit/analysis/made_bisections.h"
+
+namespace {
+
+using namespace stab;
+using namespace stab::analysis;
+using namespace stab::commands;
+
+void row(const char* name, int rounds, const std::function<MadeHistory(Rng&)>& made) {
+  Rng rng = Rng::stream(47, name);
+  BisectTally tally;
+  for (int round = 0; round < rounds; ++round) {
+    const MadeHistory history = made(rng);
+    count(tally, history, made_bisection(history, 0.01, rng));
+  }
+  const auto share = [&](int number) { return 100.0 * number / rounds; };
+  std::printf("| %s | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f |\n", name, share(tally.right), share(tally.wrong), share(tally.range),
+              share(tally.none), share(tally.unsure), static_cast<double>(tally.comparisons) / rounds);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 10'000;
+  if (rounds < 1) {
+    std::fprintf(stderr, "bisect_table: '%s' is no number of rounds\n", argv[1]);
+    return 2;
+  }
+  std::puts("| history | right commit | wrong commit | range | nothing | unsure | comparisons |\n|---|---:|---:|---:|---:|---:|---:|");
+  for (const size_t commits : {8, 64, 512}) {
+    const std::string of = std::to_string(commits) + " commits, ";
+    for (const double by : {0.01, 0.02, 0.03})
+      row((of + "one of +" + std::to_string(static_cast<int>(100 * by + 0.5)) + " %").c_str(), rounds,
+          [&](Rng& rng) { return with_one_step(commits, by, rng); });
+    row((of + "none").c_str(), rounds, [&](Rng&) {
+      MadeHistory history;
+      history.costs.assign(commits + 1, 0);
+      return history;
+    });
+    row((of + "four of either sign, sd 2 %").c_str(), rounds, [&](Rng& rng) { return with_steps(commits, 4, 0.02, rng); });
+    row((of + "one of +3 %, a third doesn't build").c_str(), rounds, [&](Rng& rng) {
+      MadeHistory history = with_one_step(commits, 0.03, rng);
+      history.unbuilt = 1.0 / 3;
+      return history;
+    });
+  }
+}

@@ -1,0 +1,108 @@
+// Whole searches, in comparisons with errors: how often they name a commit that did nothing.
+#include <gtest/gtest.h>
+
+#include "tests/unit/analysis/made_bisections.h"
+
+namespace stab::analysis {
+namespace {
+
+constexpr int kRounds = 400;
+
+TEST(Bisection, AClearStepIsFoundAndAnotherCommitIsNot) {
+  Rng rng(11);
+  BisectTally tally;
+  for (int round = 0; round < kRounds; ++round) {
+    MadeHistory history = with_one_step(1 + rng.below(100), 0.03, rng);
+    history.error = 0.002;
+    count(tally, history, made_bisection(history, 0.01, rng));
+  }
+  EXPECT_LE(tally.wrong, kRounds / 100);
+  EXPECT_GE(tally.right, kRounds * 9 / 10);
+}
+
+TEST(Bisection, WhereThereIsNothingNoCommitIsAccused) {
+  Rng rng(12);
+  BisectTally tally;
+  for (int round = 0; round < kRounds; ++round) {
+    MadeHistory history;
+    history.costs.assign(2 + rng.below(60), 0);
+    count(tally, history, made_bisection(history, 0.01, rng));
+  }
+  EXPECT_LE(tally.wrong, kRounds / 50);
+  EXPECT_EQ(tally.right, 0);
+  EXPECT_GT(tally.none + tally.unsure, kRounds * 95 / 100);
+}
+
+// Steps of both signs and of any size, commits that don't build, effects of a few standard errors: a commit that is named did it.
+TEST(Bisection, WhateverTheCommitsDoAtMostAlphaOfTheNamedOnesIsWrong) {
+  for (const double unbuilt : {0.0, 0.3})
+    for (const double by : {0.005, 0.01, 0.03}) {
+      Rng rng(13);
+      BisectTally tally;
+      for (int round = 0; round < kRounds; ++round) {
+        MadeHistory history = with_steps(1 + rng.below(50), 1 + rng.below(5), by, rng);
+        history.unbuilt = unbuilt;
+        count(tally, history, made_bisection(history, 0.01, rng));
+      }
+      EXPECT_LE(tally.wrong, kRounds * 5 / 100) << by << " " << unbuilt;
+      EXPECT_GT(tally.right, 0) << by << " " << unbuilt;
+    }
+}
+
+TEST(Bisection, CommitsThatDoNotBuildLeaveARange) {
+  Rng rng(14);
+  MadeHistory history = with_one_step(8, 0.05, rng);
+  history.unbuilt = 1;
+  const commands::Bisection search = made_bisection(history, 0.01, rng);
+  EXPECT_EQ(search.end, commands::BisectEnd::kRange);
+  EXPECT_EQ(search.not_slower, 0u);
+  EXPECT_EQ(search.slower, 8u);
+  EXPECT_NE(commands::bisect_output(search).text.find("one of 8 commits"), std::string::npos) << commands::bisect_output(search).text;
+}
+
+TEST(Bisection, AllComparisonsShareOneErrorRate) {
+  Rng rng(15);
+  for (int round = 0; round < 200; ++round) {
+    MadeHistory history = with_steps(1 + rng.below(200), 3, 0.03, rng);
+    history.unbuilt = 0.5;
+    double spent = 0;
+    for (const commands::BisectStep& step : made_bisection(history, 0.01, rng).steps) spent += step.alpha;
+    EXPECT_LE(spent, 0.05 + 1e-12);
+  }
+}
+
+TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
+  commands::Bisection search;
+  search.alpha = 0.05;
+  search.commits = {{"a", ""}, {"b", ""}};
+  const Status done = commands::run_bisection(search, [](size_t, size_t, double, std::optional<double>) -> Result<std::optional<commands::BisectStep>> {
+    commands::BisectStep step;
+    step.finding = commands::CommitFinding::kNotBuilt;
+    step.why = "make: *** No rule";
+    return std::optional(step);
+  });
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("No rule"), std::string::npos);
+}
+
+TEST(Bisection, NamesAreNoMarkup) {
+  commands::Bisection search;
+  search.alpha = 0.05;
+  search.commits = {{"0123456789abcdef", "<b>good</b>"}, {"fedcba9876543210", "| *bad* \x1b[31m"}};
+  search.end = commands::BisectEnd::kCommit;
+  search.slower = 1;
+  commands::BisectStep step;
+  step.position = 1;
+  step.finding = commands::CommitFinding::kSlower;
+  step.change = "+3.0 %";
+  step.interval = "+2.0 %, +4.0 %";
+  search.steps = {step};
+  const commands::BisectOutput output = commands::bisect_output(search);
+  EXPECT_EQ(output.exit_code, 0);
+  for (const std::string& text : {output.text, output.markdown, output.log}) EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(output.markdown.find("<b>"), std::string::npos) << output.markdown;
+  EXPECT_NE(output.log.find("git bisect bad fedcba9876543210"), std::string::npos) << output.log;
+}
+
+}  // namespace
+}  // namespace stab::analysis

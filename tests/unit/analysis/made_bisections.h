@@ -1,0 +1,86 @@
+// Searches for a commit among commits whose costs are known, in comparisons with normal errors: what they end with.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "analysis/commands/bisect.h"
+#include "analysis/statistics/distributions.h"
+#include "base/rng.h"
+#include "tests/unit/analysis/lab_samples.h"
+
+namespace stab::analysis {
+
+struct MadeHistory {
+  std::vector<double> costs;  // of each position, as shares of the good commit's, which is 0
+  double error = 0.005;       // standard error of one comparison
+  double unbuilt = 0;         // share of commits between that don't build
+};
+
+// Right: a commit that made it slower, by itself. Wrong: one that did not. The rest is honest: a range, nothing, unsure.
+struct BisectTally {
+  int right = 0, wrong = 0, range = 0, none = 0, unsure = 0;
+  long comparisons = 0;
+};
+
+inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
+  commands::Bisection search;
+  search.alpha = 0.05;
+  for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
+  std::vector<bool> builds(history.costs.size(), true);
+  for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;
+  const auto compare = [&](size_t position, size_t against, double alpha,
+                           std::optional<double> asked) -> Result<std::optional<commands::BisectStep>> {
+    commands::BisectStep step;
+    step.change = step.interval = "-";
+    step.margin = asked.value_or(margin);
+    step.finding = commands::CommitFinding::kNotBuilt;
+    if (!builds[position] || !builds[against]) return std::optional(step);
+    // As worse_by() decides: not slower by the margin, one-sided; slower, by both sides of the interval.
+    step.cost = history.costs[position] - history.costs[against] + history.error * standard_normal(rng);
+    step.cost_low = step.cost - history.error * statistics::normal_quantile(1 - alpha / 2);
+    const double high = step.cost + history.error * statistics::normal_quantile(1 - alpha);
+    step.finding = high < step.margin    ? commands::CommitFinding::kNotSlower
+                   : step.cost_low > 0 ? commands::CommitFinding::kSlower
+                                       : commands::CommitFinding::kUnsure;
+    return std::optional(step);
+  };
+  const Status done = commands::run_bisection(search, compare);
+  if (!done) search.end = commands::BisectEnd::kCannotTell;
+  return search;
+}
+
+inline void count(BisectTally& tally, const MadeHistory& history, const commands::Bisection& search) {
+  tally.comparisons += static_cast<long>(search.steps.size());
+  switch (search.end) {
+    case commands::BisectEnd::kCommit:
+      ++(history.costs[search.slower] > history.costs[search.slower - 1] ? tally.right : tally.wrong);
+      break;
+    case commands::BisectEnd::kRange: ++tally.range; break;
+    case commands::BisectEnd::kNone: ++tally.none; break;
+    case commands::BisectEnd::kCannotTell: ++tally.unsure; break;
+  }
+}
+
+// One step of `by` at a random commit.
+inline MadeHistory with_one_step(size_t commits, double by, Rng& rng) {
+  MadeHistory history;
+  const size_t culprit = 1 + rng.below(commits);
+  for (size_t i = 0; i <= commits; ++i) history.costs.push_back(i >= culprit ? by : 0);
+  return history;
+}
+
+// Steps up and down at `steps` random commits, normal with the standard deviation `by`.
+inline MadeHistory with_steps(size_t commits, size_t steps, double by, Rng& rng) {
+  MadeHistory history;
+  history.costs.assign(commits + 1, 0);
+  for (size_t step = 0; step < steps; ++step) {
+    const size_t at = 1 + rng.below(commits);
+    const double change = by * standard_normal(rng);
+    for (size_t i = at; i <= commits; ++i) history.costs[i] += change;
+  }
+  return history;
+}
+
+}  // namespace stab::analysis
