@@ -1,5 +1,5 @@
-// bisect GOOD..BAD: which commit made it slower? Each comparison is a gate of its own, over random layouts, with its share of the
-// search's error rate; which commit is asked about next is decided in analysis/commands/commit_search.h.
+// bisect GOOD..BAD: which commit made it slower? Each comparison is a gate of its own, over random layouts; the search is
+// analysis/commands/bisection.cc.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using commands::BisectStep;
 using commands::CommitFinding;
 using commands::GateQuestion;
 
-constexpr double kAlpha = 0.05;  // of a whole search
+constexpr double kAlpha = 0.05;  // of each comparison
 constexpr size_t kShown = 12;    // digits of a commit
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
@@ -68,16 +68,16 @@ CommitFinding finding_of(report::Worse answer) {
 // One comparison after the other, on one engine. Those that an earlier run of the search made are taken from its state.
 class Comparisons {
  public:
-  Comparisons(const Arguments& arguments, const Revisions& revisions, Bisection& search, BisectState& state, engine::Engine& engine,
-              const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
+  Comparisons(const Arguments& arguments, const Revisions& revisions, Bisection& search, BisectState& state,
+              engine::Engine& engine, const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
       : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock), stop_(stop),
         has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
 
   // Nothing: the run was stopped, which `unfinished` of the search says, and the comparison doesn't count.
-  Result<std::optional<BisectStep>> compare(size_t position, size_t against, double alpha, std::optional<double> margin);
+  Result<std::optional<BisectStep>> compare(size_t position, size_t against, std::optional<double> margin);
 
  private:
-  Result<std::optional<BisectStep>> measure(size_t position, size_t against, double alpha, std::optional<double> margin);
+  Result<std::optional<BisectStep>> measure(size_t position, size_t against, std::optional<double> margin);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -90,7 +90,7 @@ class Comparisons {
   std::chrono::nanoseconds deadline_;
 };
 
-Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t against, double alpha, std::optional<double> margin) {
+Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t against, std::optional<double> margin) {
   const size_t number = search_.steps.size();
   if (number < state_.steps().size()) {
     const BisectStep& kept = state_.steps()[number];
@@ -100,22 +100,21 @@ Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t a
   if (!arguments_.quiet) {
     const size_t left = search_.slower - search_.not_slower;
     std::fprintf(stderr, "comparison %zu: %s against %s, %zu commit%s left\n", number + 1,
-                 search_.commits[position].hash.substr(0, kShown).c_str(), search_.commits[against].hash.substr(0, kShown).c_str(),
-                 left, left == 1 ? "" : "s");
+                 search_.commits[position].hash.substr(0, kShown).c_str(),
+                 search_.commits[against].hash.substr(0, kShown).c_str(), left, left == 1 ? "" : "s");
   }
-  STAB_TRY(auto step, measure(position, against, alpha, margin));
+  STAB_TRY(auto step, measure(position, against, margin));
   if (!step) return step;
   step->position = position;
   step->against = against;
-  step->alpha = alpha;
   STAB_CHECK_OK(state_.add(*step));
   return step;
 }
 
-Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, double alpha, std::optional<double> margin) {
+Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, std::optional<double> margin) {
   Revisions pair{revisions_.root, search_.commits[against].hash, search_.commits[position].hash};
   if (search_.faster) std::swap(pair.base, pair.head);
-  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = margin, .alpha = alpha}));
+  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = margin, .alpha = kAlpha}));
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
   STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
@@ -159,7 +158,8 @@ Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t a
 Result<BisectState> state_of(const Revisions& revisions, const Arguments& arguments) {
   STAB_TRY(std::string folder, git({"rev-parse", "--git-path", "stab-bisect"}));
   folder = std::filesystem::absolute(folder).lexically_normal();  // git's answer is relative to where the user stands
-  STAB_TRY(const std::string gate, git({"hash-object", "--", arguments.plan.empty() ? revisions.root + "/stab-gate.toml" : arguments.plan}));
+  const std::string file = arguments.plan.empty() ? revisions.root + "/stab-gate.toml" : arguments.plan;
+  STAB_TRY(const std::string gate, git({"hash-object", "--", file}));
   return BisectState::open(folder, revisions.base, revisions.head, (arguments.faster ? "faster " : "slower ") + gate);
 }
 
@@ -207,8 +207,8 @@ int bisect_command(const Arguments& arguments) {
   result.faster = arguments.faster;
   result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
-  const Status done = commands::run_bisection(result, [&](size_t position, size_t against, double alpha, std::optional<double> margin) {
-    return comparisons.compare(position, against, alpha, margin);
+  const Status done = commands::run_bisection(result, [&](size_t position, size_t against, std::optional<double> margin) {
+    return comparisons.compare(position, against, margin);
   });
   if (!done) return complain_of_no_answer(done.error());
   engine->reset();

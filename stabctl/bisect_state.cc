@@ -21,7 +21,7 @@ constexpr int kVersion = 1;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"finding", static_cast<int>(step.finding)},
-          {"alpha", step.alpha},       {"change", step.change},   {"interval", step.interval},
+          {"change", step.change},     {"interval", step.interval},
           {"cost", step.cost},         {"cost_low", step.cost_low}, {"blocks", step.blocks},
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
           {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}};
@@ -33,9 +33,9 @@ BisectStep from_json(const Json& json) {
   step.position = json.at("position");
   step.against = json.at("against");
   const int finding = json.at("finding");
-  if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt)) throw Json::other_error::create(501, "finding", nullptr);
+  if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt))
+    throw Json::other_error::create(501, "finding", nullptr);
   step.finding = static_cast<CommitFinding>(finding);
-  step.alpha = json.at("alpha");
   step.change = json.at("change");
   step.interval = json.at("interval");
   step.cost = json.at("cost");

@@ -23,7 +23,6 @@
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
-#include "plan/toml/units.h"
 
 namespace stab::ctl {
 namespace {
@@ -36,13 +35,6 @@ constexpr double kShareOfCause = 0.6;
 // With fewer blocks a design of many functions tells nothing; with more than the last a percent is long since found.
 constexpr uint32_t kLeastPlaced = 8, kMostPlaced = 30;
 constexpr size_t kMostMoved = 24;
-
-Result<nanoseconds> budget_of(const std::string& text) {
-  if (text.empty()) return nanoseconds(kUsualBudget);
-  const auto found = toml::parse_duration(text);
-  if (!found || found->count() <= 0) return bad_input("--at-most '" + text + "' is no time; write 90s, 10min or 1h");
-  return *found;
-}
 
 // That a program is one, and that its functions can be moved.
 Status must_move(const std::string& path, const engine::LayoutTool& tool) {
@@ -200,7 +192,7 @@ int say(const commands::Explanation& explanation, const Arguments& arguments) {
 }  // namespace
 
 int explain_command(const Arguments& arguments) {
-  const auto budget = budget_of(arguments.at_most);
+  const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualBudget) : budget_of(arguments.at_most);
   if (!budget) return complain_of_no_answer(budget.error());
   if (arguments.words.size() < 2)
     return complain_of_no_answer(bad_input("explain takes two programs: stabctl explain ./old ./new -- ARGUMENTS"));

@@ -1,7 +1,5 @@
 // A search for a commit becomes its answer: a sentence, the comparisons behind it, and what to do next.
 //
-// A wrong commit is named only if a comparison was wrong, and each has a share of alpha (ErrorBudget), so that happens in at most
-// alpha of all searches.
 #include "analysis/commands/bisect.h"
 
 #include "analysis/text/json_writer.h"
@@ -37,18 +35,12 @@ const BisectStep* comparison(const Bisection& search, size_t position, size_t ag
 
 std::string change_of(const BisectStep* step) { return step ? step->change + " (" + step->interval + ")" : std::string("-"); }
 
-// What lies in the range besides the two ends, by the reason that it has no answer.
+// Why the commits of the range could not be told apart.
 std::string skipped(const Bisection& search) {
-  size_t unbuilt = 0, unsure = 0;
+  size_t unbuilt = 0;
   for (const BisectStep& step : search.steps)
-    if (step.position > search.not_slower && step.position < search.slower) {
-      unbuilt += step.finding == CommitFinding::kNotBuilt;
-      unsure += step.finding == CommitFinding::kUnsure;
-    }
-  std::string out;
-  if (unbuilt > 0) out += std::to_string(unbuilt) + " of them could not be built or run";
-  if (unsure > 0) out += (out.empty() ? "" : ", ") + std::to_string(unsure) + " of them could not be told from either side";
-  return out;
+    unbuilt += step.position > search.not_slower && step.position < search.slower && step.finding == CommitFinding::kNotBuilt;
+  return unbuilt > 0 ? std::to_string(unbuilt) + " of them could not be built or run" : std::string();
 }
 
 std::string range_of(const Bisection& search) {
@@ -66,8 +58,8 @@ std::string sentence(const Bisection& search) {
     case BisectEnd::kRange: {
       const size_t count = search.slower - search.not_slower;
       if (count == 1)
-        return named(search.commits[search.slower]) + " is the likely commit, and not shown: it is " + word + subject + " than " +
-               short_hash(good) + ", the commit before it isn't by the margin, and the two could not be told apart";
+        return "the search ends at " + named(search.commits[search.slower]) + ", and it was not shown to be " + word + subject +
+               " than the commit before it";
       const std::string why = skipped(search);
       return "one of " + std::to_string(count) + " commits made it " + word + subject + ": " + range_of(search) +
              (why.empty() ? "" : "; " + why);
@@ -90,8 +82,8 @@ std::string next_step(const Bisection& search) {
       const BisectStep* own = comparison(search, search.slower, search.not_slower);
       // What one commit leaves to explain: a third of the whole is more than the intervals usually leave open.
       if (whole && own && search.commits.size() > 2 && own->cost < whole->cost * 2 / 3)
-        return "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) + " it is " + whole->change +
-               ": other commits have a part in it; search " + short_hash(search.commits.front()) + ".." +
+        return "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) + " it is " +
+               whole->change + ": other commits have a part in it; search " + short_hash(search.commits.front()) + ".." +
                short_hash(search.commits[search.not_slower]) + " and " + short_hash(search.commits[search.slower]) + ".." +
                short_hash(search.commits.back());
       return "see it: git show " + short_hash(search.commits[search.slower]);
@@ -105,8 +97,8 @@ std::string next_step(const Bisection& search) {
 }
 
 std::string error_rate(const Bisection& search) {
-  return std::to_string(search.steps.size()) + (search.steps.size() == 1 ? " comparison shares" : " comparisons share") +
-         " an error rate of " + percent(search.alpha) + ": a wrong commit is named in at most so many searches";
+  return "the last comparison has trials of its own: a commit that did nothing is named in at most " + percent(search.alpha) +
+         " of searches";
 }
 
 const char* word_of(CommitFinding finding, bool faster) {
@@ -117,6 +109,12 @@ const char* word_of(CommitFinding finding, bool faster) {
     case CommitFinding::kNotBuilt: return "no build";
   }
   return "";
+}
+
+std::string answer_of(const BisectStep& step, bool faster) {
+  std::string out = word_of(step.finding, faster);
+  if (step.taken != step.finding) out += std::string(", taken as ") + word_of(step.taken, faster);
+  return out + (step.why.empty() ? "" : ": " + text::as_line(step.why));
 }
 
 text::TextTable table_of(const Bisection& search) {
@@ -145,9 +143,8 @@ std::string markdown_of(const Bisection& search) {
   if (search.steps.empty()) return out;
   out += "\n| commit | against | change | interval | blocks | answer |\n|---|---|---:|---|---:|---|\n";
   for (const BisectStep& step : search.steps) {
-    const std::string answer = std::string(word_of(step.finding, search.faster)) + (step.why.empty() ? "" : ": " + step.why);
     for (const std::string& field : {named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change,
-                                     step.interval, std::to_string(step.blocks), answer})
+                                     step.interval, std::to_string(step.blocks), answer_of(step, search.faster)})
       out += "| " + escaped(field) + " ";
     out += "|\n";
   }
@@ -160,7 +157,8 @@ std::string json_of(const Bisection& search) {
   text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-bisect").value("version", 1).value("answer", ends[static_cast<int>(search.end)]);
-  json.value("direction", slower_word(search)).value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
+  json.value("direction", slower_word(search));
+  json.value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
   const bool is_narrowed = search.end == BisectEnd::kCommit || search.end == BisectEnd::kRange;
   json.value("not_slower", is_narrowed ? std::optional(search.commits[search.not_slower].hash) : std::nullopt);
@@ -171,7 +169,8 @@ std::string json_of(const Bisection& search) {
   for (const BisectStep& step : search.steps) {
     json.begin_object();
     json.value("commit", search.commits[step.position].hash).value("against", search.commits[step.against].hash);
-    json.value("answer", findings[static_cast<int>(step.finding)]).value("alpha", step.alpha).value("blocks", step.blocks);
+    json.value("answer", findings[static_cast<int>(step.finding)]).value("taken", findings[static_cast<int>(step.taken)]);
+    json.value("blocks", step.blocks);
     json.value("cost", step.change == "-" ? std::nullopt : std::optional(step.cost));
     json.value("change", step.change).value("interval", step.interval).value("reason", step.why);
     json.end();
@@ -190,8 +189,8 @@ std::string log_of(const Bisection& search) {
   std::string out = "git bisect start\n" + line("bad", search.commits.size() - 1) + line("good", 0);
   for (const BisectStep& step : search.steps) {
     if (step.against != 0 || step.position + 1 == search.commits.size()) continue;
-    const bool has_answer = step.finding == CommitFinding::kSlower || step.finding == CommitFinding::kNotSlower;
-    out += line(!has_answer ? "skip" : step.finding == CommitFinding::kSlower ? "bad" : "good", step.position);
+    const bool has_answer = step.taken == CommitFinding::kSlower || step.taken == CommitFinding::kNotSlower;
+    out += line(!has_answer ? "skip" : step.taken == CommitFinding::kSlower ? "bad" : "good", step.position);
   }
   return out;
 }

@@ -23,7 +23,8 @@ struct BisectStep {
   size_t position = 0;  // of the commit; 0 is the good one
   size_t against = 0;   // of the commit that it was compared with
   CommitFinding finding = CommitFinding::kUnsure;
-  double alpha = 0;     // its share of the search's error rate
+  // What the search made of it: where the finding is unsure, the likelier of both.
+  CommitFinding taken = CommitFinding::kUnsure;
   std::string change, interval;  // as people read them; "-" where there are none
   double cost = 0, cost_low = 0;  // as GateQuestion has them
   bool is_share = true;           // of the cost: a share, and no difference in the response's unit
@@ -47,20 +48,24 @@ struct Bisection {
   BisectEnd end = BisectEnd::kCannotTell;
   std::string subject;     // what is judged, such as a workload; empty where nothing is slower
   double margin = 0;       // of the gate, a share
-  double alpha = 0;        // of the whole search
+  double alpha = 0;        // of each comparison, and thereby of the search
   bool faster = false;     // the search is for what made it faster: words are turned round
   std::string unfinished;  // why it ended before its time; empty: it didn't
   std::string command;     // that repeats it
 };
 
-// Compares the commit at a position with the one at another, `alpha` being the error rate that it may spend, and `margin`, where
-// there is one, that by which a commit may be slower and still count as not slower. Position, against and alpha of its answer are
-// filled in by who asked. Nothing: it was stopped.
+// Compares the commit at a position with the one at another, in trials of its own. `margin`, where there is one: by how much a
+// commit may be slower and still count as not slower. Position and against of its answer are filled in by the caller. Nothing: it
+// was stopped.
 using CompareCommits =
-    std::function<Result<std::optional<BisectStep>>(size_t position, size_t against, double alpha, std::optional<double> margin)>;
+    std::function<Result<std::optional<BisectStep>>(size_t position, size_t against, std::optional<double> margin)>;
 
 // The whole search: are the ends apart, where between them, and is it this commit? Takes commits and alpha of `search`, sets the
 // rest but what the caller knows. Where a comparison was stopped, `search` has what was found until then.
+//
+// Whatever the search between the ends makes of unsure answers, the commit that it arrives at is named only if it is shown to be
+// slower than the one before it, in trials that the search has not seen. So a commit that did nothing is named in at most alpha
+// of all searches, however many comparisons they take.
 // kBadInput: the ends themselves can't be compared.
 Status run_bisection(Bisection& search, const CompareCommits& compare);
 

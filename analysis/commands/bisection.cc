@@ -13,28 +13,23 @@ std::optional<double> margin_of_search(const BisectStep& ends) {
   return std::min(ends.cost / 2, std::max(ends.cost_low, ends.margin / 2));
 }
 
-class Asker {
- public:
-  Asker(Bisection& search, const CompareCommits& compare)
-      : search_(search), compare_(compare), errors_(search.alpha, search.commits.size() - 1) {}
+// An unsure answer counts as the side that its estimate is nearer to; half of what lies between the ends parts them.
+CommitFinding taken(const BisectStep& step, const BisectStep& ends) {
+  if (step.finding != CommitFinding::kUnsure || !step.why.empty()) return step.finding;
+  return step.cost > ends.cost / 2 ? CommitFinding::kSlower : CommitFinding::kNotSlower;
+}
 
-  // Nothing: it was stopped.
-  Result<std::optional<BisectStep>> ask(size_t position, size_t against, std::optional<double> margin) {
-    const double alpha = errors_.take();
-    STAB_TRY(auto step, compare_(position, against, alpha, margin));
-    if (!step) return step;
-    step->position = position;
-    step->against = against;
-    step->alpha = alpha;
-    search_.steps.push_back(*step);
-    return step;
-  }
-
- private:
-  Bisection& search_;
-  const CompareCommits& compare_;
-  ErrorBudget errors_;
-};
+// Nothing: it was stopped.
+Result<std::optional<BisectStep>> ask(Bisection& search, const CompareCommits& compare, size_t position, size_t against,
+                                      std::optional<double> margin) {
+  STAB_TRY(auto step, compare(position, against, margin));
+  if (!step) return step;
+  step->position = position;
+  step->against = against;
+  step->taken = against == 0 && !search.steps.empty() ? taken(*step, search.steps.front()) : step->finding;
+  search.steps.push_back(*step);
+  return step;
+}
 
 }  // namespace
 
@@ -42,8 +37,7 @@ Status run_bisection(Bisection& search, const CompareCommits& compare) {
   const size_t last = search.commits.size() - 1;
   search.not_slower = 0;
   search.slower = last;
-  Asker asker(search, compare);
-  STAB_TRY(const auto ends, asker.ask(last, 0, std::nullopt));
+  STAB_TRY(const auto ends, ask(search, compare, last, 0, std::nullopt));
   if (!ends) return {};
   if (ends->finding == CommitFinding::kNotBuilt) return bad_input("the commits at the ends can't be compared: " + ends->why);
   search.subject = ends->subject;
@@ -54,19 +48,15 @@ Status run_bisection(Bisection& search, const CompareCommits& compare) {
   const auto margin = margin_of_search(*ends);
   CommitSearch between(last);
   while (const auto position = between.next()) {
-    STAB_TRY(const auto step, asker.ask(*position, 0, margin));
+    STAB_TRY(const auto step, ask(search, compare, *position, 0, margin));
     if (!step) return {};
-    between.take(*position, step->finding);
+    between.take(*position, step->taken);
     search.not_slower = between.not_slower();
     search.slower = between.slower();
   }
   if (search.slower != search.not_slower + 1) return {};
-  // Behind the good commit that was the last comparison already.
-  if (search.not_slower > 0) {
-    STAB_TRY(const auto step, asker.ask(search.slower, search.not_slower, margin));
-    if (!step || step->finding != CommitFinding::kSlower) return {};
-  }
-  search.end = BisectEnd::kCommit;
+  STAB_TRY(const auto step, ask(search, compare, search.slower, search.not_slower, margin));
+  if (step && step->finding == CommitFinding::kSlower) search.end = BisectEnd::kCommit;
   return {};
 }
 

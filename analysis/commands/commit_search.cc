@@ -39,16 +39,4 @@ size_t questions_of(size_t count) {
   return questions;
 }
 
-ErrorBudget::ErrorBudget(double alpha, size_t count)
-    : each_(0.9 * alpha / static_cast<double>(questions_of(count) + 2)), rest_(0.1 * alpha), left_(questions_of(count) + 2) {}
-
-double ErrorBudget::take() {
-  if (left_ > 0) {
-    --left_;
-    return each_;
-  }
-  rest_ /= 2;
-  return rest_;
-}
-
 }  // namespace stab::commands

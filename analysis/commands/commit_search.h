@@ -1,7 +1,7 @@
 // A binary search for the commit that made a program slower, in answers that are noisy.
 //
-// Positions are those of a line of commits: 0 is the good commit, 1 to n are those that follow it, n is the bad one. Each question
-// compares one position with the good commit. Whatever the commits between do, between a position that is not slower and a later
+// Positions are those of a line of commits: 0 is the good commit, 1 to n are those that follow it, n is the bad one. Each
+// question compares one position with the good commit. Whatever the commits between do, between a position that is not slower and a later
 // one that is slower lies a commit that made it slower, so the search needs no single step and no order among the commits.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace stab::commands {
 enum class CommitFinding : uint8_t {
   kNotSlower,  // shown not to be slower than the good commit by the margin
   kSlower,     // shown to be slower than it
-  kUnsure,     // the trials were not enough; the search goes on with a neighbour
+  kUnsure,     // the trials were not enough
   kNotBuilt,   // the commit can't be judged, as it does not build or its program fails
 };
 
@@ -26,7 +26,7 @@ class CommitSearch {
 
   // The position to ask about; none: the search is over.
   std::optional<size_t> next() const;
-  // `position` is what next() said.
+  // `position` is what next() said. What is unsure or not built is left out, and a neighbour is asked about instead.
   void take(size_t position, CommitFinding finding);
 
   // The culprit lies behind not_slower() and at slower() or before: one commit where slower() == not_slower() + 1.
@@ -38,22 +38,6 @@ class CommitSearch {
  private:
   size_t not_slower_ = 0, slower_;
   std::set<size_t> skipped_;
-};
-
-// Shares an error rate among the comparisons of one search, so that all of them together keep it (Bonferroni's inequality). A
-// search that meets no gap has ceil(log2(n)) questions, one before it (is there anything to find?), and one behind it (is it this
-// commit?): nine tenths are for these in equal parts, and the last tenth is halved at each question beyond them.
-class ErrorBudget {
- public:
-  // `alpha`: of a search, in (0, 1). `count` as above.
-  ErrorBudget(double alpha, size_t count);
-  // Of the next comparison.
-  double take();
-
- private:
-  double each_;
-  double rest_;
-  size_t left_;
 };
 
 // ceil(log2(count)): the questions of a search without gaps.

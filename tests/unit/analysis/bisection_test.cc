@@ -7,6 +7,7 @@ namespace stab::analysis {
 namespace {
 
 constexpr int kRounds = 400;
+using Answer = Result<std::optional<commands::BisectStep>>;
 
 TEST(Bisection, AClearStepIsFoundAndAnotherCommitIsNot) {
   Rng rng(11);
@@ -57,17 +58,40 @@ TEST(Bisection, CommitsThatDoNotBuildLeaveARange) {
   EXPECT_EQ(search.end, commands::BisectEnd::kRange);
   EXPECT_EQ(search.not_slower, 0u);
   EXPECT_EQ(search.slower, 8u);
-  EXPECT_NE(commands::bisect_output(search).text.find("one of 8 commits"), std::string::npos) << commands::bisect_output(search).text;
+  const std::string text = commands::bisect_output(search).text;
+  EXPECT_NE(text.find("one of 8 commits"), std::string::npos) << text;
 }
 
-TEST(Bisection, AllComparisonsShareOneErrorRate) {
+// Half of the search's answers are wrong, and the last comparison is right: nothing is named that did nothing.
+TEST(Bisection, TheLastComparisonDecides) {
   Rng rng(15);
+  const MadeHistory history = with_one_step(60, 0.03, rng);
   for (int round = 0; round < 200; ++round) {
-    MadeHistory history = with_steps(1 + rng.below(200), 3, 0.03, rng);
-    history.unbuilt = 0.5;
-    double spent = 0;
-    for (const commands::BisectStep& step : made_bisection(history, 0.01, rng).steps) spent += step.alpha;
-    EXPECT_LE(spent, 0.05 + 1e-12);
+    commands::Bisection search;
+    search.alpha = 0.05;
+    for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), ""});
+    const Status done = commands::run_bisection(search, [&](size_t position, size_t against,
+                                                                  std::optional<double>) -> Answer {
+      const bool between = against == 0 && position != 60;
+      const bool slower = between ? rng.below(2) == 0 : history.costs[position] > history.costs[against];
+      commands::BisectStep step;
+      step.cost = step.cost_low = 0.03;
+      step.finding = slower ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
+      return std::optional(step);
+    });
+    ASSERT_TRUE(done);
+    if (search.end == commands::BisectEnd::kCommit) {
+      EXPECT_GT(history.costs[search.slower], history.costs[search.slower - 1]);
+    }
+  }
+}
+
+// An unsure answer costs no further comparison.
+TEST(Bisection, TakesNoMoreComparisonsThanTheLogarithmAndTwo) {
+  Rng rng(16);
+  for (int round = 0; round < 200; ++round) {
+    MadeHistory history = with_steps(1 + rng.below(500), 4, 0.01, rng);
+    EXPECT_LE(made_bisection(history, 0.01, rng).steps.size(), commands::questions_of(history.costs.size() - 1) + 2);
   }
 }
 
@@ -75,7 +99,7 @@ TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
   commands::Bisection search;
   search.alpha = 0.05;
   search.commits = {{"a", ""}, {"b", ""}};
-  const Status done = commands::run_bisection(search, [](size_t, size_t, double, std::optional<double>) -> Result<std::optional<commands::BisectStep>> {
+  const Status done = commands::run_bisection(search, [](size_t, size_t, std::optional<double>) -> Answer {
     commands::BisectStep step;
     step.finding = commands::CommitFinding::kNotBuilt;
     step.why = "make: *** No rule";

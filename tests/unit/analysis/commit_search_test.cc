@@ -87,39 +87,5 @@ TEST(CommitSearch, AnAnswerToNoQuestionChangesNothing) {
   EXPECT_EQ(search.slower(), 8u);
 }
 
-TEST(ErrorBudget, NeverGivesMoreThanItHas) {
-  for (const size_t count : {1, 2, 10, 1000}) {
-    commands::ErrorBudget budget(0.05, count);
-    double spent = 0;
-    for (int question = 0; question < 200; ++question) {
-      const double share = budget.take();
-      EXPECT_GT(share, 0);
-      spent += share;
-    }
-    EXPECT_LE(spent, 0.05 + 1e-12) << count;
-    EXPECT_GT(commands::ErrorBudget(0.05, count).take(), 0.05 / static_cast<double>(2 * (commands::questions_of(count) + 2)));
-  }
-}
-
-// Each answer is wrong as often as its share allows: the search is then wrong in at most alpha of all cases.
-TEST(ErrorBudget, HoldsOverTheWholeSearch) {
-  constexpr double kAlpha = 0.2;
-  constexpr int kRounds = 4000;
-  Rng rng(9);
-  int wrong = 0;
-  for (int round = 0; round < kRounds; ++round) {
-    const size_t count = 2 + rng.below(200), culprit = 1 + rng.below(count);
-    commands::CommitSearch search(count);
-    commands::ErrorBudget budget(kAlpha, count);
-    while (const auto position = search.next()) {
-      const bool is_slower = (*position >= culprit) != (rng.uniform() < budget.take());
-      search.take(*position, is_slower ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower);
-    }
-    wrong += search.slower() != culprit;
-  }
-  EXPECT_LT(wrong, kRounds * kAlpha);
-  EXPECT_GT(wrong, kRounds * kAlpha / 3) << "no error was made, so nothing was tested";
-}
-
 }  // namespace
 }  // namespace stab::analysis

@@ -30,7 +30,7 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
   std::vector<bool> builds(history.costs.size(), true);
   for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;
-  const auto compare = [&](size_t position, size_t against, double alpha,
+  const auto compare = [&](size_t position, size_t against,
                            std::optional<double> asked) -> Result<std::optional<commands::BisectStep>> {
     commands::BisectStep step;
     step.change = step.interval = "-";
@@ -39,8 +39,8 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
     if (!builds[position] || !builds[against]) return std::optional(step);
     // As worse_by() decides: not slower by the margin, one-sided; slower, by both sides of the interval.
     step.cost = history.costs[position] - history.costs[against] + history.error * standard_normal(rng);
-    step.cost_low = step.cost - history.error * statistics::normal_quantile(1 - alpha / 2);
-    const double high = step.cost + history.error * statistics::normal_quantile(1 - alpha);
+    step.cost_low = step.cost - history.error * statistics::normal_quantile(1 - search.alpha / 2);
+    const double high = step.cost + history.error * statistics::normal_quantile(1 - search.alpha);
     step.finding = high < step.margin    ? commands::CommitFinding::kNotSlower
                    : step.cost_low > 0 ? commands::CommitFinding::kSlower
                                        : commands::CommitFinding::kUnsure;
