@@ -226,7 +226,8 @@ int explain_command(const Arguments& arguments) {
   explanation.old_name = older;
   explanation.new_name = newer;
   explanation.command = "stabctl explain";
-  for (const std::string& word : arguments.words) explanation.command += " " + shell_word(word);
+  for (size_t i = 0; i < arguments.words.size(); ++i)
+    explanation.command += (i == 2 ? " -- " : " ") + shell_word(arguments.words[i]);
   if (arguments.margin) explanation.settings.margin = builds.margin = *arguments.margin;
 
   const SystemClock clock;

@@ -169,19 +169,22 @@ std::string search_text(const Explanation& all, int width) {
   if (places.cause == statistics::PlaceCause::kFunction && found.size() == 1) {
     const PlacedFunctionFacts& facts = search.functions[found[0]];
     const bool keep_old = places.functions[found[0]].estimate > 0;
-    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build: place " + facts.name +
-                    " mod 4096 at " + std::to_string((keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16),
-                width, "  ", "  ");
+    const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
+    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build: "
+                      "place " + facts.name + " mod 4096 at " + std::to_string(place),
+                      width, "  ", "  ");
   }
   if (!search.sampled)
-    out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ", "  ");
+    out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ",
+                      "  ");
   if (search.left_out > 0)
-    out += text::wrap(report::plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at", width, "  ",
-                "  ");
+    out += text::wrap(report::plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at",
+                      width, "  ", "  ");
   if (search.unmatched >= 0.05)
-    out += text::wrap(share_text(search.unmatched) + " of the time is in functions that can't be put where the other build has them: "
-                "they never move, or one build alone has them",
-                width, "  ", "  ");
+    out += text::wrap(share_text(search.unmatched) +
+                          " of the time is in functions that can't be put where the other build has them: they never move, or "
+                          "one build alone has them",
+                      width, "  ", "  ");
   return out;
 }
 
