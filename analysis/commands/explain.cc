@@ -178,7 +178,8 @@ std::string search_text(const Explanation& all, int width) {
     out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ",
                       "  ");
   if (search.left_out > 0)
-    out += text::wrap(report::plural(search.left_out, "function") + " more lie elsewhere in the two builds and were not looked at",
+    out += text::wrap(report::plural(search.left_out, "function") +
+                          " more lie elsewhere in the two builds and were not looked at",
                       width, "  ", "  ");
   if (search.unmatched >= 0.05)
     out += text::wrap(share_text(search.unmatched) +
