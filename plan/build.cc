@@ -1,4 +1,5 @@
 // Builds: what {placeholders} and link seeds make of the programs' commands, each distinct one once.
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -50,7 +51,7 @@ void add_demands(const Plan& plan, const Program& program, const Cell& cell, int
   if (layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive) add_name(build.strict, ',', "stack");
   if (layout.heap != abi::HeapMode::kOff && !program.preload_heap) add_name(build.strict, ',', "heap");
   for (const Workload& workload : program.workloads) {
-    const std::string path = substitute(workload.run.argv[0], plan, cell, link);
+    const std::string path = substitute(workload.run, plan, cell, link).argv[0];
     add_name(build.measured, ':', std::string_view(path).substr(path.rfind('/') + 1));
   }
 }
@@ -87,7 +88,15 @@ std::string substitute(std::string_view text, const Plan& plan, const Cell& cell
 
 Command substitute(const Command& command, const Plan& plan, const Cell& cell, int link) {
   Command out;
-  for (const std::string& word : command.argv) out.argv.push_back(substitute(word, plan, cell, link));
+  for (const std::string& word : command.argv) {
+    // A level that is a list of words; a word of the user's has no such byte.
+    const std::string words = substitute(word, plan, cell, link);
+    for (size_t at = 0; at <= words.size();) {
+      const size_t end = std::min(words.find(kBetweenWords, at), words.size());
+      out.argv.push_back(words.substr(at, end - at));
+      at = end + 1;
+    }
+  }
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "plan/placeholder.h"
 #include "plan/toml/units.h"
 
 namespace stab::plan {
@@ -78,25 +79,8 @@ bool read_scalar(const toml::TomlNode& node, const std::string& what, toml::Faul
   return false;
 }
 
-bool parse_treatment_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
-  if (node.kind == Kind::kTable) {
-    toml::Section section(node, "a level of " + in_quotes(factor.name), faults);
-    const size_t before = faults.error_count();
-    section.text("name", level.name);
-    const toml::TomlNode* value = section.find("value");
-    section.require("name", "write { name = \"fast\", value = \"-O3\" }");
-    if (section.require("value", "write { name = \"fast\", value = \"-O3\" }"))
-      read_scalar(*value, "the value of a level", faults, level.value);
-    section.finish();
-    if (faults.error_count() > before) return false;
-  } else {
-    if (!read_scalar(node, "a level of " + in_quotes(factor.name), faults, level.value)) return false;
-    level.name = level.value;
-  }
-  if (level.value.find('\0') != std::string::npos) {
-    faults.error(node.spot, "a level of " + in_quotes(factor.name) + " contains a zero byte", "remove it");
-    return false;
-  }
+// Whether reports can call it so; a fault where they can't.
+bool is_level_name(const toml::TomlNode& node, toml::Faults& faults, const Level& level) {
   if (level.name.size() > kMaxLevelNameBytes) {
     faults.error(node.spot, "a level's name is longer than " + std::to_string(kMaxLevelNameBytes) + " bytes",
                  "write { name = \"...\", value = \"...\" }");
@@ -108,6 +92,51 @@ bool parse_treatment_level(const Factor& factor, const toml::TomlNode& node, tom
     return false;
   }
   return true;
+}
+
+// A level that stands for several words of a command: ["./new", "--fast"]. build.cc takes them apart again.
+bool read_words(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, std::string& out) {
+  if (node.items.empty()) {
+    faults.error(node.spot, "a level of " + in_quotes(factor.name) + " is a list without a word",
+                 "write the words of its command: value = [\"./new\", \"--fast\"]");
+    return false;
+  }
+  out.clear();
+  for (const toml::TomlNode& item : node.items) {
+    std::string word;
+    if (!read_scalar(item, "a word of a level of " + in_quotes(factor.name), faults, word)) return false;
+    if (word.find(kBetweenWords) != std::string::npos) {
+      faults.error(item.spot, "a level of " + in_quotes(factor.name) + " contains a zero byte", "remove it");
+      return false;
+    }
+    out += (&item == &node.items[0] ? std::string() : std::string(1, kBetweenWords)) + word;
+  }
+  return true;
+}
+
+bool parse_treatment_level(const Factor& factor, const toml::TomlNode& node, toml::Faults& faults, Level& level) {
+  if (node.kind == Kind::kTable) {
+    toml::Section section(node, "a level of " + in_quotes(factor.name), faults);
+    const size_t before = faults.error_count();
+    section.text("name", level.name);
+    const toml::TomlNode* value = section.find("value");
+    section.require("name", "write { name = \"fast\", value = \"-O3\" }");
+    if (section.require("value", "write { name = \"fast\", value = \"-O3\" }")) {
+      if (value->kind == Kind::kArray) read_words(factor, *value, faults, level.value);
+      else read_scalar(*value, "the value of a level", faults, level.value);
+    }
+    section.finish();
+    if (faults.error_count() > before) return false;
+    if (value->kind == Kind::kArray) return is_level_name(node, faults, level);
+  } else {
+    if (!read_scalar(node, "a level of " + in_quotes(factor.name), faults, level.value)) return false;
+    level.name = level.value;
+  }
+  if (level.value.find('\0') != std::string::npos) {
+    faults.error(node.spot, "a level of " + in_quotes(factor.name) + " contains a zero byte", "remove it");
+    return false;
+  }
+  return is_level_name(node, faults, level);
 }
 
 // { visits = 1000 }

@@ -32,7 +32,8 @@ struct Context {
 // Where a placeholder makes cells differ in the size of argv or environment, layout differs with it.
 enum class Seen { kByTheProgram, kByOthers };
 
-void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context) {
+// `is_word`: the text is a word of a command, and may stand for several as a whole.
+void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context, bool is_word = false) {
   const Result<std::vector<Piece>> pieces = split_placeholders(text);
   if (!pieces) {
     context.faults.error(spot, in_quotes(text) + ": " + pieces.error().message);
@@ -59,8 +60,12 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
       continue;
     }
     context.used.insert(piece.text);
-    if (seen == Seen::kByOthers) continue;
     const std::vector<Level>& levels = context.plan.factors[static_cast<size_t>(index)].levels;
+    const auto several = [](const Level& level) { return level.value.find(kBetweenWords) != std::string::npos; };
+    if ((!is_word || pieces->size() > 1) && std::any_of(levels.begin(), levels.end(), several))
+      context.faults.error(at(), "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
+                           "write run = [\"{" + piece.text + "}\", ...]");
+    if (seen == Seen::kByOthers) continue;
     const auto longer = [&](const Level& level) {
       return level.value.size() != levels[0].value.size();
     };
@@ -111,7 +116,8 @@ const toml::TomlNode* parse_command(toml::Section& section, std::string_view key
     faults.error(node->spot, in_quotes(key) + " is empty", "remove the key, or write a command");
     return nullptr;
   }
-  for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context);
+  const bool are_words = node->kind == Kind::kArray || !shell;
+  for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context, are_words);
   out = std::move(command);
   return node;
 }
@@ -292,8 +298,9 @@ void parse_shared(toml::Section& section, const Program& program, Context& conte
   }
   if (const toml::TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
-    if (out.cwd.starts_with('/') || out.cwd.find("..") != std::string::npos)
-      context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory");
+    if (out.cwd.find("..") != std::string::npos)
+      context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory",
+                           "name one below it, or an absolute path, where trials run in what is there");
   }
   if (const toml::TomlNode* env = section.table("env")) parse_env(*env, context, out.env);
   section.integer("warmup", 0, 1000, out.warmup);
@@ -410,7 +417,7 @@ void parse_workload(const toml::TomlNode& table, const Program& program, const W
   if (run && more) faults.error(more->spot, "a workload has 'run' or 'args', not both");
   if (more && shell && !run && !defaults.run.empty())
     faults.error(more->spot, "'args' can't be added to a shell command", "give the workload its own run");
-  for (size_t i = 0; i < args.size(); ++i) check_placeholders(args[i], spots[i], Seen::kByTheProgram, context);
+  for (size_t i = 0; i < args.size(); ++i) check_placeholders(args[i], spots[i], Seen::kByTheProgram, context, true);
   if (!run) workload.run.argv.insert(workload.run.argv.end(), args.begin(), args.end());
   if (!run && defaults.run.empty() && !section.find("run"))
     faults.error(table.spot, "workload has no command", "add run = [\"./prog\", \"input\"]");

@@ -9,6 +9,9 @@
 
 namespace stab::plan {
 
+// Between the words of a level that is a list of them, in Level::value. No other level has a zero byte.
+inline constexpr char kBetweenWords = '\0';
+
 struct Piece {
   bool is_placeholder = false;
   std::string text;  // the factor's name, or literal text with {{ and }} undone

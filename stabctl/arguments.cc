@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// Levels such as -O2 look like options: `compare opt -O2 -O3 --json` becomes `compare --json -- opt -O2 -O3`.
+// Levels such as -O2 look like options: `verdict opt -O2 -O3 --json` becomes `verdict --json -- opt -O2 -O3`.
 std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
-  if (words.empty() || words[0] != "compare" || std::find(words.begin(), words.end(), "--") != words.end()) return words;
-  std::vector<std::string> options{"compare"}, levels{"--"};
+  if (words.empty() || words[0] != "verdict" || std::find(words.begin(), words.end(), "--") != words.end()) return words;
+  std::vector<std::string> options{"verdict"}, levels{"--"};
   for (size_t i = 1; i < words.size(); ++i) {
     const bool takes_word = words[i] == "--db" || words[i] == "--experiment";
     const bool option = words[i].starts_with("--") || words[i] == "-h";
@@ -56,6 +56,22 @@ std::vector<std::string> operands_behind_options(std::vector<std::string> words)
   options.insert(options.end(), operands.begin(), operands.end());
   options.insert(options.end(), dashes + 1, words.end());
   return options;
+}
+
+// `time ./prog -x` becomes `time -- ./prog -x`: from the first word on that is no option of ours, all are the command's.
+std::vector<std::string> command_behind_dashes(std::vector<std::string> words) {
+  const CommandRow* row = command_of(words);
+  if (!row || !row->takes_command) return words;
+  for (size_t i = row->group().empty() ? 1 : 2; i < words.size(); ++i) {
+    if (words[i] == "--") return words;
+    if (!words[i].starts_with("-") || words[i] == "-") {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--");
+      return words;
+    }
+    const auto is_this = [&](const Option& option) { return option.name == words[i] && !option.is_switch(); };
+    if (std::any_of(row->options.begin(), row->options.end(), is_this)) ++i;
+  }
+  return words;
 }
 
 // "2 to 100" and not CLI11's "INT in [2 - 100]".
@@ -204,7 +220,14 @@ class Grammar {
   }
 
   ParsedArguments parse(std::vector<std::string> words) {
-    if (const CommandRow* row = command_of(words)) words_of_command_ = row->words;
+    if (const CommandRow* row = command_of(words)) {
+      words_of_command_ = row->words;
+      const auto dashes = std::find(words.begin(), words.end(), "--");
+      if (row->behind && dashes != words.end()) {
+        (out_.*row->behind).assign(dashes + 1, words.end());
+        words.erase(dashes, words.end());
+      }
+    }
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(words));
@@ -274,7 +297,8 @@ class Grammar {
 
 }  // namespace
 
-ParsedArguments parse_arguments(const std::vector<std::string>& words) {
+ParsedArguments parse_arguments(const std::vector<std::string>& typed) {
+  const std::vector<std::string> words = command_behind_dashes(typed);
   if (const std::string mistake = mistake_in(words); !mistake.empty()) {
     std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
     return {{}, nullptr, kUsage};

@@ -14,7 +14,12 @@ struct Arguments {
   std::string experiment;  // name or number; empty: the newest
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
-  std::vector<std::string> words;  // machine tune: KNOB=WORD; compare: a factor and two levels, or two experiments
+  std::vector<std::string> behind;  // compare: what stands behind --, arguments of both sides
+  std::string build;       // compare: the command that builds a revision; empty: programs are compared
+  std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
+  bool shell = false;      // compare, time: commands are for /bin/sh
+  int exit = 0;            // compare, time: the status that runs end with
+  std::vector<std::string> words;  // machine tune: KNOB=WORD; verdict: a factor and two levels, or two experiments
   std::string format;   // of a report: text, json, markdown, latex, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place
   std::string figures;  // folder for a report's figures; empty: none
@@ -24,7 +29,7 @@ struct Arguments {
   std::string log;         // bisect: file that takes what 'git bisect replay' reads
   bool faster = false;     // bisect: for the commit that made it faster
   std::string series, factor, anchor;  // trend
-  std::string at_most;     // gate: how long it may take; empty: as long as it does
+  std::string at_most;     // gate, compare, time: how long it may take; empty: a minute, the gate as long as it does
   std::string summary;     // gate: file that takes Markdown
   std::string revision;    // export: what was measured, for LNT
   std::string junit;       // gate: file that takes JUnit's XML
@@ -55,7 +60,7 @@ struct Arguments {
   bool simulate = false, slow = false;  // layout verify; layout emit, verify: the control
   std::string workload;              // layout emit, verify: of several maps
   std::string pilot;                 // plan power: name or number of an experiment
-  std::optional<double> margin;      // plan power, as a share; absent: the plan's
+  std::optional<double> margin;      // plan power, import, compare: as a share; absent: the plan's, or 1 %
   double power = 0.8;                // plan power
   std::string progress, scope;       // causal
   int trials = 10;                   // causal

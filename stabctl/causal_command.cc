@@ -11,6 +11,7 @@
 #include "base/shell_word.h"
 #include "plan/parse.h"
 #include "plan/toml/toml_text.h"
+#include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
 #include "stabctl/run_command.h"
@@ -22,34 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Braces are placeholders in a plan.
-std::string escaped(const std::string& word) {
-  std::string out;
-  for (const char c : word) {
-    out += c;
-    if (c == '{' || c == '}') out += c;
-  }
-  return out;
-}
-
 std::string absolute_if_file(const std::string& word) {
   std::error_code code;
   return !word.empty() && word[0] != '-' && fs::exists(word, code) ? fs::absolute(word).lexically_normal().string() : word;
 }
 
-// Letters that an experiment may have in its name.
-std::string name_of(const std::string& program) {
-  std::string name;
-  for (const char c : fs::path(program).filename().string())
-    name +=
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' ? c : '_';
-  if (name.empty() || name[0] == '.') name = "program" + name;
-  return name.substr(0, 80);
-}
-
 // A first look: ten trials know a null control to 1 %, so verdicts are about differences of 2 %.
 std::string plan_text(const Arguments& arguments, uint64_t seed) {
-  const std::string name = name_of(arguments.words[0]);
+  const std::string name = experiment_name_of(arguments.words[0]);
   std::string text = "# Written by stabctl causal. docs/how-to/find-the-line.md says what the keys do.\n[experiment]\nname = " +
                      toml::toml_text(name + "-causal") + "\nseed = " + std::to_string(seed) +
                      "\nreplicates = " + std::to_string(arguments.trials) +
@@ -59,7 +40,7 @@ std::string plan_text(const Arguments& arguments, uint64_t seed) {
   if (!arguments.scope.empty()) text += "scope = [" + toml::toml_text(arguments.scope) + "]\n";
   text += "\n[[program]]\nname = " + toml::toml_text(name) + "\nrun = [";
   for (size_t i = 0; i < arguments.words.size(); ++i)
-    text += (i > 0 ? ", " : "") + toml::toml_text(escaped(i == 0 && arguments.words[0].find('/') == std::string::npos
+    text += (i > 0 ? ", " : "") + toml::toml_text(without_placeholders(i == 0 && arguments.words[0].find('/') == std::string::npos
                                                               ? arguments.words[0]
                                                               : absolute_if_file(arguments.words[i])));
   return text + "]\n";

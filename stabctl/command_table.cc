@@ -54,6 +54,24 @@ Option of_experiment(const std::string& help) {
   return {.name = "--experiment", .target = &A::experiment, .help = help, .offers = Offers::kExperiments};
 }
 
+// Of compare and time.
+Option at_most_a_minute() {
+  return {.name = "--at-most", .target = &A::at_most, .help = "how long it may take; default: 1min", .takes = "TIME"};
+}
+Option for_shell() { return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"}; }
+Option exit_status() {
+  return {.name = "--exit", .target = &A::exit, .help = "the status that each run ends with; default: 0", .range = {{0, 255}}};
+}
+Option as_markdown() {
+  return {.name = "--markdown", .target = &A::format, .help = "a table for a comment or a page", .sets = "markdown"};
+}
+Option export_json() {
+  return {.name = "--export-json", .target = &A::export_json, .help = "file that takes the times, as hyperfine writes them"};
+}
+Option save_plan() {
+  return {.name = "--save", .target = &A::save, .help = "file that takes the plan, for 'stabctl run'"};
+}
+
 Option of_workload() {
   return {.name = "--workload",
           .target = &A::workload,
@@ -335,7 +353,48 @@ std::vector<CommandRow> rows() {
        .examples = {{"stabctl db vacuum", "after large experiments were deleted"}},
        .run = db_vacuum_command},
       {.words = "compare",
-       .help = "FACTOR A B: is level B worse than A? A B: two experiments (never sure)",
+       .help = "OLD NEW [-- ARGS]: is NEW slower than OLD? two programs, commands, or revisions with --build",
+       .operands = {{.name = "sides",
+                     .target = &A::words,
+                     .help = "OLD and NEW: programs (./old ./new), commands ('old --flag' 'new --flag'), or revisions",
+                     .required = false,
+                     .offers = Offers::kFiles,
+                     .count = {0, 1000},
+                     .takes = "OLD NEW, and behind -- the arguments of both"}},
+       .options = {{.name = "--build",
+                    .target = &A::build,
+                    .help = "OLD and NEW are revisions, which this command builds; the program is behind --",
+                    .offers = Offers::kNothing,
+                    .takes = "COMMAND"},
+                   at_most_a_minute(),
+                   {.name = "--margin",
+                    .target = &A::margin,
+                    .help = "the smallest difference that matters; default: 1%",
+                    .share = true},
+                   for_shell(), exit_status(), json(), as_markdown(), export_json(), save_plan(), database(), quiet()},
+       .examples = {{"stabctl compare ./old ./new -- input.txt", "exit status 0: not slower, 1: slower, 3: unsure, 2: no answer"},
+                    {"stabctl compare './prog -O1' './prog -O2'", "two commands"},
+                    {"stabctl compare main HEAD --build 'make CC=szc bench' -- ./bench 20", "two revisions"}},
+       .run = compare_command,
+       .behind = &A::behind,
+       .answers_with_1 = true},
+      {.words = "time",
+       .help = "PROGRAM [ARGS]: how long it takes, how that spreads, and how far layout alone moves it",
+       .operands = {{.name = "command",
+                     .target = &A::words,
+                     .help = "the program and its arguments",
+                     .required = false,
+                     .offers = Offers::kFiles,
+                     .count = {0, 1000},
+                     .takes = "PROGRAM and its arguments"}},
+       .options = {at_most_a_minute(), for_shell(), exit_status(), json(), as_markdown(), export_json(), save_plan(), database(),
+                   quiet()},
+       .examples = {{"stabctl time ./prog input.txt", "wall and CPU time, and their spread"},
+                    {"stabctl time --at-most 20s --export-json times.json ./prog", "for tools that read hyperfine's files"}},
+       .run = time_command,
+       .takes_command = true},
+      {.words = "verdict",
+       .help = "FACTOR A B: is level B worse than A, in what is recorded? A B: two experiments (never sure)",
        .operands = {{.name = "words",
                      .target = &A::words,
                      .help = "FACTOR LEVEL_A LEVEL_B, or EXPERIMENT_A EXPERIMENT_B",
@@ -343,8 +402,8 @@ std::vector<CommandRow> rows() {
                      .count = {2, 3},
                      .takes = "FACTOR LEVEL_A LEVEL_B, or EXPERIMENT_A EXPERIMENT_B"}},
        .options = {of_experiment("that has the factor: name or number; default: the newest"), database(), json()},
-       .examples = {{"stabctl compare opt -O2 -O3", "exit status 0: -O3 is not worse, 1: it is, 3: unsure, 2: no answer"}},
-       .run = compare_command,
+       .examples = {{"stabctl verdict opt -O2 -O3", "exit status 0: -O3 is not worse, 1: it is, 3: unsure, 2: no answer"}},
+       .run = verdict_command,
        .answers_with_1 = true},
       {.words = "trend",
        .help = "a treatment's levels over all experiments of a series, chained by what each has compared",

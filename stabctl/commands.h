@@ -1,6 +1,6 @@
 // One function a command; each prints and returns the exit code:
 //   0 done; 1 it failed (a build, the preflight, a cell that never passed); 2 the plan or the words are wrong;
-//   3 stopped before its end, or unsure. To gate and compare 1 is "worse", and whatever keeps them from an answer is 2.
+//   3 stopped before its end, or unsure. To gate, compare and verdict 1 is "worse", and whatever keeps them from an answer is 2.
 #pragma once
 
 #include "base/error.h"
@@ -38,6 +38,8 @@ int report_command(const Arguments& arguments);
 int verify_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
+int time_command(const Arguments& arguments);
+int verdict_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
 int init_command(const Arguments& arguments);
@@ -68,7 +70,7 @@ int daemon_extend_command(const Arguments& arguments);
 
 // "stabctl: message" on stderr, and the exit code that belongs to the error's code.
 int complain(const Error& error);
-// The same where 1 is an answer (gate, compare): what kept the command from one is 2, whatever its code.
+// The same where 1 is an answer (gate, compare, verdict): what kept the command from one is 2, whatever its code.
 int complain_of_no_answer(const Error& error);
 
 }  // namespace stab::ctl

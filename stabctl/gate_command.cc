@@ -3,12 +3,15 @@
 // removed however it ends.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "analysis/commands/gate.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
+#include "stabctl/preflight_choice.h"
+#include "stabctl/progress.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
@@ -17,8 +20,6 @@
 
 namespace stab::ctl {
 namespace {
-
-constexpr size_t kShownCommit = 12;
 
 // What CI reads beside the exit status. kExitDone unless one of the files can't be written.
 int write_files(const commands::GateOutput& output, const Arguments& arguments) {
@@ -55,6 +56,16 @@ int for_bisect(int exit_code, const std::optional<engine::RunEnd>& ended, bool i
   return !interrupted && (exit_code == kUnsure || untestable) ? kSkip : kStop;
 }
 
+// Builds both revisions and tries each once.
+Result<PreflightChoice> choose(engine::Engine& engine, store::Id experiment, const commands::GateFacts& facts,
+                               const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
+  ProgressDisplay display(style_of(arguments), clock);
+  auto choice = choose_by_preflight(engine, experiment, display, limit, stop,
+                                    [&](const store::TrialRow& trial) { return trial.cell == 0 ? facts.base : facts.head; });
+  display.finish();
+  return choice;
+}
+
 // ended: how the experiment did, where it came to one
 int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, bool& interrupted) {
   for (const std::string* path : {&arguments.summary, &arguments.junit})
@@ -69,11 +80,11 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head;
-  const auto plan = gate_plan_of(*revisions, arguments.plan);
-  if (!plan) return no_answer(plan.error());
+  const auto file = sliced_gate_plan_of(*revisions, arguments.plan);
+  if (!file) return no_answer(file.error());
   // From here on: what is interrupted still removes what it has made.
-  engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
+  engine::StopSignal trying, stop;
+  CaughtInterrupts caught(trying);
   const auto scratch = TemporaryFolder::make("gate");
   if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
@@ -81,10 +92,28 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const SystemClock clock;
   const auto engine = open_engine(own, clock);
   if (!engine) return no_answer(engine.error());
-  const auto experiment = (*engine)->submit(*plan, revisions->root, ::geteuid(), ::getegid());
+  const std::chrono::nanoseconds start = clock.monotonic_raw();
+  auto experiment = (*engine)->submit(file->plan, revisions->root, ::geteuid(), ::getegid());
   if (!experiment) return no_answer(experiment.error());
   Budget limit{*budget};
-  const auto end = run_until(**engine, *experiment, arguments, clock, limit, stop);
+  std::optional<engine::RunEnd> tried;  // how it ended before its preflight had
+  if (file->is_sliced_by_us) {
+    const auto choice = choose(**engine, *experiment, facts, arguments, clock, limit, trying);
+    if (!choice) return no_answer(choice.error());
+    tried = choice->end;
+    facts.clock = choice->clock.sentence;
+    if (!tried && !choice->clock.sliced) {
+      const auto in_turn = gate_plan_of(*revisions, arguments.plan);
+      if (!in_turn) return no_answer(in_turn.error());
+      if (const Status gone = (*engine)->store().delete_experiment(*experiment); !gone) return no_answer(gone.error());
+      experiment = (*engine)->submit(*in_turn, revisions->root, ::geteuid(), ::getegid());
+      if (!experiment) return no_answer(experiment.error());
+    }
+    // Of a limit what is left, and at least something: none at all would be no limit.
+    if (budget->count() > 0) limit.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
+  }
+  caught.ask(stop);
+  const auto end = tried ? Result<engine::RunEnd>(*tried) : run_until(**engine, *experiment, arguments, clock, limit, stop);
   if (!end) return no_answer(end.error());
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return no_answer(row.error());

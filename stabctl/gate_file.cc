@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "plan/limits.h"
 #include "plan/parse.h"
@@ -14,32 +16,56 @@ namespace {
 
 constexpr char kFile[] = "stab-gate.toml";
 
-}  // namespace
+// A plan, or the text's faults. `warnings`: of a plan.
+struct ReadGate {
+  GatePlan gate;
+  std::optional<plan::Plan> plan;
+  std::vector<toml::Diagnostic> warnings;
+};
 
-Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
-  const std::string path = given.empty() ? revisions.root + "/" + kFile : given;
-  const std::string name = given.empty() ? kFile : given;
+Result<std::string> text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
     return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; 'stabctl init --gate' writes one to begin with", {}};
   std::string text(plan::kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
-  GatePlan gate = gate_plan(text, name, revisions.base, revisions.head, changes);
-  if (gate.faults.empty()) {
-    const plan::RealFiles files(revisions.root);
-    plan::Parsed parsed = plan::parse_plan(gate.text, name, {.max_errors = 20, .files = &files});
-    std::fputs(toml::render(parsed.warnings).c_str(), stderr);
-    if (parsed.plan) {
-      gate.faults = engine::event_faults(*parsed.plan);
-      if (gate.faults.empty()) return *std::move(parsed.plan);
-    } else {
-      gate.faults = std::move(parsed.errors);
-    }
-  }
-  std::string faults = toml::render(gate.faults);
+  return text;
+}
+
+ReadGate read_gate(const std::string& text, const std::string& name, const Revisions& revisions, const GateChanges& changes) {
+  ReadGate out{gate_plan(text, name, revisions.base, revisions.head, changes), {}, {}};
+  if (!out.gate.faults.empty()) return out;
+  const plan::RealFiles files(revisions.root);
+  plan::Parsed parsed = plan::parse_plan(out.gate.text, name, {.max_errors = 20, .files = &files});
+  out.warnings = std::move(parsed.warnings);
+  out.gate.faults = parsed.plan ? engine::event_faults(*parsed.plan) : std::move(parsed.errors);
+  if (out.gate.faults.empty()) out.plan = std::move(parsed.plan);
+  return out;
+}
+
+}  // namespace
+
+Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
+  const std::string name = given.empty() ? kFile : given;
+  STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
+  ReadGate read = read_gate(text, name, revisions, changes);
+  std::fputs(toml::render(read.warnings).c_str(), stderr);
+  if (read.plan) return *std::move(read.plan);
+  std::string faults = toml::render(read.gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input(name + " is not a gate:\n" + faults);
+}
+
+Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given) {
+  STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
+  ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, {.slice = true});
+  if (read.plan && read.gate.may_slice) {
+    std::fputs(toml::render(read.warnings).c_str(), stderr);
+    return GateFile{*std::move(read.plan), true};
+  }
+  STAB_TRY(plan::Plan plan, gate_plan_of(revisions, given));
+  return GateFile{std::move(plan), false};
 }
 
 }  // namespace stab::ctl

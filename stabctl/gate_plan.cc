@@ -25,6 +25,7 @@ struct Settings {
   std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
   int links = 0;
   std::string blocks;  // how their trials have the machine; empty: the plan's own default
+  bool without_controls = false;  // no block of sliced ones runs alone
 };
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
@@ -147,6 +148,7 @@ std::string added(const Settings& settings, const std::string& base, const std::
   for (const std::string& one : settings.responses) responses += (responses.empty() ? "" : ", ") + ("\"" + one + "\"");
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   if (!settings.blocks.empty()) responses += "\nblocks = \"" + settings.blocks + "\"";
+  if (settings.without_controls) responses += "\nalone = \"0%\"";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
                      "\nmargin = " + number_text(settings.margin) + "\nalpha = " + number_text(settings.alpha) +
@@ -207,6 +209,13 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   }
   settings.margin = changes.margin.value_or(settings.margin);
   settings.alpha = changes.alpha.value_or(settings.alpha);
+  out.may_slice = settings.blocks.empty() && settings.responses.empty();
+  // Few control blocks can't tell a bias from chance, and at a first look there would be one or none.
+  constexpr int kFewestWithControls = 100;
+  if (changes.slice && out.may_slice) {
+    settings.blocks = "sliced";
+    settings.without_controls = (settings.max > 0 ? settings.max : settings.looks.back()) < kFewestWithControls;
+  }
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");

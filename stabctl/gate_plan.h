@@ -23,10 +23,12 @@ namespace stab::ctl {
 struct GatePlan {
   std::string text;  // of a plan; the file's lines keep their numbers
   std::vector<toml::Diagnostic> faults;
+  bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };
-// What a search for a commit asks otherwise than the file says.
+// What is asked otherwise than the file says.
 struct GateChanges {
-  std::optional<double> margin, alpha;
+  std::optional<double> margin, alpha;  // by a search for a commit
+  bool slice = false;                   // sliced blocks, if the file leaves that open
 };
 // `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,

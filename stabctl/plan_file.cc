@@ -5,14 +5,23 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/shell_word.h"
 #include "plan/parse.h"
 #include "stabctl/commands.h"
+#include "stabctl/measured_command.h"
 #include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
 
 PlanFile read_plan(const std::string& path) {
   PlanFile file;
+  if (is_program_file(path)) {
+    const std::string word = shell_word(path);
+    complain(bad_input("'" + path + "' is a program and no plan; its time: stabctl time " + word + "; against another one: stabctl compare " +
+                       word + " OTHER"));
+    file.exit_code = kExitUsage;
+    return file;
+  }
   Result<plan::Parsed> parsed = plan::load_plan(path);
   if (!parsed) {
     complain(parsed.error());

@@ -120,7 +120,7 @@ Result<report::Samples> samples_of(store::Store& store, const std::string& exper
 
 }  // namespace
 
-int compare_command(const Arguments& arguments) {
+int verdict_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain_of_no_answer(store.error());
   commands::CompareOptions options;

@@ -25,34 +25,45 @@ std::string why_no_commit(const std::string& name) {
   return "; 'git log --all --oneline' lists the commits that there are";
 }
 
+Result<std::string> commit_named(const std::string& name) {
+  auto commit = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  if (!commit) return bad_input("'" + name + "' names no commit here" + why_no_commit(name));
+  return commit;
+}
+
 }  // namespace
 
+Result<std::string> uncommitted_changes(const std::string& root) {
+  return git({"-C", root, "status", "--porcelain", "--untracked-files=no"});
+}
+
+Result<Revisions> revisions_of(const std::string& base, const std::string& head, bool forked) {
+  Revisions out;
+  STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
+  STAB_TRY(out.base, commit_named(base));
+  STAB_TRY(out.head, commit_named(head));
+  const auto ancestor = git({"merge-base", out.base, out.head});
+  if (!ancestor)
+    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" +
+                     (is_shallow() ? kFetchAll : "; compare commits of one history"));
+  if (forked) out.base = *ancestor;
+  return out;
+}
+
 Result<Revisions> revisions_of(const std::string& range) {
+  constexpr size_t kMostShown = 400;
   const size_t dots = range.find("..");
   const bool forked = dots != std::string::npos && range.compare(dots, 3, "...") == 0;
-  std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
+  const std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
   const std::string head = dots == std::string::npos ? "" : range.substr(dots + (forked ? 3 : 2));
   if (base.empty() || head.empty())
     return bad_input("'" + range + "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
                      "with where HEAD left BASE");
-  Revisions out;
-  STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
-  const auto commit = [](const std::string& name) {
-    return git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
-  };
-  const auto base_commit = commit(base), head_commit = commit(head);
-  if (!base_commit) return bad_input("'" + base + "' names no commit here" + why_no_commit(base));
-  if (!head_commit) return bad_input("'" + head + "' names no commit here" + why_no_commit(head));
-  const auto ancestor = git({"merge-base", *base_commit, *head_commit});
-  if (!ancestor)
-    return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" +
-                     (is_shallow() ? kFetchAll : "; compare commits of one history"));
-  out.base = forked ? *ancestor : *base_commit;
-  out.head = *head_commit;
-  STAB_TRY(const std::string changes, git({"-C", out.root, "status", "--porcelain", "--untracked-files=no"}));
+  STAB_TRY(Revisions out, revisions_of(base, head, forked));
+  STAB_TRY(const std::string changes, uncommitted_changes(out.root));
   if (!changes.empty())
     return bad_input("the working tree has changes that are in no commit, and the gate builds commits:\n" +
-                     changes.substr(0, 400) + "\ncommit or stash them");
+                     changes.substr(0, kMostShown) + "\ncommit or stash them");
   return out;
 }
 

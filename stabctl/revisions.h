@@ -13,5 +13,12 @@ struct Revisions {
 };
 // BASE..HEAD, or BASE...HEAD for where HEAD left BASE. Commits of one history, and a working tree without changes.
 Result<Revisions> revisions_of(const std::string& range);
+// Two that are named one by one; `forked`: the base is the commit where `head` left `base`. The working tree may have changes.
+Result<Revisions> revisions_of(const std::string& base, const std::string& head, bool forked);
+// Changes of tracked files that are in no commit, as `git status --porcelain` prints them; empty: there are none.
+Result<std::string> uncommitted_changes(const std::string& root);
+
+// Of a commit, as much as people read.
+inline constexpr size_t kShownCommit = 12;
 
 }  // namespace stab::ctl

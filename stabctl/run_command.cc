@@ -48,11 +48,6 @@ void on_interrupt(int) {
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 
-ProgressStyle style_of(const Arguments& arguments) {
-  if (arguments.quiet) return ProgressStyle::kQuiet;
-  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
-}
-
 std::string where(const Arguments& arguments, store::Id experiment) {
   return "stabctl report " + std::to_string(experiment) + database_option(arguments);
 }
@@ -110,6 +105,11 @@ bool on_machines(engine::Engine& engine, store::Id experiment) {
 
 }  // namespace
 
+ProgressStyle style_of(const Arguments& arguments) {
+  if (arguments.quiet) return ProgressStyle::kQuiet;
+  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
 CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
   g_stop = &stop;
   struct sigaction action {};
@@ -126,6 +126,8 @@ CaughtInterrupts::~CaughtInterrupts() {
   for (size_t i = 0; i < kInterrupts.size(); ++i) ::sigaction(kInterrupts[i], &before_[i], nullptr);
   g_stop = nullptr;
 }
+
+void CaughtInterrupts::ask(engine::StopSignal& stop) { g_stop = &stop; }
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.
@@ -158,8 +160,8 @@ Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
   return *found;
 }
 
-Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget, engine::StopSignal& stop) {
+Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
+                                  engine::StopSignal& stop) {
   std::mutex mutex;
   std::condition_variable ended;
   bool is_ended = false;
@@ -171,12 +173,8 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
       budget.is_over = true;
       stop.now();
     });
-  ProgressDisplay display(style_of(arguments), clock);
-  if (const auto row = engine.store().experiment(experiment))
-    if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
-  auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, display, stop)
-                                             : engine.run(experiment, display, stop);
-  display.finish();
+  auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, observer, stop)
+                                             : engine.run(experiment, observer, stop);
   {
     const std::lock_guard<std::mutex> held(mutex);
     is_ended = true;
@@ -185,6 +183,16 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   if (watch.joinable()) watch.join();
   // The budget ended at the very moment at which the trials did: they were not stopped by it.
   if (end && *end != engine::RunEnd::kStopped) budget.is_over = false;
+  return end;
+}
+
+Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
+                                 Budget& budget, engine::StopSignal& stop) {
+  ProgressDisplay display(style_of(arguments), clock);
+  if (const auto row = engine.store().experiment(experiment))
+    if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
+  auto end = run_within(engine, experiment, display, budget, stop);
+  display.finish();
   return end;
 }
 

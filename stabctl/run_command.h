@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "stabctl/arguments.h"
+#include "stabctl/progress.h"
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/experiment/stop_signal.h"
 #include "store/store.h"
@@ -19,6 +20,9 @@ namespace stab::ctl {
 
 // On the database that the arguments name. Waits a moment for one that another engine is about to leave.
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share = false);
+
+// How these arguments want a run to be shown.
+ProgressStyle style_of(const Arguments& arguments);
 
 // How long a run may take; 0: as long as it does. What runs when it is over is killed.
 struct Budget {
@@ -33,6 +37,8 @@ class CaughtInterrupts {
  public:
   explicit CaughtInterrupts(engine::StopSignal& stop);
   ~CaughtInterrupts();
+  // From now on they ask this one.
+  void ask(engine::StopSignal& stop);
   CaughtInterrupts(const CaughtInterrupts&) = delete;
   CaughtInterrupts& operator=(const CaughtInterrupts&) = delete;
 
@@ -40,7 +46,10 @@ class CaughtInterrupts {
   std::array<struct sigaction, 3> before_{};
 };
 
-// Runs it until it is over, somebody stops it or the budget ends, with progress on stderr.
+// Runs it until it is over, somebody stops it or the budget ends.
+Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
+                                  engine::StopSignal& stop);
+// The same with progress on stderr.
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
                                  Budget& budget, engine::StopSignal& stop);
 

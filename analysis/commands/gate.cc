@@ -19,6 +19,8 @@ namespace {
 // What GitHub takes of a comment is 65,536 characters.
 constexpr size_t kMostMarkdown = 60'000;
 constexpr size_t kMostRows = 100;
+constexpr int kWidth = 100;
+constexpr size_t kMostCaveats = 3;  // on a terminal: the gravest are first
 using Align = text::TextTable::Align;
 
 constexpr char kMarker[] = "<!-- stab-gate -->\n";
@@ -195,7 +197,7 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   text::JsonWriter json;
   json.begin_object();
   json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.answer)]);
-  json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished);
+  json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished).value("clock", facts.clock);
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("trials", report.analysed);
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
@@ -236,7 +238,10 @@ Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& fac
       const Question& one = (*list)[i];
       table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
     }
-  out.text = sentence(report, judged, facts) + "\n" + table.text(100);
+  out.text = sentence(report, judged, facts) + "\n" + table.text(kWidth);
+  if (!facts.clock.empty()) out.text += text::wrap(facts.clock, kWidth, "", "  ");
+  for (size_t i = 0; i < std::min(report.caveats.size(), kMostCaveats); ++i)
+    out.text += text::wrap("care: " + report.caveats[i].message + "; " + report.caveats[i].hint, kWidth, "", "  ");
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
   out.junit = junit(report, judged);

@@ -1,4 +1,4 @@
-// stabctl report and compare, without their input and output, and what they share with analyze.
+// stabctl report and verdict, without their input and output, and what they share with analyze.
 #include "analysis/commands/method_commands.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ CommandOutput say(const report::Report& report, const Judgement& comparison, con
   if (options.json) {
     text::JsonWriter json;
     json.begin_object();
-    json.value("format", "stab-compare").value("version", 1).value("answer", words[index]).value("reason", reason);
+    json.value("format", "stab-verdict").value("version", 1).value("answer", words[index]).value("reason", reason);
     json.value("response", report.responses[0].name).value("margin", report.responses[0].margin);
     json.value("alpha", report.alpha).begin_array("contrasts");
     for (const report::Contrast* contrast : comparison.shown) {

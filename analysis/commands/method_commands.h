@@ -1,4 +1,4 @@
-// The pure part of `stabctl stats`, `analyze` and `compare`: options in, text and exit code out. stabctl parses
+// The pure part of `stabctl stats`, `analyze` and `verdict`: options in, text and exit code out. stabctl parses
 // the flags and prints; nothing here prints.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace stab::commands {
 
-// What a command has to say. exit_code: 0 done; 1 shown worse (compare); 2 the input is wrong; 3 unsure
-// (compare).
+// What a command has to say. exit_code: 0 done; 1 shown worse (verdict); 2 the input is wrong; 3 unsure
+// (verdict).
 struct CommandOutput {
   std::string out;
   std::string err;
@@ -58,7 +58,7 @@ struct PowerOptions {
 };
 CommandOutput run_power(const report::Samples& pilot, const PowerOptions& options);
 
-// stabctl compare: level B of a treatment against level A, within one experiment. Exit code for CI: 0 shown not
+// stabctl verdict: level B of a treatment against level A, within one experiment. Exit code for CI: 0 shown not
 // worse beyond the margin, 1 shown worse, 3 unsure; 2 the question can't be asked.
 struct CompareOptions {
   std::string factor;   // ignored between two experiments

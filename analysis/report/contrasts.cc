@@ -116,8 +116,9 @@ Result<ComparedCells> compared_cells(const Samples& samples, size_t factor, uint
     if (repeats(pair)) ++single;
   }
   if (compared == 0) return over_all_cells(samples, factor, level, workload);
-  const bool skip_single = !facts.layout && single < compared;
-  if (!facts.layout && single == compared) return bad_input(kOneLayoutASide);
+  const bool is_about_layouts = !facts.layout && facts.name != kBinaryFactor;
+  const bool skip_single = is_about_layouts && single < compared;
+  if (is_about_layouts && single == compared) return bad_input(kOneLayoutASide);
   ComparedCells comparison;
   const auto weight = static_cast<double>(skip_single ? compared - single : compared);
   for (const auto& [others, pair] : pairs) {

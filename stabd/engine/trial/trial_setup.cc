@@ -94,7 +94,9 @@ Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int bui
     }
     launch.exec_path = found;
   }
-  launch.directory = workload.cwd.empty() ? directory : directory + "/" + workload.cwd;
+  launch.directory = workload.cwd.empty()             ? directory
+                     : workload.cwd.starts_with('/') ? workload.cwd
+                                                     : directory + "/" + workload.cwd;
   launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   if (program.preload_heap) launch.env.push_back("LD_PRELOAD=" + place_.installation.heap);
   for (const auto& [key, value] : workload.env)
@@ -163,7 +165,7 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   const plan::Workload& workload = expanded_->workload_of(trial.subject);
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   const std::string& from = binaries_[static_cast<size_t>(trial.build)].directory;
-  worker::Fill fill{directory, workload.cwd, {}, kMostInputs};
+  worker::Fill fill{directory, workload.cwd.starts_with('/') ? std::string() : workload.cwd, {}, kMostInputs};
   const auto send = [&]() -> Status {
     if (fill.inputs.empty() && fill.below.empty()) return {};
     STAB_TRY(const worker::Tally taken, place_.worker->ask(fill));

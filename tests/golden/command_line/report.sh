@@ -7,11 +7,11 @@ stabctl report pilot
 stabctl report looks
 stabctl report pilot --full
 stabctl report looks --full | sed -n 1,12p
-stabctl compare opt -O2 -O3 --experiment pilot
-stabctl compare opt -O3 -O2 --experiment pilot
-stabctl compare heap page off --experiment pilot
+stabctl verdict opt -O2 -O3 --experiment pilot
+stabctl verdict opt -O3 -O2 --experiment pilot
+stabctl verdict heap page off --experiment pilot
 sed 's/^seed.*/seed = 9/; s/"pilot"/"later"/' tests/golden/command_line/plans/pilot.toml > "$folder/later.toml"
 "$LAB_BIN/recorded_experiment" "$folder/later.toml" "$folder/pilot.db" || exit
-stabctl compare pilot later
-stabctl compare pilot looks
-stabctl compare pilot
+stabctl verdict pilot later
+stabctl verdict pilot looks
+stabctl verdict pilot

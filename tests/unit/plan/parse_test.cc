@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "plan/design.h"
 #include "plan_fixture.h"
 
 namespace stab::plan {
@@ -201,6 +202,34 @@ TEST(Parse, StopsReportingAtTheLimit) {
   ASSERT_EQ(result.errors.size(), 6u);
   EXPECT_EQ(result.errors.back().message, "too many errors, 45 more not shown");
   EXPECT_FALSE(result.plan.has_value());
+}
+
+// A plan whose program runs {side}, by `run` or by another key.
+std::string with_sides(const std::string& levels, const std::string& keys = "run = [\"{side}\", \"x\"]\n") {
+  return "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[factors]\nside = " + levels + "\n[[program]]\nname=\"p\"\n" + keys;
+}
+
+TEST(Parse, ALevelMayBeSeveralWordsOfACommand) {
+  const Plan plan = parsed(with_sides("[{ name = \"a\", value = [\"./a\", \"\", \"b c\"] }, { name = \"b\", value = [\"./b\"] }]"));
+  const auto design = make_design(plan);
+  ASSERT_TRUE(design);
+  const auto words = [&](size_t cell) { return substitute(plan.programs[0].workloads[0].run, plan, design->cells[cell], 0).argv; };
+  EXPECT_EQ(words(0), (std::vector<std::string>{"./a", "", "b c", "x"}));
+  EXPECT_EQ(words(1), (std::vector<std::string>{"./b", "x"}));
+}
+
+TEST(Parse, SeveralWordsStandWhereACommandHasWords) {
+  const std::string two = "[{ name = \"a\", value = [\"./a\", \"b\"] }, { name = \"b\", value = \"./b\" }]";
+  for (const char* keys : {"run = [\"x{side}\"]\n", "run = [\"x\"]\nstdin = \"{side}\"\n", "run = [\"x\"]\nenv = { A = \"{side}\" }\n",
+                           "shell = true\nrun = \"{side}\"\n"})
+    EXPECT_THAT(errors_of(with_sides(two, keys)), HasSubstr("lists of words")) << keys;
+  EXPECT_THAT(errors_of(with_sides("[{ name = \"a\", value = [] }]")), HasSubstr("a list without a word"));
+  EXPECT_THAT(errors_of(with_sides("[{ name = \"a\", value = [[\"b\"]] }]")), HasSubstr("expected a string, a number or a boolean"));
+}
+
+TEST(Parse, ACwdIsBelowTheTrialsDirectoryOrAbsolute) {
+  EXPECT_EQ(parsed(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"/data\"\n")).programs[0].workloads[0].cwd, "/data");
+  EXPECT_THAT(errors_of(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"../data\"\n")), HasSubstr("an absolute path"));
 }
 
 TEST(Parse, AnUnusedTreatmentAndUnequalLengthsAreWarnedOf) {

@@ -1,0 +1,253 @@
+// The numbers are the report's one contrast; here they get their words. The exit status is the gate's: whether the second side is
+// shown to be slower, or shown not to be slower by the margin (worse.h).
+#include "analysis/commands/compare_answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/report/settling.h"
+#include "analysis/report/stopping_decision.h"
+#include "analysis/report/worse.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/markup.h"
+#include "analysis/text/text_table.h"
+#include "base/printable.h"
+
+namespace stab::commands {
+namespace {
+
+struct Sides {
+  const report::Contrast* contrast = nullptr;
+  const report::Response* response = nullptr;
+  double before = 0, after = 0;  // geometric means
+  report::Worse worse = report::Worse::kUnsure;
+  std::string word;              // "slower"
+};
+
+bool is_treatment(const report::Contrast& contrast) { return !contrast.layout && contrast.population == report::Population::kOneWorkload; }
+
+double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
+  size_t factor = 0;
+  while (report.factors[factor].name != contrast.factor) ++factor;
+  for (const report::Cell& cell : report.cells)
+    if (cell.response == contrast.response && cell.levels[factor] == level) return cell.geometric_mean.value_or(cell.mean);
+  return 0;
+}
+
+std::string margin_text(const report::Report& report) { return report::plain(100 * report.responses[0].margin) + " %"; }
+
+std::string word_of(const report::Report& report, const report::Contrast& contrast, report::Worse worse) {
+  switch (contrast.refused.empty() ? contrast.verdict : report::Verdict::kUnsure) {
+    case report::Verdict::kChanged:
+      if (contrast.interval.estimate < 1) return "faster";
+      return worse == report::Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
+    case report::Verdict::kEquivalent: return "same within " + margin_text(report);
+    case report::Verdict::kUnsure:
+    case report::Verdict::kWithheld: break;
+  }
+  return worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
+}
+
+Sides sides_of(const report::Report& report) {
+  Sides out;
+  for (const report::Contrast& contrast : report.contrasts) {
+    if (!is_treatment(contrast) || contrast.response != report.responses[0].name) continue;
+    out.contrast = &contrast;
+    out.response = &report.responses[0];
+    out.before = mean_of(report, contrast, contrast.baseline);
+    out.after = mean_of(report, contrast, contrast.level);
+    out.worse = report::worse_by(*out.response, contrast, report.alpha, contrast.p_holm);
+    out.word = word_of(report, contrast, out.worse);
+  }
+  return out;
+}
+
+std::string signed_per_cent(double ratio) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
+  return text;
+}
+
+// "+2.43 % [+2.10, +2.80]"
+std::string difference(const Sides& sides) {
+  const report::Contrast& contrast = *sides.contrast;
+  if (!contrast.refused.empty()) return "-";
+  return signed_per_cent(contrast.interval.estimate) + " % [" + signed_per_cent(contrast.interval.low) + ", " +
+         signed_per_cent(contrast.interval.high) + "]";
+}
+
+std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
+  return report::plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
+}
+
+// "--at-most 12min" of seconds, rounded up to a round figure.
+std::string time_option(double seconds) {
+  if (seconds <= 90) return std::to_string(10 * static_cast<int64_t>(std::ceil(seconds / 10))) + "s";
+  const double minutes = std::ceil(seconds / 60);
+  return minutes <= 90 ? std::to_string(static_cast<int64_t>(minutes)) + "min"
+                       : std::to_string(static_cast<int64_t>(std::ceil(minutes / 60))) + "h";
+}
+
+// What an unsure answer takes, and the command that gives it.
+struct Cure {
+  std::string text, command;
+};
+
+Cure cure_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const report::Contrast& contrast = *sides.contrast;
+  const auto with = [&](const std::string& option) { return facts.command + " " + option + facts.arguments; };
+  const std::string wider = with("--margin " + report::plain(300 * report.responses[0].margin) + "%");
+  if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
+  if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
+  constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
+  const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
+  const double needed = contrast.settles_n ? each * static_cast<double>(*contrast.settles_n) : kMostSeconds + 1;
+  if (needed > kMostSeconds) return {report::settling_text(report, contrast, "blocks"), wider};
+  // Half as much again, since looks are not at each block.
+  return {std::to_string(*contrast.settles_n) + " blocks would tell (now " + std::to_string(contrast.n) + "), some " +
+              report::machine_time_text(needed) + " in all; or a wider margin",
+          with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
+}
+
+// Of those that can turn this answer; others are in the report.
+std::vector<const report::Caveat*> caveats_that_matter(const report::Report& report) {
+  std::vector<const report::Caveat*> out;
+  for (const report::Caveat& caveat : report.caveats) {
+    switch (caveat.code) {
+      case report::CaveatCode::kSlicingMoves:
+      case report::CaveatCode::kLowOverlap: out.push_back(&caveat); break;
+      default: break;
+    }
+    if (out.size() == 3) break;
+  }
+  return out;
+}
+
+std::string paragraph(const std::string& text, int width) { return text::wrap(text, width, "", "  "); }
+
+std::string outputs_line(const CompareFacts& facts) {
+  if (facts.outputs.empty()) return {};
+  return "the two sides print something else, " + facts.outputs + "; times compare programs that do the same";
+}
+
+std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
+  std::string out;
+  if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width);
+  out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
+  if (sides.contrast->refused.empty())
+    out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
+           difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
+  else out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
+  out += "\n";
+  const bool is_open = sides.word.starts_with("unsure");
+  const Cure cure = is_open ? cure_of(report, sides, facts) : Cure{};
+  if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
+  if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
+  out += paragraph(facts.clock, width) + paragraph(facts.about, width);
+  for (const report::Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  return out + "\nnext: " + (is_open ? cure.command : facts.next) + "\n";
+}
+
+// One of the two sides, in JSON.
+void side(text::JsonWriter& json, std::string_view key, const std::string& command, double mean_s) {
+  json.begin_object(key).value("command", command).value("mean_s", mean_s).end();
+}
+
+std::string json_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const report::Contrast& contrast = *sides.contrast;
+  const char* answers[] = {"not slower", "slower", "unsure"};
+  text::JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-compare").value("version", 2).value("answer", answers[static_cast<int>(sides.worse)]);
+  json.value("verdict", sides.word).value("response", contrast.response);
+  side(json, "old", facts.before, sides.before);
+  side(json, "new", facts.after, sides.after);
+  if (contrast.refused.empty()) {
+    json.value("ratio", contrast.interval.estimate).value("conf_low", contrast.interval.low);
+    json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_holm);
+  } else {
+    json.value("refused", contrast.refused);
+  }
+  json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
+  json.value("seconds", facts.seconds).value("experiment", facts.experiment);
+  json.value("outputs_differ", facts.outputs).value("unfinished", facts.unfinished);
+  json.value("clock", facts.clock).value("about", facts.about);
+  json.end();
+  return json.take();
+}
+
+std::string markdown_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+  const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
+  const bool is_known = sides.contrast->refused.empty();
+  std::string out = "| old | new | old | new | difference, " + report::plain(100 * (1 - report.alpha)) +
+                    " % interval | verdict | blocks |\n|---|---|---:|---:|---|---|---:|\n|";
+  out += cell(facts.before) + cell(facts.after) + cell(is_known ? report::value_text(*sides.response, sides.before) : "-") +
+         cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
+         cell(std::to_string(sides.contrast->n)) + "\n\n";
+  if (!facts.outputs.empty()) out += text::as_markdown(text::as_line(outputs_line(facts))) + "\n\n";
+  return out + text::as_markdown(text::as_line(facts.clock)) + " " + text::as_markdown(text::as_line(facts.about)) + "\n";
+}
+
+// Blocks from the first one on that have both sides.
+uint32_t whole_blocks(const report::Samples& samples) {
+  std::map<uint32_t, int> sides;
+  for (const report::Trial& trial : samples.trials) ++sides[trial.block];
+  uint32_t whole = 0;
+  while (sides[whole] >= 2) ++whole;
+  return whole;
+}
+
+// The last declared look that has been reached; 0: none has.
+uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
+  uint32_t reached = 0;
+  for (const uint32_t look : samples.stopping.looks)
+    if (look <= blocks) reached = look;
+  return reached;
+}
+
+// Where not even the first look was reached.
+CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks, int width) {
+  const std::string why = facts.unfinished + ": " + report::plural(blocks, "block") +
+                          (looks.empty() ? "" : " of the " + std::to_string(looks[0]) + " of its first look");
+  CompareOutput out;
+  out.exit_code = 3;
+  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width);
+  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " +
+              facts.command + " --at-most 10min" + facts.arguments + "\n";
+  text::JsonWriter json;
+  json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
+  json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);
+  json.value("experiment", facts.experiment).end();
+  out.json = json.take();
+  out.markdown = "unsure: " + text::as_markdown(text::as_line(why)) + "\n";
+  return out;
+}
+
+}  // namespace
+
+Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& facts, int width) {
+  report::Samples samples = all;
+  if (all.incomplete) {
+    const uint32_t blocks = whole_blocks(all), look = last_look(all, blocks);
+    if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);
+    // What a declared look has found holds, whether there are others behind it or not.
+    samples = report::first_blocks(all, look);
+    samples.incomplete = false;
+  }
+  STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
+  const Sides sides = sides_of(report);
+  if (!sides.contrast) return bad_input("this experiment compares no two programs");
+  CompareOutput out;
+  out.exit_code = sides.worse == report::Worse::kNo ? 0 : sides.worse == report::Worse::kYes ? 1 : 3;
+  out.text = text_of(report, sides, facts, width);
+  out.json = json_of(report, sides, facts);
+  out.markdown = markdown_of(report, sides, facts);
+  return out;
+}
+
+}  // namespace stab::commands

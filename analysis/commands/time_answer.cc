@@ -1,0 +1,96 @@
+// Means are of the runs as they are; what layouts add to their spread is the report's variance component (report.h), of the CPU
+// time, since others on the machine add to the wall time.
+#include "analysis/commands/time_answer.h"
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "analysis/report/report.h"
+#include "analysis/report/report_pen.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/markup.h"
+#include "analysis/text/text_table.h"
+#include "base/printable.h"
+
+namespace stab::commands {
+namespace {
+
+// Two layouts, drawn at random, differ by less than this many standard deviations of one in 19 of 20 cases.
+constexpr double kTwoDraws = 1.96 * M_SQRT2;
+
+std::string per_cent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, share < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
+  return text;
+}
+
+struct LayoutSpread {
+  double layout = 0, run = 0;  // log standard deviations
+  uint64_t layouts = 0;
+};
+
+std::optional<LayoutSpread> layout_spread(const report::Report& report) {
+  for (const report::SpreadComponents& of : report.components)
+    if (of.response == "cpu_time" && of.run)
+      return LayoutSpread{std::sqrt(std::max(0.0, of.layout)), std::sqrt(std::max(0.0, *of.run)), of.layouts};
+  return {};
+}
+
+std::string seconds_text(double seconds) {
+  return seconds > 0 ? report::value_text({.name = "time", .unit = "s"}, seconds) : std::string("0 s");
+}
+
+std::string time_line(const char* name, const RunSummary& runs) {
+  return std::string(name) + "  " + seconds_text(runs.mean) + " +- " + seconds_text(runs.sd) + "  (median " +
+         seconds_text(runs.median) + ", " + seconds_text(runs.least) + " to " + seconds_text(runs.most) + ")";
+}
+
+std::string layout_line(const LayoutSpread& spread) {
+  return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
+         report::plural(spread.layouts, "layout") + "; runs of one layout: " + per_cent(std::expm1(spread.run)) +
+         "): two builds that differ in layout alone may differ by " + per_cent(std::expm1(kTwoDraws * spread.layout));
+}
+
+void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
+  json.begin_object(key).value("mean_s", of.mean).value("sd_s", of.sd).value("median_s", of.median);
+  json.value("min_s", of.least).value("max_s", of.most).end();
+}
+
+}  // namespace
+
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
+                               int width) {
+  if (wall.times.size() < 2) return bad_input("two runs are needed to tell how times spread, and there are " +
+                                              std::to_string(wall.times.size()));
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  const RunSummary of_wall = summary_of(wall), of_cpu = summary_of(cpu);
+  const std::optional<LayoutSpread> spread = layout_spread(report);
+  TimeOutput out;
+  out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
+             time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) + "\n\n";
+  if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
+  if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
+  out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
+  text::JsonWriter json;
+  json.begin_object().value("format", "stab-time").value("version", 1).value("command", facts.command);
+  json.value("runs", of_wall.n);
+  clock(json, "wall", of_wall);
+  clock(json, "cpu", of_cpu);
+  json.value("user_s", of_wall.user).value("system_s", of_wall.system);
+  json.value("layouts", spread ? std::optional(spread->layouts) : std::nullopt);
+  json.value("layout_log_sd", spread ? std::optional(spread->layout) : std::nullopt);
+  json.value("run_log_sd", spread ? std::optional(spread->run) : std::nullopt);
+  json.value("experiment", facts.experiment).value("unfinished", facts.unfinished).value("about", facts.about).end();
+  out.json = json.take();
+  const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
+  const auto row = [&](const char* name, const RunSummary& of) {
+    const auto text = [&](double value) { return cell(seconds_text(value)); };
+    return "|" + cell(name) + text(of.mean) + text(of.sd) + text(of.median) + text(of.least) + text(of.most) + "\n";
+  };
+  out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) + " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" +
+                 row("wall", of_wall) + row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
+  return out;
+}
+
+}  // namespace stab::commands

@@ -1,0 +1,29 @@
+// The pure part of `stabctl time`: runs of one program in, how long it takes and how that spreads out.
+#pragma once
+
+#include <string>
+
+#include "analysis/commands/timed_runs.h"
+#include "analysis/report/samples.h"
+#include "base/result.h"
+
+namespace stab::commands {
+
+struct TimeFacts {
+  std::string command;     // as the user wrote it
+  std::string about;       // a sentence: what was randomized, and what that leaves open
+  std::string unfinished;  // why it ended before its last run; empty: it didn't
+  int64_t experiment = 0;
+  std::string next;        // the command to type next
+};
+
+struct TimeOutput {
+  std::string text, json, markdown;  // JSON: "stab-time", docs/report-json.md
+};
+
+// `samples`: responses wall_time and cpu_time of one cell, whose layouts ran several times each where layout is randomized.
+// `wall` and `cpu`: the same runs. kBadInput: there are fewer than two.
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
+                               int width = 100);
+
+}  // namespace stab::commands

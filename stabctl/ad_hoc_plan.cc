@@ -1,0 +1,168 @@
+// A side of a comparison is a level whose value is the words of its command, which run = ["{side}"] takes apart again.
+#include "stabctl/ad_hoc_plan.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "plan/limits.h"
+#include "plan/parse.h"
+#include "plan/toml/toml_text.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// An array of TOML.
+std::string list_of(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "[" : ", ") + toml::toml_text(word);
+  return out + "]";
+}
+
+std::string list_of(const std::vector<int>& numbers) {
+  std::string out;
+  for (const int number : numbers) out += (out.empty() ? "[" : ", ") + std::to_string(number);
+  return out + "]";
+}
+
+std::string duration(nanoseconds time) {
+  const int64_t us = time.count() / 1000;
+  if (us % 1'000'000 == 0) return "\"" + std::to_string(us / 1'000'000) + "s\"";
+  return "\"" + (us % 1000 == 0 ? std::to_string(us / 1000) + "ms" : std::to_string(us) + "us") + "\"";
+}
+
+std::string experiment(const AdHocPlan& plan) {
+  std::string out = "[experiment]\nname = " + toml::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) +
+                    "\nreplicates = " + std::to_string(plan.looks.back()) + "\n";
+  if (plan.runs_per_seed > 1) out += "runs_per_seed = " + std::to_string(plan.runs_per_seed) + "\n";
+  // A minute has too few control blocks to tell a bias from chance, and an answer of three of them would be none.
+  if (plan.sliced) out += "blocks = \"sliced\"\nalone = \"0%\"\nresponse = \"cpu_time\"\n";
+  else if (plan.compares()) out += "response = \"wall_time\"\n";
+  else out += "response = [\"wall_time\", \"cpu_time\"]\n";
+  if (plan.randomized && plan.compares()) out += "layouts = \"matched\"\n";
+  out += "margin = " + toml::toml_text(plan.margin) + "\n";
+  if (plan.looks.size() > 1) out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
+  return out;
+}
+
+std::string factors(const AdHocPlan& plan) {
+  std::string out;
+  if (plan.compares()) out += std::string(kSideFactor) + " = [\n";
+  for (const auto& [name, commit] : plan.built.revisions)
+    out += "  { name = " + toml::toml_text(name) + ", value = " + toml::toml_text(commit) + " },\n";
+  if (plan.commands.size() > 1) {
+    const std::vector<std::string> names = names_of_sides(plan.commands);
+    for (size_t i = 0; i < plan.commands.size(); ++i)
+      out += "  { name = " + toml::toml_text(names[i]) + ", value = " + list_of(plan.commands[i].words) + " },\n";
+  }
+  if (plan.compares()) out += "]\n";
+  if (plan.randomized) {
+    out += plan.one_layout_a_run ? "code = [\"once\"]\n" : "code = [\"shuffle\"]\n";
+    const auto all = [&](auto has) { return std::all_of(plan.commands.begin(), plan.commands.end(), has); };
+    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; })) out += "stack = [\"on\"]\n";
+    out += "heap = [\"page\"]\n";
+    if (plan.epoch.count() > 0) out += "epoch = [" + duration(plan.epoch) + "]\n";
+  }
+  return out.empty() ? out : "\n[factors]\n" + out;
+}
+
+std::string program(const AdHocPlan& plan) {
+  std::vector<std::string> words{std::string("{") + kSideFactor + "}"};
+  if (plan.commands.size() == 1) {
+    words.clear();
+    for (const std::string& word : plan.commands[0].words) words.push_back(without_placeholders(word));
+  }
+  std::string out = "\n[[program]]\nname = " + toml::toml_text(plan.name) + "\n";
+  if (!plan.built.revisions.empty())
+    out += "source = { git = " + toml::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + kSideFactor +
+           "}\" }\nbuild = " + list_of({"/bin/sh", "-c", without_placeholders(plan.built.build)}) + "\n";
+  if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
+  out += "run = " + list_of(words) + "\n";
+  if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";
+  if (plan.timeout.count() > 0) out += "timeout = " + duration(plan.timeout) + "\n";
+  if (!plan.environment.empty()) {
+    std::string variables;
+    for (const std::string& one : plan.environment) {
+      const size_t equals = one.find('=');
+      variables += (variables.empty() ? "" : ", ") + toml::toml_text(one.substr(0, equals)) + " = " +
+                   toml::toml_text(without_placeholders(one.substr(equals + 1)));
+    }
+    out += "env = { " + variables + " }\n";
+  }
+  if (plan.exit != 0 || plan.same_stdout) {
+    out += "expect = { exit = " + std::to_string(plan.exit);
+    out += std::string(plan.same_stdout ? ", same_stdout = true" : "") + " }\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text_of(const AdHocPlan& plan) {
+  // These programs are somebody's own, and may use what lies in /tmp.
+  return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) +
+         "\n[machine]\nipc = \"shared\"\ntmp = \"shared\"\n" + program(plan);
+}
+
+std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands) {
+  std::vector<std::string> out;
+  for (const MeasuredCommand& one : commands) {
+    // A character of several bytes is not cut: the end is replaced where the first half of one would stay.
+    std::string name = one.shown.substr(0, plan::kMaxLevelNameBytes - 12);
+    if (name.size() < one.shown.size()) {
+      while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xc0) == 0x80) name.pop_back();
+      if (!name.empty() && static_cast<unsigned char>(name.back()) >= 0xc0) name.pop_back();
+      name += "...";
+    }
+    const std::string plain = name;
+    for (int again = 2; std::find(out.begin(), out.end(), name) != out.end(); ++again)
+      name = plain + " (" + std::to_string(again) + ")";
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::string experiment_name_of(const std::string& program) {
+  constexpr size_t kMost = 80;
+  std::string name;
+  for (const char c : std::filesystem::path(program).filename().string()) {
+    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    name += stays ? c : '_';
+  }
+  if (name.empty() || name[0] == '.') name = "program" + name;
+  return name.substr(0, kMost);
+}
+
+std::string without_placeholders(const std::string& word) {
+  std::string out;
+  for (const char c : word) {
+    out += c;
+    if (c == '{' || c == '}') out += c;
+  }
+  return out;
+}
+
+nanoseconds epoch_for(nanoseconds cpu_time) {
+  constexpr int kLayouts = 30;
+  constexpr nanoseconds kShortest = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(500);
+  return std::clamp(cpu_time / kLayouts, kShortest, kLongest);
+}
+
+std::vector<int> looks_up_to(int blocks) {
+  constexpr int kFirst = 8;
+  std::vector<int> looks;
+  for (int at = blocks; at >= kFirst || looks.empty(); at /= 2) looks.insert(looks.begin(), at);
+  return looks;
+}
+
+Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& directory) {
+  const plan::RealFiles files(directory);
+  plan::Parsed parsed = plan::parse_plan(text, "the plan", {.max_errors = 20, .files = &files});
+  if (parsed.plan) return *std::move(parsed.plan);
+  std::string faults = toml::render(parsed.errors);
+  while (faults.ends_with('\n')) faults.pop_back();
+  return bad_input("this makes no plan that can be run:\n" + faults);
+}
+
+}  // namespace stab::ctl

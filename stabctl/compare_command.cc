@@ -1,0 +1,339 @@
+// compare OLD NEW: one line instead of a plan. Both sides are tried once; from what they cost follow the clock that judges, how
+// many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the database.
+//
+// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and goes on, or
+// is planned again with wall time.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/commands/compare_answer.h"
+#include "base/absolute_path.h"
+#include "base/number_text.h"
+#include "base/shell_word.h"
+#include "base/wording.h"
+#include "stabd/engine/machine/time_slices.h"
+#include "stabd/engine/results/load_samples.h"
+#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/clock_choice.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/measured_runs.h"
+#include "stabctl/one_line_progress.h"
+#include "stabctl/preflight_choice.h"
+#include "stabctl/revisions.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
+#include "stabctl/whole_file.h"
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::nanoseconds;
+
+// Fewer blocks tell of no spread; more than these tell of differences that no margin is about.
+constexpr int kFewestBlocks = 6, kMostBlocks = 1000;
+// A comparison on its way: what the user asked, what is known so far, and the answer's facts.
+struct Comparison {
+  const Arguments& arguments;
+  const SystemClock clock{};
+  nanoseconds start{0}, most{0};
+  std::string directory{};
+  AdHocPlan plan{};
+  commands::CompareFacts facts{};
+
+  nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
+};
+
+// --- what the user may have meant ------------------------------------------------------------------------------------------------
+
+bool is_file(const std::string& word) {
+  std::error_code error;
+  return fs::exists(word, error);
+}
+
+constexpr char kUsage[] = "stabctl compare ./old ./new -- arguments of both";
+
+// Of a wrong number of sides. The command that reads recorded verdicts was called so.
+Error wrong_sides(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.words;
+  if (words.empty()) return bad_input(std::string("compare needs two sides: ") + kUsage);
+  if (words.size() == 1)
+    return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage + "; one program alone: stabctl time " +
+                     shell_word(words[0]));
+  if (!is_file(words[0]) && !is_file(words[1])) {
+    std::string verdict = "stabctl verdict";
+    for (const std::string& word : words) verdict += " " + shell_word(word);
+    return bad_input("compare takes two programs; recorded levels of a factor are compared by: " + verdict);
+  }
+  std::string better = "stabctl compare " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
+  for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
+  return bad_input("compare takes two sides, and " + in_quotes(words[2]) + " is a third; arguments of both come behind --: " + better);
+}
+
+// Two names of experiments, which `compare` took once.
+bool are_experiments(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return false;
+  return chosen_experiment(*store, arguments.words[0]) && chosen_experiment(*store, arguments.words[1]);
+}
+
+// --- two programs ------------------------------------------------------------------------------------------------------------------
+
+std::string with_arguments(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += " " + shell_word(word);
+  return out.empty() ? out : " --" + out;
+}
+
+// What the difference is a difference of.
+std::string about_of(const AdHocPlan& plan) {
+  if (plan.compares() && plan.commands.size() > 1 && plan.commands[0].words == plan.commands[1].words)
+    return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
+           (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
+  if (plan.randomized)
+    return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the difference "
+           "is the programs' and not the luck of one layout";
+  std::string which;
+  if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
+    which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) + " was not built by szc, so no layout was random: ";
+  return which + "the difference is that of these two binaries, where their code happens to lie included; built with CC=szc, the "
+                 "source's own share can be told from the layout's";
+}
+
+// How many blocks fit into what is left of the time. kBadInput: too few; with the time that would do.
+Result<int> blocks_for(const Comparison& of, nanoseconds block) {
+  const int blocks = runs_within(of.most - of.elapsed(), block, kMostBlocks);
+  if (blocks >= kFewestBlocks) return blocks;
+  // Twice the fewest, so that it doesn't end with a spread that nobody knows.
+  const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
+  char took[32];
+  std::snprintf(took, sizeof took, "%.2g", each.count());
+  return bad_input("running both sides once takes " + std::string(took) + " s, and an answer takes " + std::to_string(kFewestBlocks) +
+                   " such blocks at least; give them less to do, or " + option_of(needed));
+}
+
+// Tries both sides, and fills in the plan. The first line of the answer is about what they printed.
+Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
+  const Arguments& arguments = of.arguments;
+  for (const std::string& typed : arguments.words) {
+    STAB_TRY(MeasuredCommand command, measured_command(typed, arguments.behind, arguments.shell));
+    of.plan.commands.push_back(std::move(command));
+  }
+  std::vector<MeasuredCommand>& sides = of.plan.commands;
+  std::vector<Probe> seen;
+  std::vector<TriedProgram> programs;
+  OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
+  for (const MeasuredCommand& side : sides) {
+    progress.phase("trying " + side.shown);
+    auto once = tried(side, of.directory, arguments, of.most - of.elapsed(), stop);
+    progress.finish();
+    if (!once) return once.error();
+    programs.push_back({in_quotes(side.shown), once->busy(), once->max_rss_kib});
+    seen.push_back(*std::move(once));
+  }
+  const auto outputs = difference_of_outputs(seen[0], seen[1]);
+  of.plan.same_stdout = !outputs;
+  if (outputs) {
+    // A program that prints a time or an address prints another one each time.
+    STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
+    if (!difference_of_outputs(seen[0], again)) of.facts.outputs = *outputs;
+  }
+  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
+  of.facts.clock = choice.sentence;
+  of.plan.sliced = choice.sliced;
+  const auto cost = [&](const Probe& one) { return (choice.sliced ? one.cpu() : one.wall) + kEachTrial; };
+  STAB_TRY(const int blocks, blocks_for(of, cost(seen[0]) + cost(seen[1])));
+  of.plan.looks = looks_up_to(blocks);
+  of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
+  of.plan.epoch = epoch_for(std::min(seen[0].cpu(), seen[1].cpu()));
+  of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
+  of.plan.directory = of.directory;
+  of.plan.environment = kept_environment();
+  const std::string names[] = {experiment_name_of(sides[0].words[arguments.shell ? 2 : 0]),
+                               experiment_name_of(sides[1].words[arguments.shell ? 2 : 0])};
+  of.plan.name = names[0].substr(0, 40) + "-" + names[1].substr(0, 40);
+  of.facts.before = sides[0].shown, of.facts.after = sides[1].shown;
+  return {};
+}
+
+// --- two revisions -----------------------------------------------------------------------------------------------------------------
+
+// Arguments that are files of the repository lie beside each trial by their last name.
+void find_inputs(const std::string& root, AdHocPlan& plan) {
+  std::vector<std::string>& words = plan.commands[0].words;
+  for (size_t i = 1; i < words.size(); ++i) {
+    std::error_code error;
+    if (words[i].empty() || words[i][0] == '/' || words[i][0] == '-' || !fs::is_regular_file(root + "/" + words[i], error)) continue;
+    plan.built.inputs.push_back(words[i]);
+    words[i] = fs::path(words[i]).filename().string();
+  }
+}
+
+Status plan_revisions(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  if (arguments.behind.empty())
+    return bad_input("--build needs the program that is run, behind --: stabctl compare main HEAD --build make -- ./bench 20");
+  STAB_TRY(const Revisions revisions, revisions_of(arguments.words[0], arguments.words[1], false));
+  MeasuredCommand command;
+  command.words = arguments.behind;
+  for (const std::string& word : arguments.behind) command.shown += (command.shown.empty() ? "" : " ") + shell_word(word);
+  of.plan.commands = {command};
+  const std::string names[] = {arguments.words[0], arguments.words[1] == arguments.words[0] ? arguments.words[1] + " (2)" : arguments.words[1]};
+  of.plan.built = {revisions.root, arguments.build, {{names[0], revisions.base}, {names[1], revisions.head}}, {}};
+  find_inputs(revisions.root, of.plan);
+  of.plan.sliced = true;
+  of.plan.randomized = arguments.build.find("szc") != std::string::npos;
+  of.plan.epoch = std::chrono::milliseconds(20);
+  of.plan.looks = {10, 20, 40, 80, 160};
+  of.plan.name = experiment_name_of(command.words[0]);
+  const auto named = [](const std::string& word, const std::string& commit) {
+    const std::string shown = commit.substr(0, kShownCommit);
+    return word == shown || commit.starts_with(word) ? shown : word + " (" + shown + ")";
+  };
+  of.facts.before = named(arguments.words[0], revisions.base) + " " + command.shown;
+  of.facts.after = named(arguments.words[1], revisions.head) + " " + command.shown;
+  if (const auto changes = uncommitted_changes(revisions.root); changes && !changes->empty())
+    std::fprintf(stderr, "note: the working tree has changes that are in neither revision\n");
+  of.directory = revisions.root;
+  return {};
+}
+
+// --- the run -----------------------------------------------------------------------------------------------------------------------
+
+struct Run {
+  store::Id experiment = 0;
+  engine::RunEnd end = engine::RunEnd::kDone;
+  std::string failure;    // of the last run that failed
+  bool is_over_time = false;
+};
+
+Result<store::Id> submit(Comparison& of, engine::Engine& engine) {
+  const std::string text = text_of(of.plan);
+  STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, of.directory));
+  if (!of.arguments.save.empty()) STAB_CHECK_OK(write_whole(text, of.arguments.save));
+  return engine.submit(plan, of.directory, ::geteuid(), ::getegid());
+}
+
+// Builds and tries revisions, and chooses the clock; what is absent goes on: the experiment is ready for its blocks.
+Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine, store::Id& experiment) {
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
+  OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
+  Budget unlimited;
+  const auto name = [&](const store::TrialRow& trial) { return of.plan.built.revisions[static_cast<size_t>(trial.cell)].first; };
+  const auto chosen = choose_by_preflight(engine, experiment, progress, unlimited, stop, name);
+  progress.finish();
+  if (!chosen) return chosen.error();
+  if (chosen->end) return std::optional(Run{experiment, *chosen->end, progress.failure(), false});
+  of.facts.clock = chosen->clock.sentence;
+  if (chosen->clock.sliced) return std::optional<Run>();
+  STAB_CHECK_OK(engine.store().delete_experiment(experiment));
+  of.plan.sliced = false;
+  STAB_TRY(experiment, submit(of, engine));
+  return std::optional<Run>();
+}
+
+Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
+  Run out;
+  STAB_TRY(out.experiment, submit(of, engine));
+  if (!of.plan.built.revisions.empty()) {
+    STAB_TRY(const std::optional<Run> ended, build_and_try(of, engine, out.experiment));
+    if (ended) return *ended;
+    of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take
+  }
+  engine::StopSignal own;
+  std::optional<CaughtInterrupts> caught;
+  if (!stop) caught.emplace(own);
+  OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
+  Budget budget{of.most - of.elapsed()};
+  const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
+  progress.finish();
+  if (!end) return end.error();
+  out.end = *end, out.is_over_time = budget.is_over, out.failure = progress.failure();
+  return out;
+}
+
+// --- the answer --------------------------------------------------------------------------------------------------------------------
+
+int say(const commands::CompareOutput& output, const Arguments& arguments) {
+  const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
+  std::fputs(text.c_str(), stdout);
+  return output.exit_code;
+}
+
+Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
+  if (of.arguments.export_json.empty()) return {};
+  const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
+  STAB_TRY(const commands::TimedRuns before, runs_of(store, experiment, 0, of.facts.before, clock));
+  STAB_TRY(const commands::TimedRuns after, runs_of(store, experiment, 1, of.facts.after, clock));
+  return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
+}
+
+Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
+  commands::CompareFacts& facts = of.facts;
+  facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
+  facts.experiment = run.experiment;
+  facts.about = about_of(of.plan);
+  facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
+  if (run.end == engine::RunEnd::kStopped)
+    facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
+  STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
+  STAB_CHECK_OK(write_times(of, store, run.experiment));
+  return commands::compare_answer(samples, facts, terminal_width());
+}
+
+// The command as it was typed, without how long it may take.
+void remember_command(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  of.facts.command = "stabctl compare";
+  for (const std::string& word : arguments.words) of.facts.command += " " + shell_word(word);
+  if (!arguments.build.empty()) of.facts.command += " --build " + shell_word(arguments.build);
+  if (arguments.shell) of.facts.command += " --shell";
+  if (arguments.exit != 0) of.facts.command += " --exit " + std::to_string(arguments.exit);
+  of.facts.command += database_option(arguments);
+  of.facts.arguments = with_arguments(arguments.behind);
+}
+
+Result<commands::CompareOutput> compared(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  if (arguments.words.size() != 2) return wrong_sides(arguments);
+  STAB_TRY(of.most, time_limit(arguments));
+  STAB_CHECK_OK(check_files(arguments));
+  STAB_TRY(of.directory, absolute_path("."));
+  of.plan.comment = "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.seed = seed_of_now();
+  of.plan.exit = arguments.exit;
+  if (arguments.margin) of.plan.margin = number_text(100 * *arguments.margin) + "%";
+  remember_command(of);
+  std::optional<engine::StopSignal> stop;
+  std::optional<CaughtInterrupts> caught;
+  if (arguments.build.empty()) {
+    if (!arguments.shell && !is_file(arguments.words[0]) && !is_file(arguments.words[1]) && are_experiments(arguments))
+      return wrong_sides(arguments);
+    stop.emplace(), caught.emplace(*stop);
+    STAB_CHECK_OK(plan_programs(of, *stop));
+  } else {
+    STAB_CHECK_OK(plan_revisions(of));
+  }
+  STAB_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(arguments, of.clock));
+  STAB_TRY(const Run ran, run(of, *engine, stop ? &*stop : nullptr));
+  if (ran.end == engine::RunEnd::kRejected || ran.end == engine::RunEnd::kGaps)
+    return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
+  return answer(of, engine->store(), ran);
+}
+
+}  // namespace
+
+int compare_command(const Arguments& arguments) {
+  Comparison of{.arguments = arguments};
+  of.start = of.clock.monotonic_raw();
+  const auto output = compared(of);
+  return output ? say(*output, arguments) : complain_of_no_answer(output.error());
+}
+
+}  // namespace stab::ctl

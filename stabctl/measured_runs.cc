@@ -1,0 +1,129 @@
+// How a command is tried here is how trials run it: the same environment, the same directory.
+#include "stabctl/measured_runs.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/printable.h"
+#include "base/wording.h"
+#include "stabd/engine/build/builds.h"
+#include "stabctl/clock_choice.h"
+#include "stabctl/whole_file.h"
+#include "plan/toml/units.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// What programs are told of where they are, as trials are (engine/trial/trial_setup.cc).
+std::vector<std::string> environment_of(const std::string& directory) {
+  std::vector<std::string> out{std::string("PATH=") + engine::kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
+  for (std::string& one : kept_environment()) out.push_back(std::move(one));
+  return out;
+}
+
+// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each time.
+Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, nanoseconds most,
+                            const engine::StopSignal& stop) {
+  constexpr nanoseconds kShort = std::chrono::seconds(1);
+  constexpr int kTimes = 5;
+  const std::vector<std::string> environment = environment_of(directory);
+  STAB_TRY(Probe busiest, probe(command.words, directory, environment, most, stop));
+  for (int again = 1; again < kTimes && busiest.busy() < kLeastBusy && busiest.wall < kShort && busiest.status == 0; ++again) {
+    STAB_TRY(Probe next, probe(command.words, directory, environment, most, stop));
+    if (next.busy() > busiest.busy()) busiest = std::move(next);
+  }
+  return busiest;
+}
+
+}  // namespace
+
+Result<nanoseconds> time_limit(const Arguments& arguments) {
+  if (arguments.at_most.empty()) return nanoseconds(std::chrono::minutes(1));
+  const auto found = toml::parse_duration(arguments.at_most);
+  if (!found || found->count() <= 0)
+    return bad_input("--at-most '" + arguments.at_most + "' is no time; write 90s, 10min or 1h");
+  return *found;
+}
+
+Status check_files(const Arguments& arguments) {
+  for (const std::string* path : {&arguments.save, &arguments.export_json})
+    if (!path->empty()) STAB_CHECK_OK(check_writable(*path));
+  return {};
+}
+
+std::vector<std::string> kept_environment() {
+  const char* libraries = std::getenv("LD_LIBRARY_PATH");
+  if (!libraries || !*libraries) return {};
+  return {std::string("LD_LIBRARY_PATH=") + libraries};
+}
+
+Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
+                    const engine::StopSignal& stop) {
+  STAB_TRY(Probe seen, busiest_probe(command, directory, most, stop));
+  const std::string failure = failure_of(seen, arguments.exit);
+  if (failure.empty()) return seen;
+  std::string message = "'" + command.shown + "' " + failure;
+  if (!seen.errors.empty()) message += "; its standard error ends with:\n" + printable(seen.errors);
+  else message += ", and printed nothing to standard error";
+  if (WIFEXITED(seen.status))
+    message += "\nif that is how it should end: --exit " + std::to_string(WEXITSTATUS(seen.status));
+  return bad_input(message);
+}
+
+nanoseconds timeout_for(nanoseconds wall) {
+  constexpr int kTimes = 20;
+  constexpr nanoseconds kLeast = std::chrono::minutes(1);
+  return std::max(kLeast, wall * kTimes);
+}
+
+int runs_within(nanoseconds left, nanoseconds each, int most) {
+  constexpr double kPlannedShare = 0.85;
+  const double runs = kPlannedShare * static_cast<double>(left.count()) / static_cast<double>(std::max<int64_t>(1, each.count()));
+  return static_cast<int>(std::clamp<double>(runs, 0, most));
+}
+
+std::string option_of(std::chrono::duration<double> time) {
+  const double seconds = time.count();
+  if (seconds <= 90) return "--at-most " + std::to_string(10 * static_cast<int>(std::ceil(seconds / 10))) + "s";
+  return "--at-most " + std::to_string(static_cast<int>(std::ceil(seconds / 60))) + "min";
+}
+
+uint64_t seed_of_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
+                                    RunClock clock) {
+  STAB_TRY(const std::vector<store::TrialRow> trials,
+           store.trials(experiment, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
+  commands::TimedRuns out{.command = command, .times = {}, .user = {}, .system = {}, .exit_codes = {}};
+  constexpr double kSecond = 1e9;
+  for (const store::TrialRow& trial : trials) {
+    if (trial.cell != cell) continue;
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    if (!outcome.wall_ns || !outcome.user_ns || !outcome.system_ns) continue;
+    const auto cpu = static_cast<double>(*outcome.user_ns + *outcome.system_ns);
+    out.times.push_back((clock == RunClock::kCpu ? cpu : static_cast<double>(*outcome.wall_ns)) / kSecond);
+    out.user.push_back(static_cast<double>(*outcome.user_ns) / kSecond);
+    out.system.push_back(static_cast<double>(*outcome.system_ns) / kSecond);
+    out.exit_codes.push_back(outcome.exit_status.value_or(0));
+  }
+  return out;
+}
+
+Error no_runs(store::Store& store, store::Id experiment, engine::RunEnd end, const std::string& failure) {
+  if (end == engine::RunEnd::kRejected) {
+    const auto row = store.experiment(experiment);
+    if (!row) return row.error();
+    return {ErrorCode::kBadInput, printable(row->failure), {}};
+  }
+  return {ErrorCode::kBadInput, "runs failed again and again; the last one: " + printable(failure), {}};
+}
+
+}  // namespace stab::ctl

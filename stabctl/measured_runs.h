@@ -1,0 +1,54 @@
+// What compare and time share: trying a command once, and reading the runs of an experiment as plain numbers.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "analysis/commands/timed_runs.h"
+#include "base/result.h"
+#include "stabd/engine/experiment/engine.h"
+#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/arguments.h"
+#include "stabctl/measured_command.h"
+#include "stabctl/probe.h"
+#include "store/store.h"
+
+namespace stab::ctl {
+
+// --at-most; a minute where it isn't given.
+Result<std::chrono::nanoseconds> time_limit(const Arguments& arguments);
+
+// Whether the files that the arguments name can be written, so that nobody waits a minute for nothing.
+Status check_files(const Arguments& arguments);
+
+// What of the user's own environment programs keep in trials, as a plan's `env`: where libraries are.
+std::vector<std::string> kept_environment();
+
+// One run of it, where and as trials run; of several where it is short, as the machine's noise is large then. kBadInput: it did not end with the status that the arguments ask for; with the last
+// lines that it printed to standard error.
+Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
+                    std::chrono::nanoseconds most, const engine::StopSignal& stop);
+
+// "600 s" of a run that takes so long alone, as a plan's timeout: busy machines slow down everything.
+std::chrono::nanoseconds timeout_for(std::chrono::nanoseconds wall);
+
+// What a trial costs beside its program: a directory, a process, a row of the database.
+inline constexpr std::chrono::nanoseconds kEachTrial = std::chrono::milliseconds(25);
+// How many runs of `each` are planned for what is left of the time: not all of it, as machines get busier.
+int runs_within(std::chrono::nanoseconds left, std::chrono::nanoseconds each, int most);
+// "--at-most" of so much time, in round figures.
+std::string option_of(std::chrono::duration<double> time);
+
+// A draw of its own for each comparison.
+uint64_t seed_of_now();
+
+enum class RunClock { kWall, kCpu };
+// Of the recorded trials of one cell, in the order of the schedule.
+Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
+                                    RunClock clock);
+
+// "no answer: ..." of an experiment that was rejected or has gaps, with what its runs said.
+Error no_runs(store::Store& store, store::Id experiment, engine::RunEnd end, const std::string& failure);
+
+}  // namespace stab::ctl

@@ -1,0 +1,183 @@
+// The program is started without an engine: an answer about it is wanted before there is a plan. What the kernel has counted of it
+// is read while it is a zombie.
+#include "stabctl/probe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/printable.h"
+#include "base/wording.h"
+#include "stabd/engine/machine/ledger.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+std::string read_from(int fd, off_t from, size_t most) {
+  std::string text(most, '\0');
+  const ssize_t got = ::pread(fd, text.data(), most, from);
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return text;
+}
+
+off_t size_of(int fd) {
+  struct stat info;
+  return ::fstat(fd, &info) == 0 ? info.st_size : 0;
+}
+
+// The last lines, ten at most.
+std::string last_lines(int fd) {
+  constexpr off_t kMost = 4096;
+  constexpr int kLines = 10;
+  const off_t size = size_of(fd);
+  std::string text = read_from(fd, std::max<off_t>(0, size - kMost), static_cast<size_t>(kMost));
+  while (text.ends_with('\n')) text.pop_back();
+  size_t at = text.size();
+  for (int lines = 0; lines < kLines && at != std::string::npos && at > 0; ++lines) at = text.rfind('\n', at - 1);
+  return at == std::string::npos || at == 0 ? text : text.substr(at + 1);
+}
+
+class SpawnSettings {
+ public:
+  SpawnSettings(int in, int out, int errors, const std::string& directory) {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+    ::posix_spawn_file_actions_adddup2(&actions, errors, 2);
+    ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+    ::posix_spawnattr_init(&attributes);
+    // Its own group, so that what it has started is killed with it; ignored signals would stay ignored.
+    sigset_t defaults;
+    ::sigemptyset(&defaults);
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&defaults, signal);
+    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+// False: it was killed, as its time was over or somebody asked.
+bool wait_until_over(pid_t pid, nanoseconds most, const engine::StopSignal& stop) {
+  const SystemClock clock;
+  const UniqueFd over(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const nanoseconds end = clock.monotonic_raw() + most;
+  for (;;) {
+    const nanoseconds left = end - clock.monotonic_raw();
+    if (left.count() <= 0 || stop.asked()) break;
+    pollfd ready{over.get(), POLLIN, 0};
+    const auto ms = std::min<int64_t>(100, std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1);
+    if (::poll(&ready, 1, static_cast<int>(ms)) > 0) return true;
+  }
+  ::kill(-pid, SIGKILL);
+  return false;
+}
+
+}  // namespace
+
+double Probe::busy() const {
+  const double on = std::chrono::duration<double>(cpu()).count();
+  const double all = std::chrono::duration<double>(wall).count(), had = std::chrono::duration<double>(wall - delay).count();
+  if (all <= 0) return 1;
+  // The delay is that of its first thread: of a program with several it says nothing.
+  const double share = on / all;
+  return share >= 1 || had <= 0 ? share : std::max(share, std::min(1.0, on / had));
+}
+
+Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
+                    const std::vector<std::string>& environment, nanoseconds most, const engine::StopSignal& stop) {
+  Probe out;
+  const UniqueFd in(::open("/dev/null", O_RDONLY | O_CLOEXEC)), errors(::memfd_create("probe", MFD_CLOEXEC));
+  out.out.reset(::memfd_create("probe", MFD_CLOEXEC));
+  if (!in || !errors || !out.out) return system_error("make a file in memory", errno);
+  const SpawnSettings settings(in.get(), out.out.get(), errors.get(), directory);
+  std::vector<std::string> copy = words, variables = environment;
+  std::vector<char*> argv, envp;
+  for (std::string& word : copy) argv.push_back(word.data());
+  for (std::string& variable : variables) envp.push_back(variable.data());
+  argv.push_back(nullptr), envp.push_back(nullptr);
+  const SystemClock clock;
+  const nanoseconds start = clock.monotonic_raw();
+  pid_t pid = 0;
+  const int failed = ::posix_spawn(&pid, words[0].c_str(), &settings.actions, &settings.attributes, argv.data(), envp.data());
+  if (failed == ENOEXEC)
+    return bad_input(in_quotes(words[0]) + " is no program of this machine; a script begins with a line such as #!/bin/sh");
+  if (failed != 0) return bad_input(in_quotes(words[0]) + " can't be started: " + std::strerror(failed));
+  const bool is_over = wait_until_over(pid, most, stop);
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  out.wall = clock.monotonic_raw() - start;
+  out.delay = nanoseconds(engine::run_delay_ns_of(host::Roots(), pid).value_or(0));
+  rusage used{};
+  while (::wait4(pid, &out.status, 0, &used) < 0 && errno == EINTR) {
+  }
+  // What it has left behind is nobody's any more.
+  ::kill(-pid, SIGKILL);
+  out.user = of(used.ru_utime), out.system = of(used.ru_stime);
+  out.max_rss_kib = used.ru_maxrss;
+  out.errors = last_lines(errors.get());
+  if (!is_over && stop.asked()) return Error{ErrorCode::kUnavailable, "interrupted", {}};
+  if (!is_over)
+    return Error{ErrorCode::kUnavailable,
+                 in_quotes(words[0]) + " was still running after " +
+                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +
+                     " s; give it less to do, or more time with --at-most",
+                 {}};
+  return out;
+}
+
+std::string failure_of(const Probe& probe, int expected) {
+  if (WIFSIGNALED(probe.status)) {
+    const char* name = ::sigabbrev_np(WTERMSIG(probe.status));
+    return "was killed by " + (name ? "SIG" + std::string(name) : "signal " + std::to_string(WTERMSIG(probe.status)));
+  }
+  const int code = WEXITSTATUS(probe.status);
+  return code == expected ? std::string() : "ended with exit status " + std::to_string(code);
+}
+
+std::optional<std::string> difference_of_outputs(const Probe& a, const Probe& b) {
+  constexpr size_t kChunk = 1 << 16, kShown = 60;
+  const off_t size = std::max(size_of(a.out.get()), size_of(b.out.get()));
+  size_t line = 1;
+  off_t start = 0;  // of the line that is compared
+  for (off_t at = 0; at < size; at += static_cast<off_t>(kChunk)) {
+    const std::string first = read_from(a.out.get(), at, kChunk), second = read_from(b.out.get(), at, kChunk);
+    const auto [x, y] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
+    const size_t same = static_cast<size_t>(x - first.begin());
+    for (size_t i = 0; i < same; ++i)
+      if (first[i] == '\n') ++line, start = at + static_cast<off_t>(i) + 1;
+    if (x == first.end() && y == second.end()) continue;
+    const auto shown = [&](const Probe& of) {
+      const std::string text = read_from(of.out.get(), start, kShown + 1);
+      return text.empty() ? std::string("nothing") : in_quotes(one_line(text.substr(0, text.find('\n'))), kShown);
+    };
+    return "line " + std::to_string(line) + ": " + shown(a) + " against " + shown(b);
+  }
+  return {};
+}
+
+}  // namespace stab::ctl

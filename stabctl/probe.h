@@ -1,0 +1,42 @@
+// Probe: one run of a command, before it is measured: what it costs, what it prints, how it ends, and whether CPU time is its cost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "stabd/engine/experiment/stop_signal.h"
+
+namespace stab::ctl {
+
+struct Probe {
+  std::chrono::nanoseconds wall{0};
+  std::chrono::nanoseconds user{0}, system{0};
+  std::chrono::nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
+  int64_t max_rss_kib = 0;
+  int status = 0;           // as waitpid gives it
+  UniqueFd out;             // what it printed, a file in memory
+  std::string errors;       // the last lines of its standard error
+
+  std::chrono::nanoseconds cpu() const { return user + system; }
+  // The share of its time that it was on a CPU: below 1 it waited, above it used several. The time that it had to wait for a CPU
+  // is left out.
+  double busy() const;
+};
+
+// In `directory`, with standard input from /dev/null and the environment that trials have. kUnavailable: it was still running
+// after `most`, or it was interrupted, and was killed. kBadInput: it can't be started.
+Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
+                    const std::vector<std::string>& environment, std::chrono::nanoseconds most, const engine::StopSignal& stop);
+
+// "exit status 3", "killed by SIGSEGV"; empty: it returned `expected`.
+std::string failure_of(const Probe& probe, int expected);
+
+// Where two runs printed something else: "line 3: 'a' against 'b'". Absent: they printed the same.
+std::optional<std::string> difference_of_outputs(const Probe& a, const Probe& b);
+
+}  // namespace stab::ctl

@@ -1,0 +1,120 @@
+// time PROGRAM: how long one program takes. Runs are an experiment of one cell; where szc has built the program, each layout is
+// drawn for a run and run once more, so that what layouts do can be told from what the machine does.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/commands/time_answer.h"
+#include "base/absolute_path.h"
+#include "base/shell_word.h"
+#include "stabd/engine/results/load_samples.h"
+#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/measured_runs.h"
+#include "stabctl/one_line_progress.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
+#include "stabctl/whole_file.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kFewestRuns = 2, kMostRuns = 100;
+
+struct Timing {
+  const Arguments& arguments;
+  const SystemClock clock{};
+  nanoseconds start{0}, most{0};
+  std::string directory{};
+  AdHocPlan plan{};
+  commands::TimeFacts facts{};
+  nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
+};
+
+std::string about_of(const AdHocPlan& plan) {
+  if (plan.randomized)
+    return "built by szc: code, stack and heap of each layout are drawn at random, and each layout runs twice";
+  return "this is one binary in one layout: how far another link of it would move its time is not known; build it with CC=szc to "
+         "see that";
+}
+
+// Tries it once, and fills in the plan.
+Status plan_runs(Timing& of, const engine::StopSignal& stop) {
+  const Arguments& arguments = of.arguments;
+  const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
+  STAB_TRY(const MeasuredCommand command, measured_command(arguments.words[0], behind, arguments.shell));
+  OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
+  progress.phase("trying " + command.shown);
+  const auto seen = tried(command, of.directory, arguments, of.most, stop);
+  progress.finish();
+  if (!seen) return seen.error();
+  const nanoseconds each = seen->wall + kEachTrial;
+  const int runs = runs_within(of.most - of.elapsed(), each, kMostRuns);
+  if (runs < kFewestRuns)
+    return bad_input("a run takes " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(each).count() + 1) +
+                     " s, and two are needed; give it less to do, or " + option_of(of.elapsed() + 4.0 * each));
+  of.plan.randomized = !arguments.shell && command.szc.code && runs >= 2 * kFewestRuns;
+  of.plan.one_layout_a_run = true;
+  of.plan.runs_per_seed = of.plan.randomized ? 2 : 1;
+  of.plan.looks = {of.plan.randomized ? runs / 2 : runs};
+  of.plan.timeout = timeout_for(seen->wall);
+  of.plan.directory = of.directory;
+  of.plan.environment = kept_environment();
+  of.plan.exit = arguments.exit;
+  of.plan.name = experiment_name_of(command.words[arguments.shell ? 2 : 0]);
+  of.plan.commands = {command};
+  of.facts.command = command.shown;
+  of.facts.about = about_of(of.plan);
+  return {};
+}
+
+Result<commands::TimeOutput> timed(Timing& of) {
+  const Arguments& arguments = of.arguments;
+  if (arguments.words.empty()) return bad_input("time needs a program: stabctl time ./prog arguments");
+  STAB_TRY(of.most, time_limit(arguments));
+  STAB_CHECK_OK(check_files(arguments));
+  STAB_TRY(of.directory, absolute_path("."));
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
+  of.plan.comment = "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.seed = seed_of_now();
+  STAB_CHECK_OK(plan_runs(of, stop));
+  const std::string text = text_of(of.plan);
+  STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, of.directory));
+  if (!arguments.save.empty()) STAB_CHECK_OK(write_whole(text, arguments.save));
+  STAB_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(arguments, of.clock));
+  STAB_TRY(const store::Id experiment, engine->submit(plan, of.directory, ::geteuid(), ::getegid()));
+  OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
+  Budget budget{of.most - of.elapsed()};
+  const auto end = run_within(*engine, experiment, progress, budget, stop);
+  progress.finish();
+  if (!end) return end.error();
+  store::Store& store = engine->store();
+  if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps) return no_runs(store, experiment, *end, progress.failure());
+  if (*end == engine::RunEnd::kStopped) of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
+  of.facts.experiment = experiment;
+  of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
+  STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
+  STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
+  if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));
+  return commands::time_answer(samples, wall, cpu, of.facts, terminal_width());
+}
+
+}  // namespace
+
+int time_command(const Arguments& arguments) {
+  Timing of{.arguments = arguments};
+  of.start = of.clock.monotonic_raw();
+  const auto output = timed(of);
+  if (!output) return complain(output.error());
+  std::fputs((arguments.json ? output->json : arguments.format == "markdown" ? output->markdown : output->text).c_str(), stdout);
+  return kExitDone;
+}
+
+}  // namespace stab::ctl

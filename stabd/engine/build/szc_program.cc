@@ -1,0 +1,48 @@
+// Looks through the section headers of an ELF file for the names that the pass and post-link give to their sections.
+#include "stabd/engine/build/szc_program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "runtime/stab_abi.h"
+
+namespace stab::engine {
+namespace {
+
+constexpr size_t kMostSections = 1 << 16, kMostNames = 1 << 24;
+
+bool read_at(int fd, void* out, size_t bytes, uint64_t offset) {
+  return ::pread(fd, out, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+}  // namespace
+
+SzcProgram szc_program(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Elf64_Ehdr header{};
+  if (!file || !read_at(file.get(), &header, sizeof header, 0)) return {};
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return {};
+  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections || header.e_shstrndx >= header.e_shnum) return {};
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  if (!read_at(file.get(), sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return {};
+  const Elf64_Shdr& table = sections[header.e_shstrndx];
+  if (table.sh_size > kMostNames) return {};
+  std::string names(table.sh_size, '\0');
+  if (!read_at(file.get(), names.data(), names.size(), table.sh_offset)) return {};
+  SzcProgram out;
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_name >= names.size()) continue;
+    const std::string_view name = names.c_str() + section.sh_name;
+    out.code |= name == abi::kCodeSection;
+    out.stack |= name == abi::kPadsSection && section.sh_size > 0;
+  }
+  return out;
+}
+
+}  // namespace stab::engine

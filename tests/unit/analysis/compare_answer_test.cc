@@ -1,0 +1,184 @@
+// What `stabctl compare` and `stabctl time` say: word for word in tests/golden/analysis, and the exit status of each answer.
+#include "analysis/commands/compare_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/commands/time_answer.h"
+#include "analysis/report/contrasts.h"
+#include "tests/unit/analysis/golden.h"
+#include "tests/unit/analysis/made_sliced.h"
+
+namespace stab::analysis {
+namespace {
+
+using namespace commands;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+report::Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
+  Rng rng(7);
+  return sliced_blocks(rng, {.blocks = blocks, .alone_each = 0, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
+}
+
+// Of 32 planned blocks so many have run when it was stopped, the last of them on one side alone.
+report::Samples cut_off(uint32_t blocks) {
+  report::Samples samples = made(0.03, 0.0035, blocks + 1);
+  samples.trials.pop_back();
+  samples.incomplete = true;
+  samples.stopping = {.rule = report::StoppingRule::kLooks, .spending = statistics::Spending::kPocock, .looks = {8, 16, 32}};
+  return samples;
+}
+
+CompareFacts facts() {
+  return {.before = "./old 20",
+          .after = "./new 20",
+          .clock = "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of its time)",
+          .about = "the difference is that of these two binaries",
+          .outputs = "",
+          .unfinished = "",
+          .seconds = 38,
+          .experiment = 12,
+          .next = "stabctl report 12 --html compare.html",
+          .command = "stabctl compare ./old ./new",
+          .arguments = " -- 20"};
+}
+
+CompareOutput answered(const report::Samples& samples, const CompareFacts& of = facts()) {
+  const auto output = compare_answer(samples, of);
+  EXPECT_TRUE(output) << output.error().text();
+  return output ? *output : CompareOutput{};
+}
+
+TEST(CompareAnswer, IsOneScreenForEachVerdict) {
+  CompareFacts differs = facts(), cut = facts();
+  differs.outputs = "line 3: 'a' against 'b'";
+  cut.unfinished = "the time was over before its last look";
+  std::string all;
+  for (const auto& [title, samples, of] : {std::tuple{"slower", made(0.03), facts()}, {"faster", made(-0.03), facts()},
+                                           {"same", made(0), facts()}, {"unsure", made(0.012, 0.02, 12), facts()},
+                                           {"other outputs", made(0.03), differs}, {"cut off", made(0.012, 0.02, 12), cut}})
+    all += std::string("== ") + title + "\n" + answered(samples, of).text;
+  all += "== no look\n" + answered(cut_off(6), cut).text;
+  expect_golden("compare_answers.txt", all);
+}
+
+TEST(CompareAnswer, EndsAsTheGateDoes) {
+  EXPECT_EQ(answered(made(0.03)).exit_code, 1);
+  EXPECT_EQ(answered(made(-0.03)).exit_code, 0);
+  EXPECT_EQ(answered(made(0)).exit_code, 0);
+  EXPECT_EQ(answered(made(0.012, 0.02, 12)).exit_code, 3);
+  EXPECT_EQ(answered(cut_off(6)).exit_code, 3);
+}
+
+TEST(CompareAnswer, JsonAndMarkdownSayTheSame) {
+  const CompareOutput output = answered(made(0.03));
+  const nlohmann::json json = nlohmann::json::parse(output.json);
+  EXPECT_EQ(json["format"], "stab-compare");
+  EXPECT_EQ(json["answer"], "slower");
+  EXPECT_NEAR(json["new"]["mean_s"].get<double>() / json["old"]["mean_s"].get<double>(), json["ratio"].get<double>(), 1e-9);
+  EXPECT_GT(json["conf_low"].get<double>(), 1.02);
+  EXPECT_THAT(output.markdown, HasSubstr("| slower | 30 |"));
+  EXPECT_THAT(output.markdown, StartsWith("| old | new |"));
+}
+
+TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
+  const std::string text = answered(made(0.012, 0.02, 12)).text;
+  EXPECT_THAT(text, HasSubstr(" blocks would tell (now 12)"));
+  EXPECT_THAT(text, HasSubstr("next: stabctl compare ./old ./new --at-most "));
+  EXPECT_THAT(text, EndsWith(" -- 20\n"));
+}
+
+TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
+  const CompareOutput cut = answered(cut_off(20));
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.text, HasSubstr("; 16 blocks, "));
+  EXPECT_THAT(answered(cut_off(6)).text, HasSubstr("6 blocks of the 8 of its first look"));
+}
+
+TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {
+  report::Samples samples = made(0.03);
+  samples.factors[0] = {"code", {"off"}, true, 0, {true}};
+  for (report::Trial& trial : samples.trials) trial.fixed_code = true, trial.layout = trial.levels[1];
+  EXPECT_THAT(answered(samples).text, HasSubstr("unsure: one layout a side"));
+  samples.factors[1].name = report::kBinaryFactor;
+  EXPECT_EQ(answered(samples).exit_code, 1);
+}
+
+TEST(CompareAnswer, OtherOutputsComeFirst) {
+  CompareFacts of = facts();
+  of.outputs = "line 3: 'a' against 'b'";
+  EXPECT_THAT(answered(made(0), of).text, StartsWith("the two sides print something else, line 3: 'a' against 'b'"));
+}
+
+// Eight layouts, two runs each.
+report::Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
+  report::Samples samples;
+  samples.experiment = "prog";
+  samples.workloads = {"prog"};
+  samples.factors = {{"code", {"once"}, true, 0, {false}}};
+  samples.responses = {{.name = "wall_time", .unit = "s"}, {.name = "cpu_time", .unit = "s"}};
+  const double of_layout[] = {0, 0.02, -0.01, 0.015, -0.02, 0.005, 0.01, -0.015};
+  for (uint32_t layout = 0; layout < 8; ++layout)
+    for (uint32_t run = 0; run < 2; ++run) {
+      const double cpu_s = 0.5 * std::exp(of_layout[layout] + 0.001 * (run == 0 ? 1 : -1) * (layout % 3)), wall_s = 1.02 * cpu_s;
+      report::Trial trial;
+      trial.levels = {0};
+      trial.block = layout;
+      trial.order = 2 * layout + run;
+      trial.seed = trial.layout = layout + 1;
+      trial.values = {wall_s, cpu_s};
+      samples.trials.push_back(trial);
+      for (auto [runs, time] : {std::pair{&wall, wall_s}, {&cpu, cpu_s}}) {
+        runs->times.push_back(time);
+        runs->user.push_back(cpu_s - 0.01);
+        runs->system.push_back(0.01);
+        runs->exit_codes.push_back(0);
+      }
+    }
+  samples.planned = 16;
+  return samples;
+}
+
+TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
+  TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
+  const report::Samples samples = runs_of_layouts(wall, cpu);
+  const TimeFacts of{.command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
+  const auto output = time_answer(samples, wall, cpu, of);
+  ASSERT_TRUE(output) << output.error().text();
+  expect_golden("time_answer.txt", output->text + "==\n" + output->markdown);
+  const nlohmann::json json = nlohmann::json::parse(output->json);
+  EXPECT_EQ(json["runs"], 16);
+  EXPECT_EQ(json["layouts"], 8);
+  EXPECT_NEAR(json["layout_log_sd"].get<double>(), 0.0146, 0.002);
+  EXPECT_NEAR(json["wall"]["mean_s"].get<double>(), 0.51, 0.01);
+}
+
+TEST(TimeAnswer, OneRunHasNoSpread) {
+  TimedRuns one{.command = "./prog", .times = {1.0}, .user = {1.0}, .system = {0.0}, .exit_codes = {0}};
+  EXPECT_FALSE(time_answer(report::Samples(), one, one, {}));
+}
+
+TEST(HyperfineJson, HasWhatItsReadersLookFor) {
+  const TimedRuns runs{.command = "./a \"b\"", .times = {1, 2, 4}, .user = {1, 1, 1}, .system = {0, 0.5, 1}, .exit_codes = {0, 0, 0}};
+  const nlohmann::json json = nlohmann::json::parse(hyperfine_json({runs, {.command = "none", .times = {}, .user = {}, .system = {}, .exit_codes = {}}}));
+  ASSERT_EQ(json["results"].size(), 1u);
+  const nlohmann::json& one = json["results"][0];
+  EXPECT_EQ(one["command"], "./a \"b\"");
+  EXPECT_DOUBLE_EQ(one["mean"].get<double>(), 7.0 / 3);
+  EXPECT_DOUBLE_EQ(one["median"].get<double>(), 2);
+  EXPECT_DOUBLE_EQ(one["min"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(one["max"].get<double>(), 4);
+  EXPECT_DOUBLE_EQ(one["user"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(one["system"].get<double>(), 0.5);
+  EXPECT_EQ(one["times"].size(), 3u);
+  EXPECT_EQ(one["exit_codes"].size(), 3u);
+}
+
+}  // namespace
+}  // namespace stab::analysis
