@@ -4,6 +4,7 @@
 #include "stabctl/analysis_commands.h"
 #include "stabctl/commands.h"
 #include "stabctl/deputy_command.h"
+#include "stabctl/explain_command.h"
 
 namespace stab::ctl {
 namespace {
@@ -490,6 +491,29 @@ std::vector<CommandRow> rows() {
                      "exit status 0: not worse, 1: a regression, 3: unsure, 2: no answer"},
                     {"git bisect run stabctl gate v1.0..HEAD --bisect", "the commit that made it slower than v1.0"}},
        .run = gate_command,
+       .answers_with_1 = true},
+      {.words = "explain",
+       .help = "OLD NEW: is the difference of two programs their code, or the place where it lies?",
+       .operands = {{.name = "programs",
+                     .target = &A::words,
+                     .help = "two programs that szc built, and behind -- the arguments of both",
+                     .offers = Offers::kFiles,
+                     .count = {2, 1000}}},
+       .options = {{.name = "--at-most",
+                    .target = &A::at_most,
+                    .help = "how long it may take; default: 10min",
+                    .takes = "TIME"},
+                   {.name = "--margin",
+                    .target = &A::margin,
+                    .help = "the smallest difference that matters, as a share; default: 1%",
+                    .range = {{0, 1}},
+                    .share = true},
+                   database(),
+                   json(),
+                   quiet()},
+       .examples = {{"stabctl explain ./old ./new -- input.dat",
+                     "code, place, both or nothing, each with its size; of a place the functions"}},
+       .run = explain_command,
        .answers_with_1 = true},
       {.words = "bisect",
        .help = "GOOD..BAD: which commit made it slower? by the stab-gate.toml of this repository",

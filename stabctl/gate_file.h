@@ -8,8 +8,8 @@
 
 namespace stab::ctl {
 
-// The plan that compares both revisions. `given`: --plan; empty: the file at the repository's root. Paths in it are relative to the
-// root, wherever it lies. kBadInput names the file's faults and their places; its warnings go to stderr.
+// The plan that compares both revisions. `given`: --plan; empty: the file at the repository's root. Paths in it are relative to
+// the root, wherever it lies. kBadInput names the file's faults and their places; its warnings go to stderr.
 Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes = {});
 
 struct GateFile {

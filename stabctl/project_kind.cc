@@ -195,7 +195,7 @@ Result<Project> project_in(const std::string& folder) {
   for (const Teller& teller : kTellers) {
     std::error_code failed;
     if (!fs::is_regular_file(here / teller.file, failed)) continue;
-    Project project{teller.tool, teller.file, as_name(fs::absolute(here).lexically_normal().filename().string()),
+    Project project{teller.tool, teller.file, as_name(fs::weakly_canonical(here, failed).filename().string()),
                     "",          false,       has_two_commits(here)};
     project.program = program_in(teller.tool, beginning_of(here / teller.file));
     // With paths in it or words of make it is nothing that can be run.

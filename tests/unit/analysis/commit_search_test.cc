@@ -68,7 +68,8 @@ TEST(CommitSearch, WhatHasNoAnswerWidensTheEndAndNothingElse) {
     const size_t count = 1 + rng.below(40), culprit = 1 + rng.below(count);
     Commits commits = one_step(count, culprit);
     for (size_t at = 1; at < count; ++at)
-      if (rng.below(3) == 0) commits[at] = rng.below(2) == 0 ? commands::CommitFinding::kUnsure : commands::CommitFinding::kNotBuilt;
+      if (rng.below(3) == 0)
+        commits[at] = rng.below(2) == 0 ? commands::CommitFinding::kUnsure : commands::CommitFinding::kNotBuilt;
     const Ended ended = search(commits);
     EXPECT_LT(ended.not_slower, culprit);
     EXPECT_GE(ended.slower, culprit);

@@ -1,0 +1,282 @@
+// The first line is the answer, as a sentence. What follows are its three effects, the functions, what to do, and how often
+// such an answer is wrong.
+#include "analysis/commands/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/report/report_pen.h"
+#include "analysis/text/json_writer.h"
+#include "analysis/text/text_table.h"
+
+namespace stab::commands {
+namespace {
+
+using Align = text::TextTable::Align;
+
+std::string percent_of(double log_ratio) { return text::ratio_text(std::exp(log_ratio)); }
+
+std::string bound(double log_ratio) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%+.2f", 100 * std::expm1(log_ratio));
+  return text.data();
+}
+
+template <typename Effect>
+std::string interval_of(const Effect& effect) {
+  return "[" + bound(effect.low) + ", " + bound(effect.high) + "] %";
+}
+
+std::string share_text(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
+
+// "2.69 % slower"
+std::string change(double log_ratio) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.2f %% %s", std::abs(100 * std::expm1(log_ratio)),
+                log_ratio < 0 ? "faster" : "slower");
+  return text.data();
+}
+
+const statistics::PlaceAnswer* places_of(const Explanation& all) {
+  return all.search && all.search->answer ? &*all.search->answer : nullptr;
+}
+
+std::vector<size_t> found_functions(const statistics::PlaceAnswer& places) {
+  std::vector<size_t> out;
+  for (size_t f = 0; f < places.functions.size(); ++f)
+    if (places.functions[f].is_found) out.push_back(f);
+  for (const statistics::PairEffect& pair : places.pairs)
+    for (const size_t f : {size_t{pair.first}, size_t{pair.second}})
+      if (std::find(out.begin(), out.end(), f) == out.end()) out.push_back(f);
+  return out;
+}
+
+// " of 'wide'"
+std::string of_functions(const Explanation& all) {
+  const statistics::PlaceAnswer* const places = places_of(all);
+  if (!places) return "";
+  const std::vector<size_t> found = found_functions(*places);
+  if (found.empty() || found.size() > 2) return "";
+  std::string out = " of '" + all.search->functions[found[0]].name + "'";
+  if (found.size() == 2) out += " and '" + all.search->functions[found[1]].name + "'";
+  return out;
+}
+
+std::string sentence(const Explanation& all) {
+  const statistics::CauseAnswer& answer = *all.answer;
+  const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
+  const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
+  switch (answer.verdict) {
+    case statistics::CauseVerdict::kCode: {
+      const std::string rest = answer.place.state == statistics::EffectState::kAbsent
+                                   ? ", and its place adds less than " + margin
+                                   : "; its place adds " + percent_of(answer.place.estimate) + ", less than " + margin;
+      return "code: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
+             " wherever its functions lie" + rest;
+    }
+    case statistics::CauseVerdict::kPlace:
+      return "place: " + whole + " where its functions lie now, by the place" + of_functions(all) +
+             "; over random places the code differs by less than " + half;
+    case statistics::CauseVerdict::kBoth:
+      return "both: " + whole + ", of which " + percent_of(answer.code.estimate) + " is code and " +
+             percent_of(answer.place.estimate) + " the place" + of_functions(all);
+    case statistics::CauseVerdict::kNothing:
+      return "nothing: neither the code nor the place of " + all.new_name + " makes a difference to " + all.old_name +
+             " that matters: code less than " + half + ", place less than " + margin;
+    case statistics::CauseVerdict::kUnresolved: break;
+  }
+  std::string known;
+  if (answer.code.state == statistics::EffectState::kThere || answer.code.state == statistics::EffectState::kSmall)
+    known = "; sure is that the code differs by " + percent_of(answer.code.estimate);
+  if (answer.place.state == statistics::EffectState::kThere || answer.place.state == statistics::EffectState::kSmall)
+    known = "; sure is that the place makes " + percent_of(answer.place.estimate);
+  return "unresolved: " + std::to_string(answer.blocks) + " blocks don't tell" + known;
+}
+
+std::string state_text(const statistics::CauseEffect& effect, double within) {
+  switch (effect.state) {
+    case statistics::EffectState::kThere: return "there";
+    case statistics::EffectState::kSmall: return "there, and less than the margin";
+    case statistics::EffectState::kAbsent: return "less than " + share_text(within);
+    case statistics::EffectState::kOpen: break;
+  }
+  return "open";
+}
+
+std::string effects_text(const Explanation& all, int width) {
+  const statistics::CauseAnswer& answer = *all.answer;
+  text::TextTable table({{"", Align::kLeft, true},
+                   {"difference", Align::kRight, true},
+                   {"interval", Align::kLeft, true},
+                   {"", Align::kLeft, false}});
+  const double margin = all.settings.margin;
+  table.add({"as linked", percent_of(answer.plain.estimate), interval_of(answer.plain), "code and place together"});
+  table.add({"code", percent_of(answer.code.estimate), interval_of(answer.code), state_text(answer.code, margin / 2)});
+  table.add({"place", percent_of(answer.place.estimate), interval_of(answer.place), state_text(answer.place, margin)});
+  return table.text(width);
+}
+
+std::string address_text(uint64_t address) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx (%llu, %llu, %llu)", static_cast<unsigned long long>(address),
+                static_cast<unsigned long long>(address % 32), static_cast<unsigned long long>(address % 64),
+                static_cast<unsigned long long>(address % 4096));
+  return text.data();
+}
+
+std::string search_sentence(const FunctionSearch& search) {
+  const statistics::PlaceAnswer& places = *search.answer;
+  const std::string all = "all " + report::plural(places.functions.size(), "function") + " together " +
+                          percent_of(places.together.estimate) + " " + interval_of(places.together);
+  switch (places.cause) {
+    case statistics::PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
+    case statistics::PlaceCause::kPair: return "it is the places of two functions (" + all + ")";
+    case statistics::PlaceCause::kSeveral: return "it is the places of several functions (" + all + ")";
+    case statistics::PlaceCause::kMany: return "it is many small ones: no function alone, " + all;
+    case statistics::PlaceCause::kElsewhere:
+      return "it is not where functions begin in their page: " + all +
+             "; what is left is their distance over pages, code that never moves, and data";
+    case statistics::PlaceCause::kOpen: break;
+  }
+  return "of which function was not found in " + report::plural(places.runs, "run") + ": " + all;
+}
+
+std::string search_text(const Explanation& all, int width) {
+  const FunctionSearch& search = *all.search;
+  if (!search.answer) return text::wrap("of which function is not known: " + search.not_done, width, "\n", "  ");
+  const statistics::PlaceAnswer& places = *search.answer;
+  std::string out = text::wrap(search_sentence(search), width, "\n", "  ");
+  const std::vector<size_t> found = found_functions(places);
+  if (!found.empty()) {
+    text::TextTable table({{"function", Align::kLeft, false},
+                     {"its place", Align::kRight, true},
+                     {"interval", Align::kLeft, true},
+                     {"old place (mod 32, 64, 4096)", Align::kLeft, true},
+                     {"new place", Align::kLeft, true}});
+    for (const size_t f : found) {
+      const PlacedFunctionFacts& facts = search.functions[f];
+      table.add({facts.name, percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
+                 address_text(facts.old_address), address_text(facts.new_address)});
+    }
+    out += table.text(width);
+  }
+  for (const statistics::PairEffect& pair : places.pairs)
+    out += text::wrap("'" + search.functions[pair.first].name + "' and '" + search.functions[pair.second].name +
+                    "' together add " + percent_of(pair.estimate) + " to what each adds: their distance matters",
+                width, "  ", "  ");
+  if (places.cause == statistics::PlaceCause::kFunction && found.size() == 1) {
+    const PlacedFunctionFacts& facts = search.functions[found[0]];
+    const bool keep_old = places.functions[found[0]].estimate > 0;
+    const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
+    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build: "
+                      "place " + facts.name + " mod 4096 at " + std::to_string(place),
+                      width, "  ", "  ");
+  }
+  if (!search.sampled)
+    out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ",
+                      "  ");
+  if (search.left_out > 0)
+    out += text::wrap(report::plural(search.left_out, "function") +
+                          " more lie elsewhere in the two builds and were not looked at",
+                      width, "  ", "  ");
+  if (search.unmatched >= 0.05)
+    out += text::wrap(share_text(search.unmatched) +
+                          " of the time is in functions that can't be put where the other build has them: they never move, or "
+                          "one build alone has them",
+                      width, "  ", "  ");
+  return out;
+}
+
+std::string settle_text(const Explanation& all) {
+  const statistics::CauseAnswer& answer = *all.answer;
+  const std::string ended = all.unfinished.empty() ? "" : all.unfinished + "; ";
+  if (!answer.settles_at)
+    return ended + "an effect lies so near a margin that no number of blocks would tell; another margin does: --margin";
+  const double each = answer.blocks > 0 ? all.seconds / answer.blocks : 0;
+  return ended + "some " + std::to_string(*answer.settles_at) + " blocks would tell, were the effects as seen: " +
+         report::machine_time_text(each * *answer.settles_at) + "; --at-most gives it more time, --margin asks for less";
+}
+
+void effect_json(text::JsonWriter& json, const char* name, const statistics::CauseEffect& effect) {
+  json.begin_object(name)
+      .value("difference", std::expm1(effect.estimate))
+      .value("low", std::expm1(effect.low))
+      .value("high", std::expm1(effect.high))
+      .value("sd_of_blocks", effect.spread)
+      .value("state", statistics::word_of(effect.state))
+      .end();
+}
+
+void search_json(text::JsonWriter& json, const FunctionSearch& search) {
+  json.begin_object("functions").value("not_done", search.not_done).value("sampled", search.sampled);
+  json.value("unmatched_share", search.unmatched).value("left_out", search.left_out);
+  if (search.answer) {
+    const statistics::PlaceAnswer& places = *search.answer;
+    json.value("cause", statistics::word_of(places.cause)).value("runs", places.runs).value("blocks", places.blocks);
+    json.begin_object("together").value("difference", std::expm1(places.together.estimate));
+    json.value("low", std::expm1(places.together.low)).value("high", std::expm1(places.together.high)).end();
+    json.begin_array("each");
+    for (size_t f = 0; f < places.functions.size(); ++f) {
+      const statistics::PlaceEffect& effect = places.functions[f];
+      const PlacedFunctionFacts& facts = search.functions[f];
+      json.begin_object().value("name", facts.name).value("found", effect.is_found);
+      json.value("difference", std::expm1(effect.estimate)).value("low", std::expm1(effect.low));
+      json.value("high", std::expm1(effect.high)).value("p_holm", effect.p_holm);
+      json.value("old_address", facts.old_address).value("new_address", facts.new_address);
+      json.value("bytes", facts.bytes).value("share_of_samples", facts.share).end();
+    }
+    json.end().begin_array("pairs");
+    for (const statistics::PairEffect& pair : places.pairs)
+      json.begin_object().value("first", search.functions[pair.first].name).value("second", search.functions[pair.second].name)
+          .value("difference", std::expm1(pair.estimate)).value("p_holm", pair.p_holm).end();
+    json.end();
+  }
+  json.end();
+}
+
+std::string json_of(const Explanation& all) {
+  text::JsonWriter json;
+  json.begin_object().value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
+  json.value("answer", all.answer ? statistics::word_of(all.answer->verdict) : "none");
+  json.value("sentence", all.answer ? sentence(all) : all.not_answered).value("unfinished", all.unfinished);
+  json.value("margin", all.settings.margin).value("alpha", all.settings.alpha);
+  if (all.answer) {
+    json.value("blocks", all.answer->blocks).value("seconds", all.seconds).value("confidence", all.answer->confidence);
+    json.value("settles_at_blocks", all.answer->settles_at);
+    effect_json(json, "as_linked", all.answer->plain);
+    effect_json(json, "code", all.answer->code);
+    effect_json(json, "place", all.answer->place);
+  }
+  if (all.search) search_json(json, *all.search);
+  json.begin_array("experiments");
+  for (const int64_t id : all.experiments) json.element(id);
+  return json.end().end().take();
+}
+
+}  // namespace
+
+ExplainOutput explain_output(const Explanation& all, int width) {
+  ExplainOutput out;
+  out.json = json_of(all);
+  if (!all.answer) {
+    out.exit_code = 2;
+    out.text = text::wrap("no answer: " + all.not_answered, width, "", "  ");
+    return out;
+  }
+  const statistics::CauseAnswer& answer = *all.answer;
+  const bool open = answer.verdict == statistics::CauseVerdict::kUnresolved;
+  out.exit_code = open ? 3 : 0;
+  out.text = text::wrap(sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
+  if (open) out.text += text::wrap(settle_text(all), width, "\n", "  ");
+  if (all.search) out.text += search_text(all, width);
+  out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
+                       "; intervals of code and place hold with " + share_text(answer.confidence) +
+                       " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack "
+                       "and libraries lie as they do in a plain run, and are no part of the place",
+                   width, "\n", "  ");
+  return out;
+}
+
+}  // namespace stab::commands

@@ -1,0 +1,49 @@
+// The pure part of `stabctl explain`: what was decided of two builds, as a screen of text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/cause.h"
+#include "analysis/statistics/place_effects.h"
+
+namespace stab::commands {
+
+// A function whose place was drawn: in the order of statistics::PlaceAnswer::functions.
+struct PlacedFunctionFacts {
+  std::string name;
+  uint64_t old_address = 0, new_address = 0;  // link-time
+  uint64_t bytes = 0;
+  double share = 0;  // of the samples
+};
+
+// Which of the functions it is; or why that is not known.
+struct FunctionSearch {
+  std::string not_done;  // why there is no answer; empty: there is one
+  std::optional<statistics::PlaceAnswer> answer;
+  std::vector<PlacedFunctionFacts> functions;
+  bool sampled = false;
+  double unmatched = 0;  // share of the samples that is in functions which can't be put elsewhere
+  uint64_t left_out = 0;
+};
+
+struct Explanation {
+  std::string old_name, new_name, command;
+  statistics::CauseSettings settings;
+  std::optional<statistics::CauseAnswer> answer;  // absent: `not_answered` says why
+  std::string not_answered;
+  std::string unfinished;             // why it ended before it was settled: "the 10min of --at-most were over"
+  std::optional<FunctionSearch> search;  // where place is a part of it
+  double seconds = 0;                 // that the blocks took
+  std::vector<int64_t> experiments;   // that keep the trials
+};
+
+struct ExplainOutput {
+  int exit_code = 0;  // 0 answered, 3 unresolved, 2 no answer
+  std::string text, json;
+};
+ExplainOutput explain_output(const Explanation& explanation, int width);
+
+}  // namespace stab::commands

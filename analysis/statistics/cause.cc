@@ -1,0 +1,133 @@
+// Intervals are Student's on the blocks' differences: the cells of a block share its noise, so only differences are looked at.
+// Differences of sliced blocks have heavy and even tails, for which t is careful (docs/how-to/explain.md has the rates).
+#include "analysis/statistics/cause.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/statistics/alpha_spending.h"
+#include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/distributions.h"
+
+namespace stab::statistics {
+namespace {
+
+constexpr uint32_t kLeastBlocks = 3;
+// What is sure but smaller than this share of the margin is no cause that is worth a name.
+constexpr double kNamedShare = 0.25;
+// Code is excused only within this share of the margin.
+constexpr double kExcuseShare = 0.5;
+constexpr uint32_t kMostForecast = 10'000;
+constexpr double kPowerZ = 0.84;  // 80 %
+
+struct Limits {
+  double margin;  // of a logarithm
+  double half_two_sided, half_one_sided;  // in standard errors
+};
+
+EffectState state_of(const CauseEffect& effect, double error, const Limits& limits, double margin) {
+  const double reach = std::abs(effect.estimate) + limits.half_one_sided * error;
+  const bool within = reach < margin;
+  const bool excludes = effect.low > 0 || effect.high < 0;
+  const bool named = excludes && std::abs(effect.estimate) >= kNamedShare * limits.margin;
+  if (named) return reach < limits.margin ? EffectState::kSmall : EffectState::kThere;
+  if (within) return EffectState::kAbsent;
+  return excludes ? EffectState::kThere : EffectState::kOpen;
+}
+
+CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, double margin) {
+  const Moments all = moments(values);
+  CauseEffect out;
+  out.estimate = all.mean;
+  out.spread = all.sd();
+  const double error = out.spread / std::sqrt(static_cast<double>(values.size()));
+  out.low = out.estimate - limits.half_two_sided * error;
+  out.high = out.estimate + limits.half_two_sided * error;
+  out.state = state_of(out, error, limits, margin);
+  return out;
+}
+
+// What the two states say together. Of a place that is small beside a change of code only the words tell, as any two links
+// differ by a little; a change of code that is small beside a place is named, lest it be excused.
+CauseVerdict verdict_of(EffectState code, EffectState place) {
+  using S = EffectState;
+  if (code == S::kOpen || place == S::kOpen) return CauseVerdict::kUnresolved;
+  if (code == S::kAbsent) return place == S::kAbsent ? CauseVerdict::kNothing : CauseVerdict::kPlace;
+  if (place == S::kAbsent || (code == S::kThere && place == S::kSmall)) return CauseVerdict::kCode;
+  return CauseVerdict::kBoth;
+}
+
+// After how many blocks an effect would be told, one way or the other, if it is what it seems; nothing: after none.
+std::optional<uint32_t> forecast(const CauseEffect& effect, double z, double margin) {
+  if (effect.state != EffectState::kOpen) return kLeastBlocks;
+  const double size = std::abs(effect.estimate);
+  const double far = std::max(size, margin - size);
+  if (far <= 0 || effect.spread <= 0) return std::nullopt;
+  const double n = std::pow((z + kPowerZ) * effect.spread / far, 2);
+  if (n > kMostForecast) return std::nullopt;
+  return static_cast<uint32_t>(std::ceil(n)) + 1;
+}
+
+}  // namespace
+
+std::string_view word_of(CauseVerdict verdict) {
+  switch (verdict) {
+    case CauseVerdict::kCode: return "code";
+    case CauseVerdict::kPlace: return "place";
+    case CauseVerdict::kBoth: return "both";
+    case CauseVerdict::kNothing: return "nothing";
+    case CauseVerdict::kUnresolved: break;
+  }
+  return "unresolved";
+}
+
+std::string_view word_of(EffectState state) {
+  switch (state) {
+    case EffectState::kThere: return "there";
+    case EffectState::kSmall: return "small";
+    case EffectState::kAbsent: return "absent";
+    case EffectState::kOpen: break;
+  }
+  return "open";
+}
+
+Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, size_t look, bool is_last) {
+  const double most = is_last ? blocks : settings.looks.back();
+  std::vector<double> fractions;
+  // A budget may end at the blocks of the look before: that is then the last one.
+  for (size_t i = 0; i < look && settings.looks[i] < blocks; ++i) fractions.push_back(settings.looks[i] / most);
+  fractions.push_back(is_last ? 1.0 : std::min(1.0, blocks / most));
+  STAB_TRY(const std::vector<Look> looks, alpha_spending(Spending::kPocock, fractions, settings.alpha / 2, false));
+  return looks.back().nominal_p;
+}
+
+Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal) {
+  const auto count = static_cast<uint32_t>(blocks.size());
+  if (count < kLeastBlocks)
+    return bad_input(std::to_string(count) + " whole blocks: expected " + std::to_string(kLeastBlocks) + " at least");
+  std::vector<double> plain, code, place;
+  for (const CauseBlock& block : blocks) {
+    plain.push_back(block.plain_new - block.plain_old);
+    code.push_back(block.random_new - block.random_old);
+    place.push_back(plain.back() - code.back());
+    if (!std::isfinite(place.back())) return bad_input("a block has a time that has no logarithm: expected more than 0 s");
+  }
+  const double df = count - 1.0;
+  const double margin = std::log1p(settings.margin);
+  const Limits limits{margin, t_quantile_upper(nominal / 2, df), t_quantile_upper(nominal, df)};
+  const double alone = t_quantile_upper(settings.alpha / 2, df);
+  CauseAnswer out;
+  out.blocks = count;
+  out.confidence = 1 - nominal;
+  out.plain = effect_of(plain, {margin, alone, t_quantile_upper(settings.alpha, df)}, margin);
+  out.code = effect_of(code, limits, kExcuseShare * margin);
+  out.place = effect_of(place, limits, margin);
+  out.verdict = verdict_of(out.code.state, out.place.state);
+  if (out.verdict != CauseVerdict::kUnresolved) return out;
+  const double z = normal_quantile(1 - nominal / 2);
+  const auto for_code = forecast(out.code, z, kExcuseShare * margin), for_place = forecast(out.place, z, margin);
+  if (for_code && for_place) out.settles_at = std::max({*for_code, *for_place, count + 1});
+  return out;
+}
+
+}  // namespace stab::statistics

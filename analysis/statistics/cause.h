@@ -1,0 +1,75 @@
+// Is the difference of two builds their code, or its place? Decided from four times a block: both builds as they were linked,
+// and both in one random layout that they share.
+//
+// In each block T = plain new - plain old, C = random new - random old, P = T - C, all differences of logarithms of CPU times.
+// C is what the code differs by, averaged over places; P is what the places of these two links add.
+//
+// What is claimed, and how often it may be wrong. "It is there" takes an interval without zero; "it is not there" takes an
+// interval inside the margin (two one-sided tests), never the want of the former. C and P have half of alpha each, and each
+// spends its half over the declared looks (Lan and DeMets 1983, Pocock's function). An effect can be called there only wrongly
+// where it is zero, and absent only wrongly where it is beyond the margin, so each errs in at most one way, and all together
+// in at most alpha. To call code absent excuses a change, which is the worst of errors: there the interval must lie within
+// half of the margin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::statistics {
+
+// Logarithms of CPU times of the four trials of one block.
+struct CauseBlock {
+  double plain_old = 0, plain_new = 0, random_old = 0, random_new = 0;
+};
+
+struct CauseSettings {
+  double margin = 0.01;  // as a share
+  double alpha = 0.05;
+  std::vector<uint32_t> looks = {10, 20, 40, 60};  // blocks; ascending
+};
+
+enum class CauseVerdict { kCode, kPlace, kBoth, kNothing, kUnresolved };
+std::string_view word_of(CauseVerdict verdict);  // "code"
+
+enum class EffectState {
+  kThere,   // excludes zero, and may lie beyond the margin
+  kSmall,   // excludes zero, and lies within the margin
+  kAbsent,  // lies within the margin
+  kOpen,
+};
+std::string_view word_of(EffectState state);  // "there"
+
+// A difference of logarithms, and its interval.
+struct CauseEffect {
+  double estimate = 0, low = 0, high = 0;
+  double spread = 0;  // sd of a block's value
+  EffectState state = EffectState::kOpen;
+};
+
+struct CauseAnswer {
+  CauseVerdict verdict = CauseVerdict::kUnresolved;
+  CauseEffect plain;  // T; in no family, its interval is that of one question
+  CauseEffect code;   // C
+  CauseEffect place;  // P
+  uint32_t blocks = 0;
+  double confidence = 0;  // of the intervals of C and P at this look
+  // Blocks after which it would be settled with a probability of some 80 %, were the estimates right; absent where it is
+  // settled, or where an estimate lies so near a margin that no number of blocks tells.
+  std::optional<uint32_t> settles_at;
+};
+
+// The probability that an interval of this look, number `look` from 0, leaves the truth out by itself, after so many blocks.
+// `is_last`: no look follows, for a reason that the data had no say in, such as a budget: what is left of alpha is spent.
+// kBadInput: looks that don't ascend. pre: earlier looks were taken, and none has settled it
+Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, size_t look, bool is_last);
+
+// The answer of these blocks, by intervals that err with this probability each. An answer other than kUnresolved is final.
+// kBadInput: fewer than three blocks, or a time that is no number. pre: 0 < nominal < 1
+Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal);
+
+}  // namespace stab::statistics

@@ -1,0 +1,244 @@
+// explain: is the difference of two builds their code, or its place? Up to three experiments of the engine of `stabctl run`:
+// code or place, look by look; where place is a part of it, which functions are busy, and of which the place is.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/commands/explain.h"
+#include "base/shell_word.h"
+#include "base/wording.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/results/function_places.h"
+#include "base/printable.h"
+#include "stabd/host/installation.h"
+#include "plan/parse.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/explain_command.h"
+#include "stabctl/explain_plan.h"
+#include "stabctl/run_command.h"
+#include "stabctl/temporary_folder.h"
+#include "stabctl/terminal.h"
+
+namespace stab::ctl {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::chrono::minutes kUsualBudget{10};
+// What of the budget the first question may take; the rest is for the functions.
+constexpr double kShareOfCause = 0.6;
+// With fewer blocks a design of many functions tells nothing; with more than the last a percent is long since found.
+constexpr uint32_t kLeastPlaced = 8, kMostPlaced = 30;
+constexpr size_t kMostMoved = 24;
+
+// That a program is one, and that its functions can be moved.
+Status must_move(const std::string& path, const engine::LayoutTool& tool) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return bad_input("there is no program " + in_quotes(path));
+  if (!S_ISREG(status.st_mode) || ::access(path.c_str(), X_OK) != 0)
+    return bad_input(in_quotes(path) + " is no program: expected an executable file");
+  const Result<std::string> rows = tool.match({std::filesystem::absolute(path).string(), false});
+  if (rows) return {};
+  if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
+  return bad_input(in_quotes(path) +
+                   " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; "
+                   "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all");
+}
+
+// The whole of one run of explain.
+class Explainer {
+ public:
+  Explainer(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
+            ExplainedBuilds builds, nanoseconds budget)
+      : engine_(engine), arguments_(arguments), clock_(clock), stop_(stop), builds_(std::move(builds)),
+        begin_(clock.monotonic_raw()), budget_(budget) {}
+
+  Status explain(commands::Explanation& out) {
+    STAB_CHECK_OK(ask_cause(out));
+    if (!out.answer || is_interrupted_) return {};
+    const auto verdict = out.answer->verdict;
+    if (verdict != statistics::CauseVerdict::kPlace && verdict != statistics::CauseVerdict::kBoth) return {};
+    out.search.emplace();
+    const Status searched = search(out, *out.search);
+    // What was answered stands without it.
+    if (!searched) out.search->not_done = searched.error().message;
+    return {};
+  }
+
+ private:
+  nanoseconds spent() const { return clock_.monotonic_raw() - begin_; }
+  nanoseconds left() const { return budget_ - spent(); }
+
+  Result<store::Id> submit(const std::string& text, commands::Explanation& out) {
+    const plan::RealFiles files(std::filesystem::current_path().string());
+    plan::Parsed parsed = plan::parse_plan(text, "explain.toml", {.max_errors = 20, .files = &files});
+    if (!parsed.plan) return bad_input("the plan that explain has written is refused:\n" + toml::render(parsed.errors));
+    const std::string here = std::filesystem::current_path().string();
+    STAB_TRY(const store::Id id, engine_.submit(*parsed.plan, here, ::geteuid(), ::getegid()));
+    out.experiments.push_back(id);
+    return id;
+  }
+
+  // Until it is over, or `most` is. An Error where nothing was measured.
+  Result<engine::RunEnd> run(store::Id id, nanoseconds most) {
+    Budget limit{std::max(most, nanoseconds(std::chrono::seconds(1)))};
+    STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_));
+    is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
+    if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
+    STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+    return bad_input(end == engine::RunEnd::kGaps
+                         ? "trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) +
+                               "' says how"
+                         : row.failure);
+  }
+
+  Status ask_cause(commands::Explanation& out) {
+    const statistics::CauseSettings& settings = out.settings;
+    STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0]), out));
+    const nanoseconds until = nanoseconds(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
+    const nanoseconds began = spent();
+    for (size_t look = 0;; ++look) {
+      // The first look has the whole budget: without it there is no answer at all.
+      STAB_TRY(const engine::RunEnd end, run(id, look == 0 ? left() : until - spent()));
+      STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+      STAB_TRY(const std::vector<statistics::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
+      const auto count = static_cast<uint32_t>(blocks.size());
+      const nanoseconds took = spent() - began;
+      out.seconds = std::chrono::duration<double>(took).count();
+      const bool is_stopped = end == engine::RunEnd::kStopped;
+      if (is_interrupted_) out.unfinished = "it was interrupted";
+      else if (is_stopped) out.unfinished = "the time of --at-most was over";
+      if (count == 0) return bad_input(is_stopped ? out.unfinished + " before a block was whole" : "no block is whole");
+      // Whether another look follows is decided by time alone, so that it costs no false answers.
+      uint32_t more = look + 1 < settings.looks.size() && !is_stopped ? settings.looks[look + 1] - count : 0;
+      const auto fit = static_cast<uint32_t>(std::max<int64_t>(0, (until - spent()).count() / (took.count() / count)));
+      const bool is_cut = more > fit;
+      if (is_cut) more = fit >= kLeastMore ? fit : 0;
+      if (is_cut && !is_stopped) out.unfinished = "there was no time for more";
+      const bool is_last = more == 0 || is_final_;
+      STAB_TRY(const double nominal, statistics::nominal_alpha(settings, count, look, is_last));
+      STAB_TRY(out.answer, statistics::decide_cause(blocks, settings, nominal));
+      if (is_last || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
+      is_final_ = is_cut;
+      STAB_CHECK_OK(engine_.extend(id, static_cast<int>(more)));
+    }
+  }
+
+  Status search(commands::Explanation& out, commands::FunctionSearch& search) {
+    const engine::Archive archive(engine::archive_beside(engine_.options().database));
+    STAB_TRY(const store::Id profiled, submit(profile_plan(builds_), out));
+    STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
+    if (sampled == engine::RunEnd::kStopped) return bad_input("the time was over while the program was sampled");
+    STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(profiled));
+    STAB_TRY(const engine::SharedFunctions functions,
+             engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile)));
+    search.sampled = functions.sampled;
+    search.unmatched = functions.unmatched;
+    search.left_out = functions.left_out;
+    for (const engine::SharedFunction& one : functions.moved)
+      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share});
+    if (functions.moved.empty())
+      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place "
+                       "of its page in both; what is left is their distance over pages, code that never moves, and data");
+    const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
+    const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
+    const auto wanted = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;
+    const uint32_t blocks = std::min({std::max(wanted, 20u), fit, kMostPlaced});
+    if (blocks < std::max(kLeastPlaced, wanted / 2))
+      return bad_input("the time that was left is too short for " + std::to_string(std::max(kLeastPlaced, wanted / 2)) +
+                       " blocks; --at-most gives it more");
+    STAB_TRY(const store::Id placed, submit(places_plan(builds_, engine::script_of_places(functions), blocks), out));
+    STAB_CHECK_OK(run(placed, left()));
+    STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(placed));
+    STAB_TRY(const std::vector<statistics::PlacedRun> runs,
+             engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));
+    STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin}));
+    return {};
+  }
+
+  // Between runs nobody else uses the store, so there is no gate to open.
+  engine::LayoutTool tool_of(const store::ExperimentRow& row) const {
+    return engine::layout_tool(engine_.options().installation, row);
+  }
+
+  // Fewer blocks than that are not worth an extension.
+  static constexpr uint32_t kLeastMore = 4;
+
+  engine::Engine& engine_;
+  const Arguments& arguments_;
+  const Clock& clock_;
+  engine::StopSignal& stop_;
+  const ExplainedBuilds builds_;
+  const nanoseconds begin_, budget_;
+  bool is_interrupted_ = false;
+  bool is_final_ = false;  // the next look is the last, as there is no time for more
+};
+
+int say(const commands::Explanation& explanation, const Arguments& arguments) {
+  const commands::ExplainOutput output = commands::explain_output(explanation, terminal_width());
+  std::fputs(arguments.json ? output.json.c_str() : printable(output.text).c_str(), stdout);
+  std::fflush(stdout);
+  if (!arguments.json && !arguments.quiet && !explanation.experiments.empty())
+    std::fprintf(stderr, "results: stabctl report %lld%s\n", static_cast<long long>(explanation.experiments[0]),
+                 database_option(arguments).c_str());
+  return output.exit_code;
+}
+
+}  // namespace
+
+int explain_command(const Arguments& arguments) {
+  const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualBudget) : budget_of(arguments.at_most);
+  if (!budget) return complain_of_no_answer(budget.error());
+  if (arguments.words.size() < 2)
+    return complain_of_no_answer(bad_input("explain takes two programs: stabctl explain ./old ./new -- ARGUMENTS"));
+  const std::string &older = arguments.words[0], &newer = arguments.words[1];
+  const auto installation = host::find_installation();
+  if (!installation) return complain_of_no_answer(installation.error());
+  store::ExperimentRow self;
+  self.submitter_uid = ::geteuid();
+  self.submitter_gid = ::getegid();
+  for (const std::string& path : {older, newer})
+    if (const Status moves = must_move(path, engine::layout_tool(*installation, self)); !moves)
+      return complain_of_no_answer(moves.error());
+
+  engine::StopSignal stop;
+  const CaughtInterrupts caught(stop);
+  // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
+  // not exchange what is measured.
+  const auto folder = TemporaryFolder::make("explain");
+  if (!folder) return complain_of_no_answer(folder.error());
+  const std::string old_copy = folder->path() + "/old", new_copy = folder->path() + "/new";
+  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
+    std::error_code failed;
+    std::filesystem::copy_file(*from, *to, failed);
+    if (failed) return complain_of_no_answer(system_error("copy " + in_quotes(*from), failed.value()));
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  ExplainedBuilds builds =
+      builds_of_programs(newer, old_copy, new_copy, {arguments.words.begin() + 2, arguments.words.end()},
+                         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+  commands::Explanation explanation;
+  explanation.old_name = older;
+  explanation.new_name = newer;
+  explanation.command = "stabctl explain";
+  for (size_t i = 0; i < arguments.words.size(); ++i)
+    explanation.command += (i == 2 ? " -- " : " ") + shell_word(arguments.words[i]);
+  if (arguments.margin) explanation.settings.margin = builds.margin = *arguments.margin;
+
+  const SystemClock clock;
+  const auto engine = open_engine(arguments, clock);
+  if (!engine) return complain_of_no_answer(engine.error());
+  Explainer explainer(**engine, arguments, clock, stop, std::move(builds), *budget);
+  if (const Status explained = explainer.explain(explanation); !explained) {
+    explanation.not_answered = explained.error().message;
+    if (!arguments.json) return complain_of_no_answer(explained.error());
+  }
+  return say(explanation, arguments);
+}
+
+}  // namespace stab::ctl

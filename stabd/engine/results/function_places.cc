@@ -1,0 +1,224 @@
+// stab-layout says where functions lie and, of each run again, where its image had them. A function whose name another one of
+// its build has, too, can't be told from it in the other build, so it is left out.
+#include "stabd/engine/results/function_places.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/report/layout_map.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/load_placements.h"
+#include "stabd/engine/trial/epoch_series.h"
+#include "runtime/code/layout_script.h"
+
+namespace stab::engine {
+namespace {
+
+constexpr char kResponse[] = "cpu_time";
+// A function with a smaller share of the samples can't make a difference of a percent.
+constexpr double kBusy = 0.005;
+constexpr char kHex[] = "0123456789abcdef";
+
+struct ListedFunction {
+  uint64_t linked = 0, bytes = 0;
+  std::string name;
+  bool moves = false;
+  double samples = 0;
+};
+
+struct ListedBuild {
+  std::vector<ListedFunction> functions;  // in the order of the metadata
+  std::map<std::string, size_t> named;
+  std::string text_hash;
+  double samples = 0;  // of all, wherever
+
+  const ListedFunction* find(const std::string& name) const {
+    const auto count = named.find(name);
+    if (count == named.end() || count->second != 1) return nullptr;
+    return &*std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.name == name; });
+  }
+};
+
+std::string hex(uint64_t value) {
+  std::string digits;
+  do digits.insert(digits.begin(), kHex[value % 16]);
+  while (value /= 16);
+  return "0x" + digits;
+}
+
+Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
+
+// The functions of the build that this trial ran, without samples.
+Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const Archive& archive,
+                               const LayoutTool& tool) {
+  STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
+  Ran plain = ran;
+  plain.script_hash.clear();
+  STAB_TRY(const std::string text, tool.output(binary, {"--code", "copy", "--stack", "off", "--range", "4096", "--seed", "0",
+                                                        "--image", "0"}, plain, {}));
+  STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
+  const std::vector<std::string_view> head = split(lines[0], ' ');
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
+  ListedBuild out;
+  out.text_hash = head[2];
+  if (out.text_hash != ran.text_hash)
+    return Error{ErrorCode::kCorrupt, "'" + binary.path + "' is not what trial " + std::to_string(trial.id) + " ran", {}};
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::vector<std::string_view> fields = split(lines[i], '\t');
+    ListedFunction function;
+    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
+    function.moves = fields[2] != "-";
+    function.name = fields[4];
+    ++out.named[function.name];
+    out.functions.push_back(std::move(function));
+  }
+  return out;
+}
+
+void add_samples(const EpochSeries& series, ListedBuild& build) {
+  if (!series.profile) return;
+  const helper::SampleHeader& totals = series.profile->totals;
+  build.samples += static_cast<double>(totals.newest + totals.older + totals.original + totals.elsewhere + totals.kernel);
+  for (const helper::FunctionSamples& one : series.profile->functions)
+    if (one.function < build.functions.size())
+      build.functions[one.function].samples += static_cast<double>(one.newest) + one.older + one.original;
+}
+
+Result<std::vector<store::TrialRow>> recorded_trials(store::Store& store, const store::ExperimentRow& row) {
+  return store.trials(row.id, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}});
+}
+
+double share_of(double samples, const ListedBuild& build) { return build.samples > 0 ? samples / build.samples : 0; }
+
+std::string names_in_script(const ListedFunction& function) {
+  report::PlacementData::Function named;
+  named.linked = function.linked;
+  named.name = function.name;
+  return name_in_script(named, 1);
+}
+
+SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer, size_t most) {
+  SharedFunctions out;
+  out.text_hash = newer.text_hash;
+  out.sampled = older.samples > 0 && newer.samples > 0;
+  for (const ListedFunction& function : newer.functions) {
+    const double own = share_of(function.samples, newer);
+    const ListedFunction* const before = older.find(function.name);
+    if (!function.moves || before == nullptr || newer.find(function.name) == nullptr) {
+      out.unmatched += own;
+      continue;
+    }
+    SharedFunction shared;
+    shared.name = names_in_script(function);
+    shared.shown = function.name;
+    shared.old_linked = before->linked;
+    shared.new_linked = function.linked;
+    shared.bytes = function.bytes;
+    shared.share = (own + share_of(before->samples, older)) / 2;
+    if (out.sampled && shared.share < kBusy) continue;
+    (shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
+  }
+  const auto by_weight = [&](const SharedFunction& a, const SharedFunction& b) {
+    return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
+  };
+  std::stable_sort(out.moved.begin(), out.moved.end(), by_weight);
+  std::stable_sort(out.stayed.begin(), out.stayed.end(), by_weight);
+  if (out.moved.size() > most) {
+    out.left_out = out.moved.size() - most;
+    out.moved.resize(most);
+  }
+  out.stayed.resize(std::min<size_t>(out.stayed.size(), code::kMostPlaced - out.moved.size()));
+  return out;
+}
+
+}  // namespace
+
+Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
+                                         const Archive& archive, const LayoutTool& tool) {
+  STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
+  std::array<std::optional<ListedBuild>, 2> builds;
+  for (const store::TrialRow& trial : trials) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+    std::optional<ListedBuild>& build = builds.at(trial.cell == 0 ? 0 : 1);
+    if (!build) {
+      STAB_TRY(build, list_build(store, trial, ran, archive, tool));
+    }
+    STAB_TRY(const std::string stored, store.epochs(trial.id));
+    if (stored.empty()) continue;
+    STAB_TRY(const EpochSeries series, decode_epochs(stored));
+    add_samples(series, *build);
+  }
+  if (!builds[0] || !builds[1])
+    return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
+  return put_together(*builds[0], *builds[1], most);
+}
+
+std::string script_of_places(const SharedFunctions& functions) {
+  std::string out = "stab-script 1 " + functions.text_hash + "\nrest still\n";
+  for (const SharedFunction& one : functions.moved)
+    out += "place " + one.name + " mod 4096 " + std::to_string(one.old_place()) + " " + std::to_string(one.new_place()) + "\n";
+  for (const SharedFunction& one : functions.stayed)
+    out += "place " + one.name + " mod 4096 " + std::to_string(one.new_place()) + "\n";
+  return out;
+}
+
+Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
+                                                     const SharedFunctions& functions, const Archive& archive,
+                                                     const LayoutTool& tool) {
+  STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
+  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, kResponse));
+  std::map<store::Id, const store::SampleRow*> sample_of;
+  for (const store::SampleRow& sample : samples) sample_of[sample.trial] = &sample;
+  std::vector<statistics::PlacedRun> out;
+  for (const store::TrialRow& trial : trials) {
+    const auto sample = sample_of.find(trial.id);
+    if (sample == sample_of.end() || !sample->second->value || sample->second->excluded || *sample->second->value <= 0) continue;
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+    STAB_TRY(const std::string stored, store.epochs(trial.id));
+    STAB_TRY(const EpochSeries series, decode_epochs(stored));
+    STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
+    std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
+                                      "--seed", std::to_string(ran.seed), "--through", "0"};
+    for (const SharedFunction& function : functions.moved) words.push_back(hex(function.new_linked));
+    STAB_TRY(const std::string text, tool.output(binary, words, ran, series.script));
+    const std::vector<std::string_view> lines = split(text, '\n');
+    const std::vector<std::string_view> fields = lines.size() < 2 ? std::vector<std::string_view>() : split(lines[1], '\t');
+    if (fields.size() != 1 + 2 * functions.moved.size()) return strange(tool);
+    statistics::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
+    for (size_t f = 0; f < functions.moved.size(); ++f) {
+      const SharedFunction& function = functions.moved[f];
+      uint32_t offset = 0;
+      if (!take(fields[1 + f], 10, offset)) return strange(tool);
+      const uint32_t place = offset % 4096 & ~15u;
+      if (place != function.old_place() && place != function.new_place())
+        return Error{ErrorCode::kInternal, "'" + function.shown + "' lay where the script of trial " + std::to_string(trial.id) +
+                                               " did not want it", {}};
+      run.as_new.push_back(place == function.new_place());
+    }
+    out.push_back(std::move(run));
+  }
+  return out;
+}
+
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row) {
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, kResponse));
+  // By block: old off, old drawn, new off, new drawn.
+  std::map<uint32_t, std::array<std::optional<double>, 4>> blocks;
+  for (const store::SampleRow& sample : samples) {
+    if (!sample.value || sample.excluded || *sample.value <= 0) continue;
+    const plan::Cell& cell = expanded.design.cells.at(static_cast<size_t>(sample.cell));
+    blocks[sample.block].at(static_cast<size_t>(2 * cell.levels.at(0) + cell.levels.at(1))) = std::log(*sample.value);
+  }
+  std::vector<statistics::CauseBlock> out;
+  for (const auto& [number, times] : blocks)
+    if (times[0] && times[1] && times[2] && times[3]) out.push_back({*times[0], *times[2], *times[1], *times[3]});
+  return out;
+}
+
+}  // namespace stab::engine

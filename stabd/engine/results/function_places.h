@@ -1,0 +1,55 @@
+// Where each function of a build lies as it was linked, and runs of one build whose functions lie where another build has
+// them: what `stabctl explain` asks of which function the place is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/cause.h"
+#include "analysis/statistics/place_effects.h"
+#include "base/result.h"
+#include "stabd/engine/results/layout_tool.h"
+#include "store/store.h"
+
+namespace stab::engine {
+
+// A function that two builds have, by the one name that it has in each.
+struct SharedFunction {
+  std::string name;          // as a layout script names it in the new build
+  std::string shown;         // for people
+  uint64_t old_linked = 0, new_linked = 0;  // link-time addresses
+  uint64_t bytes = 0;        // in the new build
+  double share = 0;          // of the samples of both builds, 0 to 1; where nothing was sampled 0
+  // A place is the address's remainder, up to the 16 bytes that a copy keeps anyway.
+  uint32_t old_place() const { return static_cast<uint32_t>(old_linked % 4096) & ~15u; }
+  uint32_t new_place() const { return static_cast<uint32_t>(new_linked % 4096) & ~15u; }
+  bool is_moved() const { return old_place() != new_place(); }
+};
+
+struct SharedFunctions {
+  std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
+  std::vector<SharedFunction> stayed;  // that are busy and lie alike in both: they keep their place in every run
+  std::string text_hash;              // of the new build
+  bool sampled = false;               // `moved` are those with samples; else all, the largest first
+  double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
+  size_t left_out = 0;                // moved ones beyond the most that are looked at
+};
+
+// From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
+// 0, and kept samples if it could. `most`: moved functions.
+Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
+                                         const Archive& archive, const LayoutTool& tool);
+
+// The layout script by which the new build's moved functions each lie, drawn for each run, where one of the two builds has
+// them.
+std::string script_of_places(const SharedFunctions& functions);
+
+// What an experiment with that script has measured: its recorded trials that no rule excludes.
+Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
+                                                     const SharedFunctions& functions, const Archive& archive,
+                                                     const LayoutTool& tool);
+
+// The whole blocks of an experiment with two builds crossed with code off and code drawn, in this order of factors and levels.
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row);
+
+}  // namespace stab::engine

@@ -1,0 +1,164 @@
+// Code or place, and of which function: where the truth is made, and by properties that hold whatever it is.
+#include "analysis/statistics/cause.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/statistics/place_effects.h"
+#include "tests/unit/analysis/made_causes.h"
+
+namespace stab::statistics {
+namespace {
+
+std::vector<CauseBlock> made(const MadeCause& truth, size_t blocks = 20) { return CauseMaker(7, truth).blocks(blocks); }
+
+CauseAnswer decided(const std::vector<CauseBlock>& blocks) { return *decide_cause(blocks, {}, 0.02); }
+
+TEST(Cause, EachAnswerComesWhereItIsTrue) {
+  MadeCause truth{.noise = 0.003};
+  EXPECT_EQ(decided(made(truth)).verdict, CauseVerdict::kNothing);
+  truth.code = 0.03;
+  EXPECT_EQ(decided(made(truth)).verdict, CauseVerdict::kCode);
+  truth.place = -0.03;
+  EXPECT_EQ(decided(made(truth)).verdict, CauseVerdict::kBoth) << "they cancel in the plain builds, and both are there";
+  truth.code = 0;
+  EXPECT_EQ(decided(made(truth)).verdict, CauseVerdict::kPlace);
+  truth.noise = 0.05;
+  const CauseAnswer noisy = decided(made(truth));
+  EXPECT_EQ(noisy.verdict, CauseVerdict::kUnresolved);
+  ASSERT_TRUE(noisy.settles_at);
+  EXPECT_GT(*noisy.settles_at, noisy.blocks);
+}
+
+TEST(Cause, ASmallChangeOfCodeIsNamedAndNeverExcused) {
+  EXPECT_EQ(decided(made({.code = 0.005, .noise = 0.002})).verdict, CauseVerdict::kCode);
+  EXPECT_EQ(decided(made({.code = 0.005, .place = 0.05, .noise = 0.002})).verdict, CauseVerdict::kBoth);
+  // The interval lies inside the margin, and not inside half of it.
+  const CauseAnswer unsure = decided(made({.code = 0.003, .place = 0.05, .noise = 0.0075}));
+  EXPECT_EQ(unsure.code.state, EffectState::kOpen);
+  EXPECT_EQ(unsure.verdict, CauseVerdict::kUnresolved);
+}
+
+TEST(Cause, WhatBlocksAndLayoutsShareChangesNothing) {
+  const auto blocks = made({.code = 0.02, .place = 0.01});
+  const CauseAnswer before = decided(blocks);
+  auto moved = blocks;
+  for (size_t i = 0; i < moved.size(); ++i) {
+    moved[i].plain_old += 3.0 * static_cast<double>(i);
+    moved[i].plain_new += 3.0 * static_cast<double>(i);
+    moved[i].random_old -= 2.0;
+    moved[i].random_new -= 2.0;
+  }
+  const CauseAnswer after = decided(moved);
+  EXPECT_NEAR(after.code.low, before.code.low, 1e-9);
+  EXPECT_NEAR(after.place.high, before.place.high, 1e-9);
+  EXPECT_EQ(after.verdict, before.verdict);
+}
+
+TEST(Cause, TheOtherWayRoundIsTheOtherSign) {
+  const auto blocks = made({.code = 0.02, .place = 0.01});
+  auto turned = blocks;
+  for (CauseBlock& block : turned) block = {block.plain_new, block.plain_old, block.random_new, block.random_old};
+  const CauseAnswer one = decided(blocks), other = decided(turned);
+  EXPECT_NEAR(one.code.low, -other.code.high, 1e-12);
+  EXPECT_NEAR(one.place.estimate, -other.place.estimate, 1e-12);
+  EXPECT_EQ(one.verdict, other.verdict);
+  EXPECT_NEAR(one.plain.estimate, one.code.estimate + one.place.estimate, 1e-12);
+}
+
+TEST(Cause, LooksShareAlphaAndTheLastOneSpendsTheRest) {
+  const CauseSettings settings;
+  double before = 0;
+  for (size_t look = 0; look < settings.looks.size(); ++look) {
+    const double nominal = *nominal_alpha(settings, settings.looks[look], look, false);
+    EXPECT_GT(nominal, 0);
+    EXPECT_LT(nominal, settings.alpha / 2);
+    before += nominal;
+  }
+  EXPECT_GT(before, settings.alpha / 2) << "looks overlap, so their levels add up to more than is spent";
+  EXPECT_NEAR(*nominal_alpha(settings, 7, 0, true), settings.alpha / 2, 1e-6) << "a budget that ends before any look";
+  EXPECT_GT(*nominal_alpha(settings, 15, 1, true), *nominal_alpha(settings, 15, 1, false));
+  EXPECT_TRUE(nominal_alpha(settings, 10, 1, true)) << "no block since the last look";
+}
+
+TEST(Cause, RefusesWhatSaysNothing) {
+  EXPECT_FALSE(decide_cause(made({}, 2), {}, 0.02));
+  auto blocks = made({});
+  blocks[3].random_old = std::log(0.0);
+  const auto refused = decide_cause(blocks, {}, 0.02);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kBadInput);
+}
+
+// --- functions --------------------------------------------------------------------------------------------------------
+
+// Runs in blocks of four. `effects`: of each function; `together`: of the first two beyond that.
+std::vector<PlacedRun> placed(const std::vector<double>& effects, double together = 0, double noise = 0.003, uint64_t seed = 5) {
+  Rng rng(seed);
+  std::vector<PlacedRun> out;
+  for (uint32_t block = 0; block < 24; ++block) {
+    const double level = rng.uniform();
+    for (int i = 0; i < 4; ++i) {
+      PlacedRun run{block, level, {}};
+      for (const double effect : effects) {
+        run.as_new.push_back(rng.below(2) == 1);
+        if (run.as_new.back()) run.log_time += effect;
+      }
+      if (effects.size() > 1 && run.as_new[0] && run.as_new[1]) run.log_time += together;
+      for (int k = 0; k < 12; ++k) run.log_time += noise * (rng.uniform() - 0.5);
+      out.push_back(std::move(run));
+    }
+  }
+  return out;
+}
+
+TEST(PlaceEffects, NamesTheFunctionThePairOrTheMany) {
+  std::vector<double> effects(12, 0.0);
+  effects[4] = 0.02;
+  const auto one = *find_places(placed(effects), {});
+  EXPECT_EQ(one.cause, PlaceCause::kFunction);
+  EXPECT_TRUE(one.functions[4].is_found);
+  EXPECT_LT(one.functions[4].low, 0.02);
+  EXPECT_GT(one.functions[4].high, 0.02);
+  effects[9] = -0.02;
+  EXPECT_EQ(find_places(placed(effects), {})->cause, PlaceCause::kPair);
+  effects[1] = 0.02;
+  EXPECT_EQ(find_places(placed(effects), {})->cause, PlaceCause::kSeveral);
+  // Each is about as large as its own error, and all together are 4 times theirs.
+  int many = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    many += find_places(placed(std::vector<double>(12, 0.0008), 0, 0.003, seed), {})->cause == PlaceCause::kMany;
+  EXPECT_GE(many, 12);
+}
+
+TEST(PlaceEffects, ACollidingPairIsFoundTogether) {
+  const auto pair = *find_places(placed(std::vector<double>(6, 0.0), 0.03), {});
+  EXPECT_EQ(pair.cause, PlaceCause::kPair);
+  ASSERT_EQ(pair.pairs.size(), 1u);
+  EXPECT_EQ(pair.pairs[0].first, 0u);
+  EXPECT_EQ(pair.pairs[0].second, 1u);
+  EXPECT_NEAR(pair.pairs[0].estimate, 0.03, 0.01);
+}
+
+TEST(PlaceEffects, SaysThatItIsElsewhereOnlyWhereThatIsShown) {
+  EXPECT_EQ(find_places(placed(std::vector<double>(6, 0.0)), {})->cause, PlaceCause::kElsewhere);
+  EXPECT_EQ(find_places(placed(std::vector<double>(6, 0.0), 0, 0.1), {})->cause, PlaceCause::kOpen);
+  EXPECT_FALSE(find_places({}, {}));
+  auto few = placed(std::vector<double>(40, 0.0));
+  few.resize(20);
+  EXPECT_FALSE(find_places(few, {}));
+}
+
+TEST(PlaceEffects, NothingIsFoundInFewCasesOfNothing) {
+  int found = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const auto cause = find_places(placed(std::vector<double>(8, 0.0), 0, 0.003, seed), {})->cause;
+    found += cause != PlaceCause::kElsewhere && cause != PlaceCause::kOpen && cause != PlaceCause::kMany;
+  }
+  EXPECT_LE(found, 20) << "5 % of 200 are ten, and twenty are three standard deviations more";
+  EXPECT_GE(found, 1) << "not for want of a test";
+}
+
+}  // namespace
+}  // namespace stab::statistics
