@@ -37,12 +37,16 @@ std::string experiment(const AdHocPlan& plan) {
                     "\nreplicates = " + std::to_string(plan.looks.back()) + "\n";
   if (plan.runs_per_seed > 1) out += "runs_per_seed = " + std::to_string(plan.runs_per_seed) + "\n";
   // A minute has too few control blocks to tell a bias from chance, and an answer of three of them would be none.
-  if (plan.sliced) out += "blocks = \"sliced\"\nalone = \"0%\"\nresponse = \"cpu_time\"\n";
-  else if (plan.compares()) out += "response = \"wall_time\"\n";
-  else out += "response = [\"wall_time\", \"cpu_time\"]\n";
+  if (plan.sliced)
+    out += "blocks = \"sliced\"\nalone = \"0%\"\nresponse = \"cpu_time\"\n";
+  else if (plan.compares())
+    out += "response = \"wall_time\"\n";
+  else
+    out += "response = [\"wall_time\", \"cpu_time\"]\n";
   if (plan.randomized && plan.compares()) out += "layouts = \"matched\"\n";
   out += "margin = " + toml::toml_text(plan.margin) + "\n";
-  if (plan.looks.size() > 1) out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
+  if (plan.looks.size() > 1)
+    out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
   return out;
 }
 
@@ -60,7 +64,8 @@ std::string factors(const AdHocPlan& plan) {
   if (plan.randomized) {
     out += plan.one_layout_a_run ? "code = [\"once\"]\n" : "code = [\"shuffle\"]\n";
     const auto all = [&](auto has) { return std::all_of(plan.commands.begin(), plan.commands.end(), has); };
-    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; })) out += "stack = [\"on\"]\n";
+    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; }))
+      out += "stack = [\"on\"]\n";
     out += "heap = [\"page\"]\n";
     if (plan.epoch.count() > 0) out += "epoch = [" + duration(plan.epoch) + "]\n";
   }
@@ -101,8 +106,8 @@ std::string program(const AdHocPlan& plan) {
 
 std::string text_of(const AdHocPlan& plan) {
   // These programs are somebody's own, and may use what lies in /tmp.
-  return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) +
-         "\n[machine]\nipc = \"shared\"\ntmp = \"shared\"\n" + program(plan);
+  return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + "\n[machine]\nipc = \"shared\"\ntmp = \"shared\"\n" +
+         program(plan);
 }
 
 std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands) {
@@ -127,7 +132,8 @@ std::string experiment_name_of(const std::string& program) {
   constexpr size_t kMost = 80;
   std::string name;
   for (const char c : std::filesystem::path(program).filename().string()) {
-    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    const bool stays =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     name += stays ? c : '_';
   }
   if (name.empty() || name[0] == '.') name = "program" + name;

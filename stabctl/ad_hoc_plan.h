@@ -14,36 +14,36 @@
 
 namespace stab::ctl {
 
-// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/contrasts.h): two binaries that are
-// not randomized have a difference that is theirs.
+// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/contrasts.h): two binaries that
+// are not randomized have a difference that is theirs.
 inline constexpr char kSideFactor[] = "binary";
 
 // What an ad-hoc plan says beside its commands.
 // invariant: looks ascend, and there is one at least; with revisions there is one command
 struct AdHocPlan {
-  std::string comment;               // its first line: who wrote it
-  std::string name;                  // of experiment and program
+  std::string comment;                    // its first line: who wrote it
+  std::string name;                       // of experiment and program
   std::vector<MeasuredCommand> commands;  // one, or the two sides of a comparison
   // Instead of two commands: two commits of a repository, what builds one of them, and the one command that is run in both.
   struct Built {
     std::string root, build;
     std::vector<std::pair<std::string, std::string>> revisions;  // name and commit; empty: nothing is built
-    std::vector<std::string> inputs;                              // files of the repository that trials find beside them
+    std::vector<std::string> inputs;                             // files of the repository that trials find beside them
   } built;
   uint64_t seed = 1;
-  std::vector<int> looks;            // the last one: its replicates
-  bool sliced = false;               // else trials run one after the other, and wall time is judged
+  std::vector<int> looks;  // the last one: its replicates
+  bool sliced = false;     // else trials run one after the other, and wall time is judged
   std::string margin = "1%";
-  bool randomized = false;           // code, stack and heap: all commands were built by szc
-  bool one_layout_a_run = false;     // else a new layout in each epoch
+  bool randomized = false;        // code, stack and heap: all commands were built by szc
+  bool one_layout_a_run = false;  // else a new layout in each epoch
   int runs_per_seed = 1;
   std::chrono::nanoseconds epoch{0};
-  std::string directory;             // the trials' working directory; empty: one of their own
+  std::string directory;                 // the trials' working directory; empty: one of their own
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
   bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
-  int exit = 0;                      // the status that each run is to end with
-  bool same_stdout = false;          // all runs print the same
+  int exit = 0;              // the status that each run is to end with
+  bool same_stdout = false;  // all runs print the same
 };
 
 // The plan's text. Each command's words stand in it as they are.

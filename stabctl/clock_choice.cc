@@ -7,7 +7,9 @@ namespace {
 // What the machine needs beside them.
 constexpr int64_t kMemoryLeftKib = 256 << 10;
 
-std::string per_cent(double share) { return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %"; }
+std::string per_cent(double share) {
+  return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %";
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
   std::string shares;
   for (const TriedProgram& one : programs) {
     if (one.busy < kLeastBusy)
-      return in_turn(one.name + " was on a CPU for " + per_cent(one.busy) + " of its time and waited for the rest, which CPU time "
+      return in_turn(one.name + " was on a CPU for " + per_cent(one.busy) +
+                     " of its time and waited for the rest, which CPU time "
                      "does not see");
     if (one.busy > kMostBusy)
       return in_turn(one.name + " uses several CPUs (" + per_cent(one.busy) + "), so CPU time is not how long it takes");

@@ -1,4 +1,5 @@
-// MeasuredCommand: a command as somebody types it for compare or time, checked and made whole: which file is run, with which words.
+// MeasuredCommand: a command as somebody types it for compare or time, checked and made whole: which file is run, with which
+// words.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@ namespace stab::ctl {
 
 // invariant: words is not empty; words[0] is an absolute path
 struct MeasuredCommand {
-  std::string shown;               // on one line, as it was typed
+  std::string shown;  // on one line, as it was typed
   std::vector<std::string> words;
-  engine::SzcProgram szc;          // what of its layout can be randomized
+  engine::SzcProgram szc;  // what of its layout can be randomized
 };
 
 // `typed` is the path of a program, or a command whose words are split as a shell would; `arguments` come behind it. With

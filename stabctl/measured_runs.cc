@@ -9,10 +9,10 @@
 
 #include "base/printable.h"
 #include "base/wording.h"
-#include "stabd/engine/build/builds.h"
+#include "plan/toml/units.h"
 #include "stabctl/clock_choice.h"
 #include "stabctl/whole_file.h"
-#include "plan/toml/units.h"
+#include "stabd/engine/build/builds.h"
 
 namespace stab::ctl {
 namespace {
@@ -26,7 +26,8 @@ std::vector<std::string> environment_of(const std::string& directory) {
   return out;
 }
 
-// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each time.
+// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each
+// time.
 Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, nanoseconds most,
                             const engine::StopSignal& stop) {
   constexpr nanoseconds kShort = std::chrono::seconds(1);
@@ -45,8 +46,7 @@ Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& d
 Result<nanoseconds> time_limit(const Arguments& arguments) {
   if (arguments.at_most.empty()) return nanoseconds(std::chrono::minutes(1));
   const auto found = toml::parse_duration(arguments.at_most);
-  if (!found || found->count() <= 0)
-    return bad_input("--at-most '" + arguments.at_most + "' is no time; write 90s, 10min or 1h");
+  if (!found || found->count() <= 0) return bad_input("--at-most '" + arguments.at_most + "' is no time; write 90s, 10min or 1h");
   return *found;
 }
 
@@ -68,10 +68,11 @@ Result<Probe> tried(const MeasuredCommand& command, const std::string& directory
   const std::string failure = failure_of(seen, arguments.exit);
   if (failure.empty()) return seen;
   std::string message = "'" + command.shown + "' " + failure;
-  if (!seen.errors.empty()) message += "; its standard error ends with:\n" + printable(seen.errors);
-  else message += ", and printed nothing to standard error";
-  if (WIFEXITED(seen.status))
-    message += "\nif that is how it should end: --exit " + std::to_string(WEXITSTATUS(seen.status));
+  if (!seen.errors.empty())
+    message += "; its standard error ends with:\n" + printable(seen.errors);
+  else
+    message += ", and printed nothing to standard error";
+  if (WIFEXITED(seen.status)) message += "\nif that is how it should end: --exit " + std::to_string(WEXITSTATUS(seen.status));
   return bad_input(message);
 }
 

@@ -25,7 +25,9 @@ std::string minutes(std::chrono::nanoseconds time) {
 OneLineProgress::OneLineProgress(bool quiet, const Clock& clock, std::chrono::nanoseconds start, std::chrono::nanoseconds most)
     : is_shown_(!quiet && ::isatty(STDERR_FILENO) == 1), clock_(&clock), start_(start), most_(most) {}
 
-void OneLineProgress::phase(std::string_view text) { show(one_line(text)); }
+void OneLineProgress::phase(std::string_view text) {
+  show(one_line(text));
+}
 
 void OneLineProgress::trial_done(const engine::TrialNews& news) {
   if (news.state != store::TrialState::kRecorded && !news.failure.empty()) failure_ = news.cell + ": " + news.failure;

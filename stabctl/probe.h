@@ -1,4 +1,5 @@
-// Probe: one run of a command, before it is measured: what it costs, what it prints, how it ends, and whether CPU time is its cost.
+// Probe: one run of a command, before it is measured: what it costs, what it prints, how it ends, and whether CPU time is its
+// cost.
 #pragma once
 
 #include <chrono>
@@ -18,9 +19,9 @@ struct Probe {
   std::chrono::nanoseconds user{0}, system{0};
   std::chrono::nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
   int64_t max_rss_kib = 0;
-  int status = 0;           // as waitpid gives it
-  UniqueFd out;             // what it printed, a file in memory
-  std::string errors;       // the last lines of its standard error
+  int status = 0;      // as waitpid gives it
+  UniqueFd out;        // what it printed, a file in memory
+  std::string errors;  // the last lines of its standard error
 
   std::chrono::nanoseconds cpu() const { return user + system; }
   // The share of its time that it was on a CPU: below 1 it waited, above it used several. The time that it had to wait for a CPU

@@ -8,7 +8,6 @@
 #include "analysis/commands/time_answer.h"
 #include "base/absolute_path.h"
 #include "base/shell_word.h"
-#include "stabd/engine/results/load_samples.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -17,6 +16,7 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {
@@ -36,8 +36,7 @@ struct Timing {
 };
 
 std::string about_of(const AdHocPlan& plan) {
-  if (plan.randomized)
-    return "built by szc: code, stack and heap of each layout are drawn at random, and each layout runs twice";
+  if (plan.randomized) return "built by szc: code, stack and heap of each layout are drawn at random, and each layout runs twice";
   return "this is one binary in one layout: how far another link of it would move its time is not known; build it with CC=szc to "
          "see that";
 }
@@ -80,7 +79,8 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(of.directory, absolute_path("."));
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
-  of.plan.comment = "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.comment =
+      "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   STAB_CHECK_OK(plan_runs(of, stop));
   const std::string text = text_of(of.plan);
@@ -94,8 +94,10 @@ Result<commands::TimeOutput> timed(Timing& of) {
   progress.finish();
   if (!end) return end.error();
   store::Store& store = engine->store();
-  if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps) return no_runs(store, experiment, *end, progress.failure());
-  if (*end == engine::RunEnd::kStopped) of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
+  if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
+    return no_runs(store, experiment, *end, progress.failure());
+  if (*end == engine::RunEnd::kStopped)
+    of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
   of.facts.experiment = experiment;
   of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));

@@ -26,10 +26,12 @@ struct Sides {
   const report::Response* response = nullptr;
   double before = 0, after = 0;  // geometric means
   report::Worse worse = report::Worse::kUnsure;
-  std::string word;              // "slower"
+  std::string word;  // "slower"
 };
 
-bool is_treatment(const report::Contrast& contrast) { return !contrast.layout && contrast.population == report::Population::kOneWorkload; }
+bool is_treatment(const report::Contrast& contrast) {
+  return !contrast.layout && contrast.population == report::Population::kOneWorkload;
+}
 
 double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
   size_t factor = 0;
@@ -39,16 +41,20 @@ double mean_of(const report::Report& report, const report::Contrast& contrast, c
   return 0;
 }
 
-std::string margin_text(const report::Report& report) { return report::plain(100 * report.responses[0].margin) + " %"; }
+std::string margin_text(const report::Report& report) {
+  return report::plain(100 * report.responses[0].margin) + " %";
+}
 
 std::string word_of(const report::Report& report, const report::Contrast& contrast, report::Worse worse) {
   switch (contrast.refused.empty() ? contrast.verdict : report::Verdict::kUnsure) {
     case report::Verdict::kChanged:
       if (contrast.interval.estimate < 1) return "faster";
       return worse == report::Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
-    case report::Verdict::kEquivalent: return "same within " + margin_text(report);
+    case report::Verdict::kEquivalent:
+      return "same within " + margin_text(report);
     case report::Verdict::kUnsure:
-    case report::Verdict::kWithheld: break;
+    case report::Verdict::kWithheld:
+      break;
   }
   return worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
 }
@@ -120,15 +126,20 @@ std::vector<const report::Caveat*> caveats_that_matter(const report::Report& rep
   for (const report::Caveat& caveat : report.caveats) {
     switch (caveat.code) {
       case report::CaveatCode::kSlicingMoves:
-      case report::CaveatCode::kLowOverlap: out.push_back(&caveat); break;
-      default: break;
+      case report::CaveatCode::kLowOverlap:
+        out.push_back(&caveat);
+        break;
+      default:
+        break;
     }
     if (out.size() == 3) break;
   }
   return out;
 }
 
-std::string paragraph(const std::string& text, int width) { return text::wrap(text, width, "", "  "); }
+std::string paragraph(const std::string& text, int width) {
+  return text::wrap(text, width, "", "  ");
+}
 
 std::string outputs_line(const CompareFacts& facts) {
   if (facts.outputs.empty()) return {};
@@ -142,15 +153,22 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (sides.contrast->refused.empty())
     out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
            difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
-  else out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
+  else
+    out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
   out += "\n";
   const bool is_open = sides.word.starts_with("unsure");
+  const bool is_change = sides.word.starts_with("slower") || sides.word == "faster";
   const Cure cure = is_open ? cure_of(report, sides, facts) : Cure{};
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
-  for (const report::Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
-  return out + "\nnext: " + (is_open ? cure.command : facts.next) + "\n";
+  for (const report::Caveat* caveat : caveats_that_matter(report))
+    out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  return out + "\nnext: " +
+         (is_open                                      ? cure.command
+          : is_change && !facts.next_of_change.empty() ? facts.next_of_change
+                                                       : facts.next) +
+         "\n";
 }
 
 // One of the two sides, in JSON.
@@ -217,8 +235,8 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
   CompareOutput out;
   out.exit_code = 3;
   if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width);
-  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " +
-              facts.command + " --at-most 10min" + facts.arguments + "\n";
+  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " + facts.command +
+              " --at-most 10min" + facts.arguments + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);

@@ -12,27 +12,28 @@ namespace stab::commands {
 
 // What the samples don't say.
 struct CompareFacts {
-  std::string before, after;  // the two sides as the user wrote them
-  std::string clock;          // a sentence: which time is compared, how, and why
-  std::string about;          // a sentence: what the difference is a difference of
-  std::string outputs;        // how the two outputs differ: "line 3: 'a' against 'b'"; empty: they don't, or weren't compared
-  std::string unfinished;     // why it ended before its last look; empty: it didn't
-  double seconds = 0;         // it took, all together
-  int64_t experiment = 0;     // its number
-  std::string next;           // the command to type next, where the answer is sure
+  std::string before, after;     // the two sides as the user wrote them
+  std::string clock;             // a sentence: which time is compared, how, and why
+  std::string about;             // a sentence: what the difference is a difference of
+  std::string outputs;           // how the two outputs differ: "line 3: 'a' against 'b'"; empty: they don't, or weren't compared
+  std::string unfinished;        // why it ended before its last look; empty: it didn't
+  double seconds = 0;            // it took, all together
+  int64_t experiment = 0;        // its number
+  std::string next;              // the command to type next, where the answer is sure
+  std::string next_of_change{};  // instead, where a difference is shown; empty: the same
   // The same command without what it takes: "stabctl compare ./old ./new"; options that an unsure answer names come behind it.
   std::string command, arguments;  // arguments: " -- 20", or nothing
 };
 
 struct CompareOutput {
-  int exit_code = 0;     // 0 not slower by the margin, 1 slower, 3 unsure
-  std::string text;      // for a terminal
-  std::string json;      // "stab-compare", docs/report-json.md
+  int exit_code = 0;  // 0 not slower by the margin, 1 slower, 3 unsure
+  std::string text;   // for a terminal
+  std::string json;   // "stab-compare", docs/report-json.md
   std::string markdown;
 };
 
-// pre: a treatment of two levels, of which the first is `before`. Of samples that are not complete the last declared look that was
-// reached is told; without one it is unsure.
+// pre: a treatment of two levels, of which the first is `before`. Of samples that are not complete the last declared look that
+// was reached is told; without one it is unsure.
 Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width = 100);
 
 }  // namespace stab::commands

@@ -23,7 +23,8 @@ using ::testing::StartsWith;
 
 report::Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
   Rng rng(7);
-  return sliced_blocks(rng, {.blocks = blocks, .alone_each = 0, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
+  return sliced_blocks(rng,
+                       {.blocks = blocks, .alone_each = 0, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
 }
 
 // Of 32 planned blocks so many have run when it was stopped, the last of them on one side alone.
@@ -38,7 +39,9 @@ report::Samples cut_off(uint32_t blocks) {
 CompareFacts facts() {
   return {.before = "./old 20",
           .after = "./new 20",
-          .clock = "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of its time)",
+          .clock =
+              "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of "
+              "its time)",
           .about = "the difference is that of these two binaries",
           .outputs = "",
           .unfinished = "",
@@ -60,9 +63,12 @@ TEST(CompareAnswer, IsOneScreenForEachVerdict) {
   differs.outputs = "line 3: 'a' against 'b'";
   cut.unfinished = "the time was over before its last look";
   std::string all;
-  for (const auto& [title, samples, of] : {std::tuple{"slower", made(0.03), facts()}, {"faster", made(-0.03), facts()},
-                                           {"same", made(0), facts()}, {"unsure", made(0.012, 0.02, 12), facts()},
-                                           {"other outputs", made(0.03), differs}, {"cut off", made(0.012, 0.02, 12), cut}})
+  for (const auto& [title, samples, of] : {std::tuple{"slower", made(0.03), facts()},
+                                           {"faster", made(-0.03), facts()},
+                                           {"same", made(0), facts()},
+                                           {"unsure", made(0.012, 0.02, 12), facts()},
+                                           {"other outputs", made(0.03), differs},
+                                           {"cut off", made(0.012, 0.02, 12), cut}})
     all += std::string("== ") + title + "\n" + answered(samples, of).text;
   all += "== no look\n" + answered(cut_off(6), cut).text;
   expect_golden("compare_answers.txt", all);
@@ -110,6 +116,13 @@ TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {
   EXPECT_EQ(answered(samples).exit_code, 1);
 }
 
+TEST(CompareAnswer, AShownDifferenceHasACommandOfItsOwn) {
+  CompareFacts of = facts();
+  of.next_of_change = "stabctl explain ./old ./new -- 20";
+  EXPECT_THAT(answered(made(0.03), of).text, EndsWith("next: stabctl explain ./old ./new -- 20\n"));
+  EXPECT_THAT(answered(made(0), of).text, EndsWith("next: stabctl report 12 --html compare.html\n"));
+}
+
 TEST(CompareAnswer, OtherOutputsComeFirst) {
   CompareFacts of = facts();
   of.outputs = "line 3: 'a' against 'b'";
@@ -148,7 +161,8 @@ report::Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
 TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
   const report::Samples samples = runs_of_layouts(wall, cpu);
-  const TimeFacts of{.command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
+  const TimeFacts of{
+      .command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
   const auto output = time_answer(samples, wall, cpu, of);
   ASSERT_TRUE(output) << output.error().text();
   expect_golden("time_answer.txt", output->text + "==\n" + output->markdown);
@@ -165,8 +179,10 @@ TEST(TimeAnswer, OneRunHasNoSpread) {
 }
 
 TEST(HyperfineJson, HasWhatItsReadersLookFor) {
-  const TimedRuns runs{.command = "./a \"b\"", .times = {1, 2, 4}, .user = {1, 1, 1}, .system = {0, 0.5, 1}, .exit_codes = {0, 0, 0}};
-  const nlohmann::json json = nlohmann::json::parse(hyperfine_json({runs, {.command = "none", .times = {}, .user = {}, .system = {}, .exit_codes = {}}}));
+  const TimedRuns runs{
+      .command = "./a \"b\"", .times = {1, 2, 4}, .user = {1, 1, 1}, .system = {0, 0.5, 1}, .exit_codes = {0, 0, 0}};
+  const nlohmann::json json =
+      nlohmann::json::parse(hyperfine_json({runs, {.command = "none", .times = {}, .user = {}, .system = {}, .exit_codes = {}}}));
   ASSERT_EQ(json["results"].size(), 1u);
   const nlohmann::json& one = json["results"][0];
   EXPECT_EQ(one["command"], "./a \"b\"");
