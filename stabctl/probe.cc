@@ -132,11 +132,11 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   }
   out.wall = clock.monotonic_raw() - start;
   out.delay = nanoseconds(engine::run_delay_ns_of(host::Roots(), pid).value_or(0));
+  // What it has left running ends with it: as long as it is a zombie, no other group has its number.
+  ::kill(-pid, SIGKILL);
   rusage used{};
   while (::wait4(pid, &out.status, 0, &used) < 0 && errno == EINTR) {
   }
-  // What it has left behind is nobody's any more.
-  ::kill(-pid, SIGKILL);
   out.user = of(used.ru_utime), out.system = of(used.ru_stime);
   out.max_rss_kib = used.ru_maxrss;
   out.errors = last_lines(errors.get());
