@@ -63,7 +63,8 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
     const std::vector<Level>& levels = context.plan.factors[static_cast<size_t>(index)].levels;
     const auto several = [](const Level& level) { return level.value.find(kBetweenWords) != std::string::npos; };
     if ((!is_word || pieces->size() > 1) && std::any_of(levels.begin(), levels.end(), several))
-      context.faults.error(at(), "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
+      context.faults.error(at(),
+                           "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
                            "write run = [\"{" + piece.text + "}\", ...]");
     if (seen == Seen::kByOthers) continue;
     const auto longer = [&](const Level& level) {

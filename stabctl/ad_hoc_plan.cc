@@ -42,7 +42,8 @@ std::string experiment(const AdHocPlan& plan) {
   else out += "response = [\"wall_time\", \"cpu_time\"]\n";
   if (plan.randomized && plan.compares()) out += "layouts = \"matched\"\n";
   out += "margin = " + toml::toml_text(plan.margin) + "\n";
-  if (plan.looks.size() > 1) out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
+  if (plan.looks.size() > 1)
+    out += "\n[stopping]\nrule = \"looks\"\nspending = \"pocock\"\nlooks = " + list_of(plan.looks) + "\n";
   return out;
 }
 
@@ -60,7 +61,8 @@ std::string factors(const AdHocPlan& plan) {
   if (plan.randomized) {
     out += plan.one_layout_a_run ? "code = [\"once\"]\n" : "code = [\"shuffle\"]\n";
     const auto all = [&](auto has) { return std::all_of(plan.commands.begin(), plan.commands.end(), has); };
-    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; })) out += "stack = [\"on\"]\n";
+    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; }))
+      out += "stack = [\"on\"]\n";
     out += "heap = [\"page\"]\n";
     if (plan.epoch.count() > 0) out += "epoch = [" + duration(plan.epoch) + "]\n";
   }
@@ -127,7 +129,8 @@ std::string experiment_name_of(const std::string& program) {
   constexpr size_t kMost = 80;
   std::string name;
   for (const char c : std::filesystem::path(program).filename().string()) {
-    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    const bool stays =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     name += stays ? c : '_';
   }
   if (name.empty() || name[0] == '.') name = "program" + name;

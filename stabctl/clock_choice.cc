@@ -19,7 +19,8 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
   std::string shares;
   for (const TriedProgram& one : programs) {
     if (one.busy < kLeastBusy)
-      return in_turn(one.name + " was on a CPU for " + per_cent(one.busy) + " of its time and waited for the rest, which CPU time "
+      return in_turn(one.name + " was on a CPU for " + per_cent(one.busy) +
+                     " of its time and waited for the rest, which CPU time "
                      "does not see");
     if (one.busy > kMostBusy)
       return in_turn(one.name + " uses several CPUs (" + per_cent(one.busy) + "), so CPU time is not how long it takes");

@@ -8,8 +8,8 @@
 
 namespace stab::ctl {
 
-// Shares of its time that a program which keeps one CPU busy is on a CPU. A program that spends a tenth of it waiting could hide a
-// regression of a tenth from CPU time.
+// Shares of its time that a program which keeps one CPU busy is on a CPU. A program that spends a tenth of it waiting could hide
+// a regression of a tenth from CPU time.
 inline constexpr double kLeastBusy = 0.9, kMostBusy = 1.05;
 
 struct TriedProgram {

@@ -16,8 +16,8 @@ struct Section {
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> table = {
-      {"Measure", {"init", "compare", "time", "plan", "run", "resume", "extend", "replay", "rerun", "gate", "bisect", "explain", "causal",
-                   "layout"}},
+      {"Measure", {"init", "compare", "time", "plan", "run", "resume", "extend", "replay", "rerun", "gate", "bisect",
+                   "explain", "causal", "layout"}},
       {"Read results", {"report", "verify", "verdict", "trend", "list", "logs", "output", "export"}},
       {"Keep results", {"bundle", "db", "delete"}},
       {"Lab daemon", {"submit", "status", "watch", "pause", "priority", "cancel", "web"}},

@@ -58,7 +58,9 @@ Option of_experiment(const std::string& help) {
 Option at_most_a_minute() {
   return {.name = "--at-most", .target = &A::at_most, .help = "how long it may take; default: 1min", .takes = "TIME"};
 }
-Option for_shell() { return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"}; }
+Option for_shell() {
+  return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"};
+}
 Option exit_status() {
   return {.name = "--exit", .target = &A::exit, .help = "the status that each run ends with; default: 0", .range = {{0, 255}}};
 }

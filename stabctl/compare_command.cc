@@ -1,8 +1,9 @@
 // compare OLD NEW: one line instead of a plan. Both sides are tried once; from what they cost follow the clock that judges, how
-// many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the database.
+// many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the
+// database.
 //
-// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and goes on, or
-// is planned again with wall time.
+// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and goes on,
+// or is planned again with wall time.
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +49,8 @@ struct Comparison {
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
 
-// --- what the user may have meant ------------------------------------------------------------------------------------------------
+// --- what the user may have meant
+// ------------------------------------------------------------------------------------------------
 
 bool is_file(const std::string& word) {
   std::error_code error;
@@ -62,8 +64,8 @@ Error wrong_sides(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (words.empty()) return bad_input(std::string("compare needs two sides: ") + kUsage);
   if (words.size() == 1)
-    return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage + "; one program alone: stabctl time " +
-                     shell_word(words[0]));
+    return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage +
+                     "; one program alone: stabctl time " + shell_word(words[0]));
   if (!is_file(words[0]) && !is_file(words[1])) {
     std::string verdict = "stabctl verdict";
     for (const std::string& word : words) verdict += " " + shell_word(word);
@@ -71,7 +73,8 @@ Error wrong_sides(const Arguments& arguments) {
   }
   std::string better = "stabctl compare " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
   for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
-  return bad_input("compare takes two sides, and " + in_quotes(words[2]) + " is a third; arguments of both come behind --: " + better);
+  return bad_input("compare takes two sides, and " + in_quotes(words[2]) +
+                   " is a third; arguments of both come behind --: " + better);
 }
 
 // Two names of experiments, which `compare` took once.
@@ -81,7 +84,8 @@ bool are_experiments(const Arguments& arguments) {
   return chosen_experiment(*store, arguments.words[0]) && chosen_experiment(*store, arguments.words[1]);
 }
 
-// --- two programs ------------------------------------------------------------------------------------------------------------------
+// --- two programs
+// ------------------------------------------------------------------------------------------------------------------
 
 std::string with_arguments(const std::vector<std::string>& words) {
   std::string out;
@@ -95,11 +99,13 @@ std::string about_of(const AdHocPlan& plan) {
     return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
            (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
   if (plan.randomized)
-    return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the difference "
+    return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
+           "difference "
            "is the programs' and not the luck of one layout";
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
-    which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) + " was not built by szc, so no layout was random: ";
+    which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
+            " was not built by szc, so no layout was random: ";
   return which + "the difference is that of these two binaries, where their code happens to lie included; built with CC=szc, the "
                  "source's own share can be told from the layout's";
 }
@@ -112,8 +118,8 @@ Result<int> blocks_for(const Comparison& of, nanoseconds block) {
   const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
   char took[32];
   std::snprintf(took, sizeof took, "%.2g", each.count());
-  return bad_input("running both sides once takes " + std::string(took) + " s, and an answer takes " + std::to_string(kFewestBlocks) +
-                   " such blocks at least; give them less to do, or " + option_of(needed));
+  return bad_input("running both sides once takes " + std::string(took) + " s, and an answer takes " +
+                   std::to_string(kFewestBlocks) + " such blocks at least; give them less to do, or " + option_of(needed));
 }
 
 // Tries both sides, and fills in the plan. The first line of the answer is about what they printed.
@@ -160,14 +166,16 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   return {};
 }
 
-// --- two revisions -----------------------------------------------------------------------------------------------------------------
+// --- two revisions
+// -----------------------------------------------------------------------------------------------------------------
 
 // Arguments that are files of the repository lie beside each trial by their last name.
 void find_inputs(const std::string& root, AdHocPlan& plan) {
   std::vector<std::string>& words = plan.commands[0].words;
   for (size_t i = 1; i < words.size(); ++i) {
     std::error_code error;
-    if (words[i].empty() || words[i][0] == '/' || words[i][0] == '-' || !fs::is_regular_file(root + "/" + words[i], error)) continue;
+    if (words[i].empty() || words[i][0] == '/' || words[i][0] == '-' || !fs::is_regular_file(root + "/" + words[i], error))
+      continue;
     plan.built.inputs.push_back(words[i]);
     words[i] = fs::path(words[i]).filename().string();
   }
@@ -182,7 +190,8 @@ Status plan_revisions(Comparison& of) {
   command.words = arguments.behind;
   for (const std::string& word : arguments.behind) command.shown += (command.shown.empty() ? "" : " ") + shell_word(word);
   of.plan.commands = {command};
-  const std::string names[] = {arguments.words[0], arguments.words[1] == arguments.words[0] ? arguments.words[1] + " (2)" : arguments.words[1]};
+  const std::string names[] = {arguments.words[0],
+                               arguments.words[1] == arguments.words[0] ? arguments.words[1] + " (2)" : arguments.words[1]};
   of.plan.built = {revisions.root, arguments.build, {{names[0], revisions.base}, {names[1], revisions.head}}, {}};
   find_inputs(revisions.root, of.plan);
   of.plan.sliced = true;
@@ -202,7 +211,8 @@ Status plan_revisions(Comparison& of) {
   return {};
 }
 
-// --- the run -----------------------------------------------------------------------------------------------------------------------
+// --- the run
+// -----------------------------------------------------------------------------------------------------------------------
 
 struct Run {
   store::Id experiment = 0;
@@ -257,7 +267,8 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   return out;
 }
 
-// --- the answer --------------------------------------------------------------------------------------------------------------------
+// --- the answer
+// --------------------------------------------------------------------------------------------------------------------
 
 int say(const commands::CompareOutput& output, const Arguments& arguments) {
   const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
@@ -305,7 +316,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_files(arguments));
   STAB_TRY(of.directory, absolute_path("."));
-  of.plan.comment = "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.comment =
+      "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   of.plan.exit = arguments.exit;
   if (arguments.margin) of.plan.margin = number_text(100 * *arguments.margin) + "%";

@@ -35,7 +35,8 @@ std::string near(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < kMostEntries; at.increment(error))
-    names.push_back((fs::path(path).has_parent_path() ? (folder / at->path().filename()).string() : at->path().filename().string()));
+    names.push_back(
+        (fs::path(path).has_parent_path() ? (folder / at->path().filename()).string() : at->path().filename().string()));
   const std::string meant = did_you_mean(path, names);
   return "; " + (meant.empty() ? "build it first, or correct the path" : meant);
 }
@@ -48,7 +49,8 @@ Status check_program(const std::string& path) {
     if (errno == ENOENT) return bad_input("there is no program " + named + near(path));
     return bad_input("program " + named + ": " + std::strerror(errno));
   }
-  if (S_ISDIR(info.st_mode)) return bad_input(named + " is a directory; name a program in it, such as " + in_quotes(path + "/bench"));
+  if (S_ISDIR(info.st_mode))
+    return bad_input(named + " is a directory; name a program in it, such as " + in_quotes(path + "/bench"));
   if (!S_ISREG(info.st_mode)) return bad_input(named + " is neither a program nor a script; name a file that can be executed");
   if (::access(path.c_str(), X_OK) == 0) return {};
   if (path.ends_with(".toml")) return bad_input(named + " is a plan; run it with: stabctl run " + shell_word(path));

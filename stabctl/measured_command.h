@@ -1,4 +1,5 @@
-// MeasuredCommand: a command as somebody types it for compare or time, checked and made whole: which file is run, with which words.
+// MeasuredCommand: a command as somebody types it for compare or time, checked and made whole: which file is run, with which
+// words.
 #pragma once
 
 #include <string>

@@ -26,7 +26,8 @@ std::vector<std::string> environment_of(const std::string& directory) {
   return out;
 }
 
-// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each time.
+// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each
+// time.
 Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, nanoseconds most,
                             const engine::StopSignal& stop) {
   constexpr nanoseconds kShort = std::chrono::seconds(1);

@@ -25,8 +25,8 @@ Status check_files(const Arguments& arguments);
 // What of the user's own environment programs keep in trials, as a plan's `env`: where libraries are.
 std::vector<std::string> kept_environment();
 
-// One run of it, where and as trials run; of several where it is short, as the machine's noise is large then. kBadInput: it did not end with the status that the arguments ask for; with the last
-// lines that it printed to standard error.
+// One run of it, where and as trials run; of several where it is short, as the machine's noise is large then. kBadInput: it did
+// not end with the status that the arguments ask for; with the last lines that it printed to standard error.
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
                     std::chrono::nanoseconds most, const engine::StopSignal& stop);
 

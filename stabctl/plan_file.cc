@@ -17,8 +17,8 @@ PlanFile read_plan(const std::string& path) {
   PlanFile file;
   if (is_program_file(path)) {
     const std::string word = shell_word(path);
-    complain(bad_input("'" + path + "' is a program and no plan; its time: stabctl time " + word + "; against another one: stabctl compare " +
-                       word + " OTHER"));
+    complain(bad_input("'" + path + "' is a program and no plan; its time: stabctl time " + word +
+                       "; against another one: stabctl compare " + word + " OTHER"));
     file.exit_code = kExitUsage;
     return file;
   }

@@ -20,8 +20,8 @@ class StopsBehindPreflight final : public engine::Observer {
   void trial_done(const engine::TrialNews& news) override {
     observer_.trial_done(news);
     if (news.kind != store::TrialKind::kPreflight) return;
-    const auto left = engine_.store().trials(experiment_, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kPlanned,
-                                                           .block = {}, .limit = 1});
+    const auto left = engine_.store().trials(
+        experiment_, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kPlanned, .block = {}, .limit = 1});
     is_over_ = left && left->empty() && news.state == store::TrialState::kRecorded;
     if (is_over_) stop_.after_this_trial();
   }
@@ -37,8 +37,8 @@ class StopsBehindPreflight final : public engine::Observer {
 
 }  // namespace
 
-Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
-                                            engine::StopSignal& interrupts,
+Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id experiment, engine::Observer& observer,
+                                            Budget& budget, engine::StopSignal& interrupts,
                                             const std::function<std::string(const store::TrialRow&)>& name) {
   StopsBehindPreflight stops(engine, experiment, observer, interrupts);
   STAB_TRY(const engine::RunEnd end, run_within(engine, experiment, stops, budget, interrupts));

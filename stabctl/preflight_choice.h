@@ -21,8 +21,8 @@ struct PreflightChoice {
 
 // Runs it up to the end of its preflight: builds, and one trial of each cell. The experiment is stopped there, and a run goes on
 // with it, with another stop signal: this one is used up. `name`: what to call the program of a trial.
-Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
-                                            engine::StopSignal& interrupts,
+Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id experiment, engine::Observer& observer,
+                                            Budget& budget, engine::StopSignal& interrupts,
                                             const std::function<std::string(const store::TrialRow&)>& name);
 
 }  // namespace stab::ctl

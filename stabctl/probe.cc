@@ -1,5 +1,5 @@
-// The program is started without an engine: an answer about it is wanted before there is a plan. What the kernel has counted of it
-// is read while it is a zombie.
+// The program is started without an engine: an answer about it is wanted before there is a plan. What the kernel has counted of
+// it is read while it is a zombie.
 #include "stabctl/probe.h"
 
 #include <fcntl.h>

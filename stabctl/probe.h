@@ -1,4 +1,5 @@
-// Probe: one run of a command, before it is measured: what it costs, what it prints, how it ends, and whether CPU time is its cost.
+// Probe: one run of a command, before it is measured: what it costs, what it prints, how it ends, and whether CPU time is its
+// cost.
 #pragma once
 
 #include <chrono>

@@ -80,7 +80,8 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(of.directory, absolute_path("."));
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
-  of.plan.comment = "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.comment =
+      "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   STAB_CHECK_OK(plan_runs(of, stop));
   const std::string text = text_of(of.plan);
@@ -94,8 +95,10 @@ Result<commands::TimeOutput> timed(Timing& of) {
   progress.finish();
   if (!end) return end.error();
   store::Store& store = engine->store();
-  if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps) return no_runs(store, experiment, *end, progress.failure());
-  if (*end == engine::RunEnd::kStopped) of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
+  if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
+    return no_runs(store, experiment, *end, progress.failure());
+  if (*end == engine::RunEnd::kStopped)
+    of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
   of.facts.experiment = experiment;
   of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));

@@ -29,7 +29,9 @@ struct Sides {
   std::string word;              // "slower"
 };
 
-bool is_treatment(const report::Contrast& contrast) { return !contrast.layout && contrast.population == report::Population::kOneWorkload; }
+bool is_treatment(const report::Contrast& contrast) {
+  return !contrast.layout && contrast.population == report::Population::kOneWorkload;
+}
 
 double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
   size_t factor = 0;
@@ -149,7 +151,8 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
-  for (const report::Caveat* caveat : caveats_that_matter(report)) out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  for (const report::Caveat* caveat : caveats_that_matter(report))
+    out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
   return out + "\nnext: " + (is_open ? cure.command : facts.next) + "\n";
 }
 

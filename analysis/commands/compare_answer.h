@@ -31,8 +31,8 @@ struct CompareOutput {
   std::string markdown;
 };
 
-// pre: a treatment of two levels, of which the first is `before`. Of samples that are not complete the last declared look that was
-// reached is told; without one it is unsure.
+// pre: a treatment of two levels, of which the first is `before`. Of samples that are not complete the last declared look that
+// was reached is told; without one it is unsure.
 Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width = 100);
 
 }  // namespace stab::commands

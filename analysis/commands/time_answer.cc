@@ -59,8 +59,8 @@ void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
 
 }  // namespace
 
-Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
-                               int width) {
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu,
+                               const TimeFacts& facts, int width) {
   if (wall.times.size() < 2) return bad_input("two runs are needed to tell how times spread, and there are " +
                                               std::to_string(wall.times.size()));
   STAB_TRY(const report::Report report, report::analyse(samples));
@@ -68,7 +68,8 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   const std::optional<LayoutSpread> spread = layout_spread(report);
   TimeOutput out;
   out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
-             time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) + "\n\n";
+             time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) +
+             "\n\n";
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
@@ -88,8 +89,9 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
     const auto text = [&](double value) { return cell(seconds_text(value)); };
     return "|" + cell(name) + text(of.mean) + text(of.sd) + text(of.median) + text(of.least) + text(of.most) + "\n";
   };
-  out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) + " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" +
-                 row("wall", of_wall) + row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
+  out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) +
+                 " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" + row("wall", of_wall) +
+                 row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
   return out;
 }
 

@@ -23,7 +23,7 @@ struct TimeOutput {
 
 // `samples`: responses wall_time and cpu_time of one cell, whose layouts ran several times each where layout is randomized.
 // `wall` and `cpu`: the same runs. kBadInput: there are fewer than two.
-Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu, const TimeFacts& facts,
-                               int width = 100);
+Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu,
+                               const TimeFacts& facts, int width = 100);
 
 }  // namespace stab::commands

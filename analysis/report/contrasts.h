@@ -37,8 +37,8 @@ struct StoppedAt {
 // is contrasts x workloads x declared responses.
 std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse& units, const StoppedAt& stopped);
 
-// A treatment of this name asks about the builds that are its levels, each as it is: where their code lies is a part of the question,
-// and a difference of two that run in one layout each is their answer.
+// A treatment of this name asks about the builds that are its levels, each as it is: where their code lies is a part of the
+// question, and a difference of two that run in one layout each is their answer.
 inline constexpr char kBinaryFactor[] = "binary";
 
 // Which cells a contrast of one level of a factor against its baseline compares, each with its coefficient.

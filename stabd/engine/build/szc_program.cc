@@ -28,7 +28,8 @@ SzcProgram szc_program(const std::string& path) {
   Elf64_Ehdr header{};
   if (!file || !read_at(file.get(), &header, sizeof header, 0)) return {};
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return {};
-  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections || header.e_shstrndx >= header.e_shnum) return {};
+  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections || header.e_shstrndx >= header.e_shnum)
+    return {};
   std::vector<Elf64_Shdr> sections(header.e_shnum);
   if (!read_at(file.get(), sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return {};
   const Elf64_Shdr& table = sections[header.e_shstrndx];

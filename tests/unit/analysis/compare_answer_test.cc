@@ -23,7 +23,8 @@ using ::testing::StartsWith;
 
 report::Samples made(double effect, double residual = 0.0035, uint32_t blocks = 30) {
   Rng rng(7);
-  return sliced_blocks(rng, {.blocks = blocks, .alone_each = 0, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
+  return sliced_blocks(rng,
+                       {.blocks = blocks, .alone_each = 0, .residual = residual, .heavy = false, .effect = std::log1p(effect)});
 }
 
 // Of 32 planned blocks so many have run when it was stopped, the last of them on one side alone.
@@ -38,7 +39,9 @@ report::Samples cut_off(uint32_t blocks) {
 CompareFacts facts() {
   return {.before = "./old 20",
           .after = "./new 20",
-          .clock = "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of its time)",
+          .clock =
+              "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of "
+              "its time)",
           .about = "the difference is that of these two binaries",
           .outputs = "",
           .unfinished = "",
@@ -148,7 +151,8 @@ report::Samples runs_of_layouts(TimedRuns& wall, TimedRuns& cpu) {
 TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
   const report::Samples samples = runs_of_layouts(wall, cpu);
-  const TimeFacts of{.command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
+  const TimeFacts of{
+      .command = "./prog 20", .about = "built by szc", .unfinished = "", .experiment = 3, .next = "stabctl report 3"};
   const auto output = time_answer(samples, wall, cpu, of);
   ASSERT_TRUE(output) << output.error().text();
   expect_golden("time_answer.txt", output->text + "==\n" + output->markdown);
@@ -165,8 +169,10 @@ TEST(TimeAnswer, OneRunHasNoSpread) {
 }
 
 TEST(HyperfineJson, HasWhatItsReadersLookFor) {
-  const TimedRuns runs{.command = "./a \"b\"", .times = {1, 2, 4}, .user = {1, 1, 1}, .system = {0, 0.5, 1}, .exit_codes = {0, 0, 0}};
-  const nlohmann::json json = nlohmann::json::parse(hyperfine_json({runs, {.command = "none", .times = {}, .user = {}, .system = {}, .exit_codes = {}}}));
+  const TimedRuns runs{
+      .command = "./a \"b\"", .times = {1, 2, 4}, .user = {1, 1, 1}, .system = {0, 0.5, 1}, .exit_codes = {0, 0, 0}};
+  const nlohmann::json json =
+      nlohmann::json::parse(hyperfine_json({runs, {.command = "none", .times = {}, .user = {}, .system = {}, .exit_codes = {}}}));
   ASSERT_EQ(json["results"].size(), 1u);
   const nlohmann::json& one = json["results"][0];
   EXPECT_EQ(one["command"], "./a \"b\"");

@@ -210,21 +210,25 @@ std::string with_sides(const std::string& levels, const std::string& keys = "run
 }
 
 TEST(Parse, ALevelMayBeSeveralWordsOfACommand) {
-  const Plan plan = parsed(with_sides("[{ name = \"a\", value = [\"./a\", \"\", \"b c\"] }, { name = \"b\", value = [\"./b\"] }]"));
+  const Plan plan =
+      parsed(with_sides("[{ name = \"a\", value = [\"./a\", \"\", \"b c\"] }, { name = \"b\", value = [\"./b\"] }]"));
   const auto design = make_design(plan);
   ASSERT_TRUE(design);
-  const auto words = [&](size_t cell) { return substitute(plan.programs[0].workloads[0].run, plan, design->cells[cell], 0).argv; };
+  const auto words = [&](size_t cell) {
+    return substitute(plan.programs[0].workloads[0].run, plan, design->cells[cell], 0).argv;
+  };
   EXPECT_EQ(words(0), (std::vector<std::string>{"./a", "", "b c", "x"}));
   EXPECT_EQ(words(1), (std::vector<std::string>{"./b", "x"}));
 }
 
 TEST(Parse, SeveralWordsStandWhereACommandHasWords) {
   const std::string two = "[{ name = \"a\", value = [\"./a\", \"b\"] }, { name = \"b\", value = \"./b\" }]";
-  for (const char* keys : {"run = [\"x{side}\"]\n", "run = [\"x\"]\nstdin = \"{side}\"\n", "run = [\"x\"]\nenv = { A = \"{side}\" }\n",
-                           "shell = true\nrun = \"{side}\"\n"})
+  for (const char* keys : {"run = [\"x{side}\"]\n", "run = [\"x\"]\nstdin = \"{side}\"\n",
+                           "run = [\"x\"]\nenv = { A = \"{side}\" }\n", "shell = true\nrun = \"{side}\"\n"})
     EXPECT_THAT(errors_of(with_sides(two, keys)), HasSubstr("lists of words")) << keys;
   EXPECT_THAT(errors_of(with_sides("[{ name = \"a\", value = [] }]")), HasSubstr("a list without a word"));
-  EXPECT_THAT(errors_of(with_sides("[{ name = \"a\", value = [[\"b\"]] }]")), HasSubstr("expected a string, a number or a boolean"));
+  EXPECT_THAT(errors_of(with_sides("[{ name = \"a\", value = [[\"b\"]] }]")),
+              HasSubstr("expected a string, a number or a boolean"));
 }
 
 TEST(Parse, ACwdIsBelowTheTrialsDirectoryOrAbsolute) {

@@ -82,7 +82,8 @@ TEST(AdHocPlan, RevisionsAreBuilt) {
   AdHocPlan of;
   of.name = "bench";
   of.commands = {command("./bench 20", {"./bench", "20"})};
-  of.built = {"/repo", "make CC='szc -O2' {x}", {{"main", std::string(40, 'a')}, {"HEAD", std::string(40, 'b')}}, {"data/in.txt"}};
+  of.built = {
+      "/repo", "make CC='szc -O2' {x}", {{"main", std::string(40, 'a')}, {"HEAD", std::string(40, 'b')}}, {"data/in.txt"}};
   of.looks = {10, 20};
   of.randomized = true;
   const plan::Plan plan = parsed(of);
