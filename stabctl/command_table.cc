@@ -358,7 +358,7 @@ std::vector<CommandRow> rows() {
        .help = "OLD NEW [-- ARGS]: is NEW slower than OLD? two programs, commands, or revisions with --build",
        .operands = {{.name = "sides",
                      .target = &A::words,
-                     .help = "OLD and NEW: programs (./old ./new), commands ('old --flag' 'new --flag'), or revisions",
+                     .help = "OLD and NEW: programs (./old ./new), commands ('./old -x' './new -x'), or revisions",
                      .required = false,
                      .offers = Offers::kFiles,
                      .count = {0, 1000},
