@@ -78,7 +78,8 @@ std::string null_control_text(const CausalWish& wish, std::optional<uint64_t> pl
   const char* windows = wish.whole_runs ? " null runs" : " null windows";
   std::string out = "  verdicts need the null control within the margin: about " +
                     std::to_string(report::null_windows_for(on(kQuiet, wish.budget))) + windows +
-                    " a cell decide that on a quiet machine, " + std::to_string(report::null_windows_for(on(kNoisy, wish.budget))) +
+                    " a cell decide that on a quiet machine, " +
+                    std::to_string(report::null_windows_for(on(kNoisy, wish.budget))) +
                     " on a noisy one; a block has " + std::to_string(wish.budget.block_nulls);
   if (plans_nulls) out += ", the plan's trials " + std::to_string(*plans_nulls);
   if (wish.whole_runs) return out + "; no control trials follow whole runs\n";

@@ -1,8 +1,9 @@
 // A binary search for the commit that made a program slower, in answers that are noisy.
 //
 // Positions are those of a line of commits: 0 is the good commit, 1 to n are those that follow it, n is the bad one. Each
-// question compares one position with the good commit. Whatever the commits between do, between a position that is not slower and a later
-// one that is slower lies a commit that made it slower, so the search needs no single step and no order among the commits.
+// question compares one position with the good commit. Whatever the commits between do, between a position that is not slower and
+// a later one that is slower lies a commit that made it slower, so the search needs no single step and no order among the
+// commits.
 #pragma once
 
 #include <cstddef>

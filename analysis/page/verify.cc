@@ -152,7 +152,8 @@ Result<commands::CommandOutput> verify(const std::string& page) {
   return commands::CommandOutput{
       "verified: every number of the report and of its figures was computed again from the page's " + trials +
           " and is the same; frame, style and script are those of this stabctl\n" +
-          text::wrap("Not computable from trials, so only the page says it: the plan, the hashes, the machine, its conditions, the "
+          text::wrap("Not computable from trials, so only the page says it: the plan, the hashes, the machine, its "
+                     "conditions, the "
                "numbers of trials, the self-test.",
                100, "", ""),
       "", 0};
