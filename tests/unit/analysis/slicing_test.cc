@@ -260,7 +260,7 @@ TEST(Slicing, LowOverlapIsSaid) {
   const report::Report half = report_of(sliced_blocks(rng, {.half_overlap = true}));
   ASSERT_TRUE(caveat(half, report::CaveatCode::kLowOverlap));
   EXPECT_EQ(caveat(half, report::CaveatCode::kLowOverlap)->message,
-            "trials of program0 with build=b1 ran beside all of their block in 50 % of their CPU time");
+            "trials of program0 with build=b1 ran at the same time as all of their block in 50 % of their CPU time");
   EXPECT_EQ(caveat(report_of(sliced_blocks(rng, {})), report::CaveatCode::kLowOverlap), nullptr);
 }
 
