@@ -16,8 +16,8 @@ inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHea
 struct GateFacts {
   std::string base, head;  // commits, as people read them; empty: nobody knows them yet
   std::string command;     // that repeats it
-  std::string clock{};     // a sentence: which time is judged, and why; empty: as stab-gate.toml says
   std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
+  std::string clock{};     // a sentence: which time is judged, and why; empty: as stab-gate.toml says
 };
 
 struct GateOutput {

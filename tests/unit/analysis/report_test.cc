@@ -384,7 +384,7 @@ TEST(Selftest, CountsFalseAlarms) {
   EXPECT_THAT(commands::run_selftest(another, {}).err, HasSubstr("is no selftest"));
   report::Samples stopped = experiment(0);
   stopped.incomplete = true;
-  EXPECT_THAT(commands::run_selftest(stopped, {}).err, HasSubstr("not over"));
+  EXPECT_THAT(commands::run_selftest(stopped, {}).err, HasSubstr("is not finished"));
 }
 
 // A linear response whose margin is a share of the baseline: 1 % of 2000 is 20, whatever the unit.

@@ -149,7 +149,7 @@ TEST_F(StrangersFiles, AViewIsNoTable) {
   const Result<Store> store = Store::open(bundle_, Store::Access::kRead);
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().code, ErrorCode::kCorrupt);
-  EXPECT_NE(store.error().message.find("'experiments', which is no table"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("'experiments', which is not a table"), std::string::npos) << store.error().message;
 }
 
 TEST_F(StrangersFiles, APathThatLooksLikeAUriIsAPath) {
