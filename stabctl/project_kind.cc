@@ -6,8 +6,8 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <regex>
+#include <string_view>
+#include <vector>
 
 namespace stab::ctl {
 namespace {
@@ -35,42 +35,80 @@ std::string beginning_of(const fs::path& path) {
   return text;
 }
 
-// The first group of the first match; empty: none.
-std::string found(const std::string& text, const char* pattern) {
-  std::smatch match;
-  return std::regex_search(text, match, std::regex(pattern, std::regex::ECMAScript | std::regex::multiline)) ? match[1].str()
-                                                                                                             : "";
+constexpr std::string_view kBlanks = " \t";
+// Of a program: what a plan, a shell and make take as it is.
+constexpr std::string_view kNameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-";
+
+std::string_view past(std::string_view text, std::string_view letters) {
+  return text.substr(std::min(text.find_first_not_of(letters), text.size()));
 }
 
-constexpr char kName[] = "[A-Za-z0-9_.+-]+";
+// The name that the text begins with; empty: none, or one that no file can have.
+std::string leading_name(std::string_view text) {
+  constexpr size_t kMostBytes = 255;
+  const std::string_view name = text.substr(0, text.size() - past(text, kNameLetters).size());
+  return name.size() <= kMostBytes ? std::string(name) : std::string();
+}
 
-// A target of make that a file of that name is made for: what 'all' needs, else the first that isn't a word such as 'clean'.
-std::string target_of(const std::string& text) {
-  const std::string name = std::string("(") + kName + ")";
-  if (const std::string all = found(text, ("^all[ \\t]*:[ \\t]*" + name).c_str()); !all.empty()) return all;
-  const std::regex rule("^" + name + "[ \\t]*:(?!=)", std::regex::ECMAScript | std::regex::multiline);
-  for (std::sregex_iterator at(text.begin(), text.end(), rule), end; at != end; ++at) {
-    const std::string target = (*at)[1];
-    static const std::vector<std::string> kWords{"all", "clean", "install", "test", "check", "help", "default"};
-    if (target[0] != '.' && !target.ends_with(".o") && std::find(kWords.begin(), kWords.end(), target) == kWords.end())
-      return target;
+// The first argument of the first call: executable('NAME' for the word executable and the quotation mark '.
+std::string first_argument(std::string_view text, std::string_view word, std::string_view quote) {
+  for (size_t at = 0; (at = text.find(word, at)) != std::string_view::npos;) {
+    at += word.size();
+    std::string_view rest = past(text.substr(at), kBlanks);
+    if (!rest.starts_with('(')) continue;
+    rest = past(rest.substr(1), " \t\r\n");
+    if (!rest.starts_with(quote)) continue;
+    rest.remove_prefix(quote.size());
+    const std::string name = leading_name(rest);
+    if (!name.empty() && rest.substr(name.size()).starts_with(quote)) return name;
   }
   return {};
 }
 
+// Of Cargo: name = "NAME".
+std::string package_name(std::string_view text) {
+  constexpr std::string_view kKey = "name";
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with(kKey)) continue;
+    line = past(line.substr(kKey.size()), kBlanks);
+    if (!line.starts_with('=')) continue;
+    line = past(line.substr(1), kBlanks);
+    if (!line.starts_with('"')) continue;
+    if (const std::string name = leading_name(line.substr(1)); line.substr(1 + name.size()).starts_with('"')) return name;
+  }
+  return {};
+}
+
+// A target of make that a file of that name is made for: what 'all' needs, else the first that isn't a word such as 'clean'.
+std::string target_of(std::string_view text) {
+  static const std::vector<std::string> kWords{"all", "clean", "install", "test", "check", "help", "default"};
+  std::string first;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string target = leading_name(line);
+    const std::string_view rest = past(line.substr(target.size()), kBlanks);
+    if (target.empty() || !rest.starts_with(':')) continue;
+    if (target == "all") {
+      if (const std::string needed = leading_name(past(rest.substr(1), kBlanks)); !needed.empty()) return needed;
+    }
+    const bool is_file = target[0] != '.' && !target.ends_with(".o") && !rest.starts_with(":=") &&
+                         std::find(kWords.begin(), kWords.end(), target) == kWords.end();
+    if (is_file && first.empty()) first = target;
+  }
+  return first;
+}
+
 std::string program_in(BuildTool tool, const std::string& text) {
   switch (tool) {
-    case BuildTool::kCmake:
-      return found(text, "add_executable[ \\t]*\\([ \\t\\r\\n]*([A-Za-z0-9_.+-]+)");
-    case BuildTool::kMeson:
-      return found(text, "executable[ \\t]*\\([ \\t\\r\\n]*'([A-Za-z0-9_.+-]+)'");
-    case BuildTool::kCargo:
-      return found(text, "^name[ \\t]*=[ \\t]*\"([A-Za-z0-9_-]+)\"");
-    case BuildTool::kMake:
-      return target_of(text);
+    case BuildTool::kCmake: return first_argument(text, "add_executable", "");
+    case BuildTool::kMeson: return first_argument(text, "executable", "'");
+    case BuildTool::kCargo: return package_name(text);
+    case BuildTool::kMake: return target_of(text);
     case BuildTool::kGo:
-    case BuildTool::kConfigure:
-      return {};
+    case BuildTool::kConfigure: return {};
   }
   return {};
 }
