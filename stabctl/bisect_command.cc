@@ -27,7 +27,6 @@ using commands::CommitFinding;
 using commands::GateQuestion;
 
 constexpr double kAlpha = 0.05;  // of each comparison
-constexpr size_t kShown = 12;    // digits of a commit
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
 Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
@@ -42,8 +41,8 @@ Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
     out.push_back({line.substr(0, blank), line.substr(std::min(blank + 1, line.size()))});
     at = end + 1;
   }
-  if (out.size() < 2) return bad_input("no commit lies between " + revisions.base.substr(0, kShown) + " and " +
-                                       revisions.head.substr(0, kShown) + "; write GOOD..BAD, the older one first");
+  if (out.size() < 2) return bad_input("no commit lies between " + revisions.base.substr(0, kShownCommit) + " and " +
+                                       revisions.head.substr(0, kShownCommit) + "; write GOOD..BAD, the older one first");
   return out;
 }
 
@@ -100,8 +99,8 @@ Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t a
   if (!arguments_.quiet) {
     const size_t left = search_.slower - search_.not_slower;
     std::fprintf(stderr, "comparison %zu: %s against %s, %zu commit%s left\n", number + 1,
-                 search_.commits[position].hash.substr(0, kShown).c_str(),
-                 search_.commits[against].hash.substr(0, kShown).c_str(), left, left == 1 ? "" : "s");
+                 search_.commits[position].hash.substr(0, kShownCommit).c_str(),
+                 search_.commits[against].hash.substr(0, kShownCommit).c_str(), left, left == 1 ? "" : "s");
   }
   STAB_TRY(auto step, measure(position, against, margin));
   if (!step) return step;
@@ -205,7 +204,7 @@ int bisect_command(const Arguments& arguments) {
   result.commits = *commits;
   result.alpha = kAlpha;
   result.faster = arguments.faster;
-  result.command = "stabctl bisect " + revisions->base.substr(0, kShown) + ".." + revisions->head.substr(0, kShown);
+  result.command = "stabctl bisect " + revisions->base.substr(0, kShownCommit) + ".." + revisions->head.substr(0, kShownCommit);
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
   const Status done = commands::run_bisection(result, [&](size_t position, size_t against, std::optional<double> margin) {
     return comparisons.compare(position, against, margin);

@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
 #include "base/unique_fd.h"
 
 extern char** environ;
@@ -14,15 +17,26 @@ extern char** environ;
 namespace stab::ctl {
 namespace {
 
-constexpr size_t kMostSaid = 64 << 10;
+// A history of 100,000 commits, a line each.
+constexpr size_t kMostAnswered = 16 << 20;
+constexpr size_t kMostWarned = 64 << 10;
 
-std::string read_all(int fd) {
+// Up to one byte more than `most`.
+std::string read_all(int fd, size_t most) {
   std::string said;
   char bytes[4096];
-  for (ssize_t got = 0; (got = ::read(fd, bytes, sizeof bytes)) > 0;)
-    if (said.size() < kMostSaid) said.append(bytes, static_cast<size_t>(got));
-  while (said.ends_with('\n')) said.pop_back();
+  for (;;) {
+    const ssize_t got = ::read(fd, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    said.append(bytes, std::min(static_cast<size_t>(got), most + 1 - said.size()));
+  }
   return said;
+}
+
+std::string without_line_ends(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -47,13 +61,16 @@ Result<std::string> git(std::vector<std::string> words) {
   ::posix_spawn_file_actions_destroy(&actions);
   in.reset();
   if (failed != 0) return system_error("run git", failed);
-  const std::string answer = read_all(out.get());
+  const std::string answer = read_all(out.get(), kMostAnswered);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status == 0) return answer;
+  if (answer.size() > kMostAnswered)
+    return bad_input("git " + words[1] + " answers with more than " + std::to_string(kMostAnswered >> 20) +
+                     " MiB, which is more than is read of it");
+  if (status == 0) return without_line_ends(answer);
   ::lseek(warnings.get(), 0, SEEK_SET);
-  const std::string said = read_all(warnings.get());
+  const std::string said = without_line_ends(read_all(warnings.get(), kMostWarned));
   return bad_input("git " + words[1] + ": " + (said.empty() ? "failed" : said));
 }
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/wording.h"
+#include "plan/plan.h"
 #include "stabd/engine/machine/ledger.h"
 
 namespace stab::ctl {
@@ -80,20 +81,28 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-// False: it was killed, as its time was over or somebody asked.
-bool wait_until_over(pid_t pid, nanoseconds most, const engine::StopSignal& stop) {
+// What a program may print, to both together: as much as a trial may by default. Its files lie in memory.
+constexpr off_t kMostPrinted = static_cast<off_t>(plan::Program{}.output_limit_bytes);
+
+enum class Waited { kOver, kLate, kStopped, kTooMuchPrinted };
+
+// Anything but kOver: it was killed.
+Waited wait_until_over(pid_t pid, int out, int errors, nanoseconds most, const engine::StopSignal& stop) {
   const SystemClock clock;
+  Waited waited = Waited::kLate;
   const UniqueFd over(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const nanoseconds end = clock.monotonic_raw() + most;
   for (;;) {
     const nanoseconds left = end - clock.monotonic_raw();
-    if (left.count() <= 0 || stop.asked()) break;
+    if (stop.asked()) waited = Waited::kStopped;
+    else if (size_of(out) + size_of(errors) > kMostPrinted) waited = Waited::kTooMuchPrinted;
+    if (waited != Waited::kLate || left.count() <= 0) break;
     pollfd ready{over.get(), POLLIN, 0};
-    const auto ms = std::min<int64_t>(100, std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1);
-    if (::poll(&ready, 1, static_cast<int>(ms)) > 0) return true;
+    const auto ms = std::min<int64_t>(20, std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1);
+    if (::poll(&ready, 1, static_cast<int>(ms)) > 0) return Waited::kOver;
   }
   ::kill(-pid, SIGKILL);
-  return false;
+  return waited;
 }
 
 }  // namespace
@@ -126,7 +135,7 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   if (failed == ENOEXEC)
     return bad_input(in_quotes(words[0]) + " is no program of this machine; a script begins with a line such as #!/bin/sh");
   if (failed != 0) return bad_input(in_quotes(words[0]) + " can't be started: " + std::strerror(failed));
-  const bool is_over = wait_until_over(pid, most, stop);
+  Waited waited = wait_until_over(pid, out.out.get(), errors.get(), most, stop);
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
@@ -140,8 +149,12 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   out.user = of(used.ru_utime), out.system = of(used.ru_stime);
   out.max_rss_kib = used.ru_maxrss;
   out.errors = last_lines(errors.get());
-  if (!is_over && stop.asked()) return Error{ErrorCode::kUnavailable, "interrupted", {}};
-  if (!is_over)
+  if (waited == Waited::kOver && size_of(out.out.get()) + size_of(errors.get()) > kMostPrinted) waited = Waited::kTooMuchPrinted;
+  if (waited == Waited::kStopped) return Error{ErrorCode::kUnavailable, "interrupted", {}};
+  if (waited == Waited::kTooMuchPrinted)
+    return bad_input(in_quotes(words[0]) + " printed more than " + std::to_string(kMostPrinted) +
+                     " bytes; make it print less, or write a plan with a larger 'output_limit'");
+  if (waited == Waited::kLate)
     return Error{ErrorCode::kUnavailable,
                  in_quotes(words[0]) + " was still running after " +
                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +

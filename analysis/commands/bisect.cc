@@ -1,5 +1,4 @@
 // A search for a commit becomes its answer: a sentence, the comparisons behind it, and what to do next.
-//
 #include "analysis/commands/bisect.h"
 
 #include "analysis/text/json_writer.h"
@@ -23,7 +22,8 @@ const char* slower_word(const Bisection& search) { return search.faster ? "faste
 
 std::string percent(double share) { return number_text(100 * share) + " %"; }
 
-std::string of_subject(const Bisection& search) { return search.subject.empty() ? "" : " in " + search.subject; }
+// What became slower.
+std::string it(const Bisection& search) { return search.subject.empty() ? "it" : search.subject; }
 
 // The last comparison of two positions; none was made: nullptr.
 const BisectStep* comparison(const Bisection& search, size_t position, size_t against) {
@@ -50,18 +50,18 @@ std::string range_of(const Bisection& search) {
 std::string sentence(const Bisection& search) {
   const BisectCommit& good = search.commits.front();
   const BisectCommit& bad = search.commits.back();
-  const std::string word = slower_word(search), subject = of_subject(search);
+  const std::string word = slower_word(search), made = " made " + it(search) + " " + word;
   switch (search.end) {
     case BisectEnd::kCommit:
-      return named(search.commits[search.slower]) + " is the commit: " + word + subject + " by " +
+      return named(search.commits[search.slower]) + made + ": " +
              change_of(comparison(search, search.slower, search.not_slower)) + " against the commit before it";
     case BisectEnd::kRange: {
       const size_t count = search.slower - search.not_slower;
       if (count == 1)
-        return "the search ends at " + named(search.commits[search.slower]) + ", and it was not shown to be " + word + subject +
+        return "the search ends at " + named(search.commits[search.slower]) + ", which was not shown to be " + word +
                " than the commit before it";
       const std::string why = skipped(search);
-      return "one of " + std::to_string(count) + " commits made it " + word + subject + ": " + range_of(search) +
+      return "one of " + std::to_string(count) + " commits" + made + ": " + range_of(search) +
              (why.empty() ? "" : "; " + why);
     }
     case BisectEnd::kNone:
@@ -91,7 +91,7 @@ std::string next_step(const Bisection& search) {
     case BisectEnd::kRange: return "see them: git log " + range_of(search);
     case BisectEnd::kNone:
       return "a difference that was seen in one pair of builds can be the place of the code, or the machine";
-    case BisectEnd::kCannotTell: return "more replicates in 'looks' of stab-gate.toml, or a larger 'margin', would tell";
+    case BisectEnd::kCannotTell: return "to decide, add larger numbers to 'looks' in stab-gate.toml, or raise 'margin'";
   }
   return "";
 }
@@ -119,15 +119,14 @@ std::string answer_of(const BisectStep& step, bool faster) {
 
 text::TextTable table_of(const Bisection& search) {
   text::TextTable table({{"commit", Align::kLeft, true},
-                   {"against", Align::kLeft},
-                   {"change", Align::kRight},
-                   {"interval", Align::kLeft},
-                   {"blocks", Align::kRight},
-                   {"answer", Align::kLeft, true}});
+                         {"against", Align::kLeft},
+                         {"change", Align::kRight},
+                         {"interval", Align::kLeft},
+                         {"blocks", Align::kRight},
+                         {"answer", Align::kLeft, true}});
   for (const BisectStep& step : search.steps)
     table.add({named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change, step.interval,
-               std::to_string(step.blocks),
-               std::string(word_of(step.finding, search.faster)) + (step.why.empty() ? "" : ": " + text::as_line(step.why))});
+               std::to_string(step.blocks), answer_of(step, search.faster)});
   return table;
 }
 

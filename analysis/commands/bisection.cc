@@ -7,10 +7,11 @@ namespace stab::commands {
 namespace {
 
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
-// than it is at least. Below half of the gate's margin it is of no interest.
+// than it is at least. Below half of the gate's margin it is of no interest, and a plan's margin is 100 % at most.
 std::optional<double> margin_of_search(const BisectStep& ends) {
+  constexpr double kLargest = 1;
   if (!ends.is_share) return std::nullopt;
-  return std::min(ends.cost / 2, std::max(ends.cost_low, ends.margin / 2));
+  return std::min({ends.cost / 2, std::max(ends.cost_low, ends.margin / 2), kLargest});
 }
 
 // An unsure answer counts as the side that its estimate is nearer to; half of what lies between the ends parts them.

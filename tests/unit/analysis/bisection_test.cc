@@ -86,6 +86,38 @@ TEST(Bisection, TheLastComparisonDecides) {
   }
 }
 
+// A plan's margin is 100 % at most: half of a sixfold time is more.
+TEST(Bisection, AsksForNoMarginThatAPlanRefuses) {
+  Rng rng(17);
+  const MadeHistory history = with_one_step(20, 5, rng);
+  commands::Bisection search;
+  search.alpha = 0.05;
+  for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), ""});
+  const auto compare = [&](size_t position, size_t against, std::optional<double> margin) -> Answer {
+    EXPECT_LE(margin.value_or(1), 1);
+    commands::BisectStep step;
+    step.cost = step.cost_low = history.costs[position] - history.costs[against];
+    step.finding = step.cost > 0 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
+    return std::optional(step);
+  };
+  ASSERT_TRUE(commands::run_bisection(search, compare));
+  EXPECT_EQ(search.end, commands::BisectEnd::kCommit);
+  EXPECT_GT(history.costs[search.slower], history.costs[search.slower - 1]);
+}
+
+// What an unsure answer was taken for stands in each form.
+TEST(Bisection, SaysWhatAnUnsureAnswerWasTakenFor) {
+  Rng rng(18);
+  const MadeHistory history = with_steps(200, 4, 0.01, rng);
+  for (int round = 0; round < 200; ++round) {
+    const commands::Bisection search = made_bisection(history, 0.01, rng);
+    const bool is_taken = std::any_of(search.steps.begin(), search.steps.end(), [](const auto& step) { return step.taken != step.finding; });
+    const commands::BisectOutput output = commands::bisect_output(search);
+    EXPECT_EQ(output.text.find("unsure, taken as") != std::string::npos, is_taken) << output.text;
+    EXPECT_EQ(output.markdown.find("unsure, taken as") != std::string::npos, is_taken) << output.markdown;
+  }
+}
+
 // An unsure answer costs no further comparison.
 TEST(Bisection, TakesNoMoreComparisonsThanTheLogarithmAndTwo) {
   Rng rng(16);
