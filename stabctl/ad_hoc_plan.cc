@@ -136,7 +136,7 @@ std::string experiment_name_of(const std::string& program) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     name += stays ? c : '_';
   }
-  if (name.empty() || name[0] == '.') name = "program" + name;
+  if (name.empty() || name[0] == '.' || name[0] == '-') name = "program" + name;
   return name.substr(0, kMost);
 }
 

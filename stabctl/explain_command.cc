@@ -1,6 +1,5 @@
 // explain: is the difference of two builds their code, or its place? Up to three experiments of the engine of `stabctl run`:
 // code or place, look by look; where place is a part of it, which functions are busy, and of which the place is.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,11 +14,12 @@
 #include "stabd/engine/results/function_places.h"
 #include "base/printable.h"
 #include "stabd/host/installation.h"
-#include "plan/parse.h"
+#include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
+#include "stabctl/measured_command.h"
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
@@ -38,10 +38,7 @@ constexpr size_t kMostMoved = 24;
 
 // That a program is one, and that its functions can be moved.
 Status must_move(const std::string& path, const engine::LayoutTool& tool) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return bad_input("there is no program " + in_quotes(path));
-  if (!S_ISREG(status.st_mode) || ::access(path.c_str(), X_OK) != 0)
-    return bad_input(in_quotes(path) + " is no program: expected an executable file");
+  STAB_CHECK_OK(check_program(path));
   const Result<std::string> rows = tool.match({std::filesystem::absolute(path).string(), false});
   if (rows) return {};
   if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
@@ -75,11 +72,9 @@ class Explainer {
   nanoseconds left() const { return budget_ - spent(); }
 
   Result<store::Id> submit(const std::string& text, commands::Explanation& out) {
-    const plan::RealFiles files(std::filesystem::current_path().string());
-    plan::Parsed parsed = plan::parse_plan(text, "explain.toml", {.max_errors = 20, .files = &files});
-    if (!parsed.plan) return bad_input("the plan that explain has written is refused:\n" + toml::render(parsed.errors));
     const std::string here = std::filesystem::current_path().string();
-    STAB_TRY(const store::Id id, engine_.submit(*parsed.plan, here, ::geteuid(), ::getegid()));
+    STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, here));
+    STAB_TRY(const store::Id id, engine_.submit(plan, here, ::geteuid(), ::getegid()));
     out.experiments.push_back(id);
     return id;
   }

@@ -7,37 +7,16 @@
 
 #include "base/number_text.h"
 #include "plan/toml/toml_text.h"
+#include "stabctl/ad_hoc_plan.h"
 
 namespace stab::ctl {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Braces are placeholders in a plan.
-std::string escaped(const std::string& word) {
-  std::string out;
-  for (const char c : word) {
-    out += c;
-    if (c == '{' || c == '}') out += c;
-  }
-  return out;
-}
-
 std::string absolute_if_file(const std::string& word) {
   std::error_code code;
   return !word.empty() && word[0] != '-' && fs::exists(word, code) ? fs::absolute(word).lexically_normal().string() : word;
-}
-
-// Letters that an experiment may have in its name.
-std::string name_of(const std::string& program) {
-  std::string name;
-  for (const char c : fs::path(program).filename().string()) {
-    const bool fits =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    name += fits ? c : '_';
-  }
-  if (name.empty() || name[0] == '.' || name[0] == '-') name = "program" + name;
-  return name.substr(0, 80);
 }
 
 std::string experiment(const ExplainedBuilds& builds, const char* part, uint32_t blocks, const std::string& more) {
@@ -60,7 +39,7 @@ constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
 ExplainedBuilds builds_of_programs(const std::string& name, const std::string& old_path, const std::string& new_path,
                                    const std::vector<std::string>& arguments, uint64_t seed) {
   ExplainedBuilds out;
-  out.name = name_of(name);
+  out.name = experiment_name_of(name);
   out.factor = "build";
   const auto level = [](const char* name, const std::string& path) {
     const std::string where = fs::absolute(path).lexically_normal().string();
@@ -71,7 +50,7 @@ ExplainedBuilds builds_of_programs(const std::string& name, const std::string& o
   out.seed = seed;
   out.programs = "\n[[program]]\nname = " + toml::toml_text(out.name) + "\nbuild = [\"cp\", \"{build}\", " +
                  toml::toml_text(out.name) + "]\nrun = [" + toml::toml_text("./" + out.name);
-  for (const std::string& word : arguments) out.programs += ", " + toml::toml_text(escaped(absolute_if_file(word)));
+  for (const std::string& word : arguments) out.programs += ", " + toml::toml_text(without_placeholders(absolute_if_file(word)));
   out.programs += "]\n";
   return out;
 }
