@@ -221,6 +221,9 @@ std::optional<LinkDraws> link_draws(const LinkFit& fit, const WorkloadUnits& wor
     sum += row.value;
     count += 1;
   }
+  // A block that ran alone, or that was left out, takes each of its links out of one cell. Of sliced blocks the other links
+  // answer: nothing else is of any use.
+  if (are_sliced(coefficients)) std::erase_if(of_link, [&](const auto& link) { return link.second.size() != linked_cells; });
   LinkDraws out;
   double of_runs = 0;  // variance of a link's draw by its runs, where theirs is 1: the mean over links
   for (const auto& [link, parts] : of_link) {
