@@ -46,7 +46,13 @@ std::string time_line(const char* name, const RunSummary& runs) {
          seconds_text(runs.median) + ", " + seconds_text(runs.least) + " to " + seconds_text(runs.most) + ")";
 }
 
+// What the machine does lasts longer than two runs, so where it does much, it is in the difference of two layouts, too.
+constexpr double kMostOfRuns = 0.02;
+
 std::string layout_line(const LayoutSpread& spread) {
+  if (std::expm1(spread.run) > kMostOfRuns)
+    return "what layout does is hidden by the machine: the runs of one layout differ by " + per_cent(std::expm1(spread.run)) +
+           " (sd); ask again when fewer other programs run";
   return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
          report::plural(spread.layouts, "layout") + "; runs of one layout: " + per_cent(std::expm1(spread.run)) +
          "): two builds that differ in layout alone may differ by " + per_cent(std::expm1(kTwoDraws * spread.layout));

@@ -189,6 +189,19 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   EXPECT_NEAR(json["wall"]["mean_s"].get<double>(), 0.51, 0.01);
 }
 
+// A machine that moves runs of one layout moves those of two as well.
+TEST(TimeAnswer, WhereTheMachineIsNoisyLayoutIsHidden) {
+  TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
+  report::Samples samples = runs_of_layouts(wall, cpu);
+  const auto text = [&] {
+    return time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""})->text;
+  };
+  EXPECT_THAT(text(), HasSubstr("layout alone moves its CPU time by "));
+  for (size_t i = 0; i < samples.trials.size(); i += 2) *samples.trials[i].values[1] *= 1.06;
+  EXPECT_THAT(text(), HasSubstr("what layout does is hidden by the machine"));
+  EXPECT_THAT(text(), Not(HasSubstr("layout alone")));
+}
+
 TEST(TimeAnswer, OneRunHasNoSpread) {
   TimedRuns one{.command = "./prog", .times = {1.0}, .user = {1.0}, .system = {0.0}, .exit_codes = {0}};
   EXPECT_FALSE(time_answer(report::Samples(), one, one, {}));
