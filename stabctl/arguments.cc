@@ -39,25 +39,6 @@ std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
   return options;
 }
 
-// `explain old new --json -- -x 1` becomes `explain --json -- old new -x 1`: what is behind -- belongs to the operands before
-// it.
-std::vector<std::string> operands_behind_options(std::vector<std::string> words) {
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const CommandRow* const row = command_of(words);
-  if (!row || row->words != "explain" || dashes == words.end()) return words;
-  std::vector<std::string> options{words[0]}, operands{"--"};
-  for (auto word = words.begin() + 1; word != dashes; ++word) {
-    const auto is_this = [&](const Option& option) { return option.name == *word && !option.is_switch(); };
-    const bool takes_word = std::any_of(row->options.begin(), row->options.end(), is_this) && word + 1 != dashes;
-    const bool is_option = word->starts_with("-");
-    (is_option ? options : operands).push_back(*word);
-    if (takes_word) options.push_back(*++word);
-  }
-  options.insert(options.end(), operands.begin(), operands.end());
-  options.insert(options.end(), dashes + 1, words.end());
-  return options;
-}
-
 // `time ./prog -x` becomes `time -- ./prog -x`: from the first word on that is no option of ours, all are the command's.
 std::vector<std::string> command_behind_dashes(std::vector<std::string> words) {
   const CommandRow* row = command_of(words);
@@ -303,7 +284,7 @@ ParsedArguments parse_arguments(const std::vector<std::string>& typed) {
     std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
     return {{}, nullptr, kUsage};
   }
-  return Grammar().parse(operands_behind_options(levels_behind_options(words)));
+  return Grammar().parse(levels_behind_options(words));
 }
 
 }  // namespace stab::ctl

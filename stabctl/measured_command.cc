@@ -41,26 +41,6 @@ std::string near(const std::string& path) {
   return "; " + (meant.empty() ? "build it first, or correct the path" : meant);
 }
 
-// Why the file can't be run; fine: it can.
-Status check_program(const std::string& path) {
-  struct stat info;
-  const std::string named = in_quotes(path);
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return bad_input("there is no program " + named + near(path));
-    return bad_input("program " + named + ": " + std::strerror(errno));
-  }
-  if (S_ISDIR(info.st_mode))
-    return bad_input(named + " is a directory; name a program in it, such as " + in_quotes(path + "/bench"));
-  if (!S_ISREG(info.st_mode)) return bad_input(named + " is neither a program nor a script; name a file that can be executed");
-  if (::access(path.c_str(), X_OK) == 0) return {};
-  if (path.ends_with(".toml")) return bad_input(named + " is a plan; run it with: stabctl run " + shell_word(path));
-  const std::string begins = first_bytes(path, 2);
-  if (begins == "#!")
-    return bad_input(named + " is a script without the right to be executed; chmod +x " + shell_word(path) +
-                     ", or name its interpreter first");
-  return bad_input(named + " can't be executed; chmod +x " + shell_word(path) + " if it is a program");
-}
-
 // Of a bare name, as a shell finds it.
 Result<std::string> in_path(const std::string& name) {
   const char* path = std::getenv("PATH");
@@ -83,6 +63,25 @@ Result<std::string> in_path(const std::string& name) {
 }
 
 }  // namespace
+
+Status check_program(const std::string& path) {
+  struct stat info;
+  const std::string named = in_quotes(path);
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return bad_input("there is no program " + named + near(path));
+    return bad_input("program " + named + ": " + std::strerror(errno));
+  }
+  if (S_ISDIR(info.st_mode))
+    return bad_input(named + " is a directory; name a program in it, such as " + in_quotes(path + "/bench"));
+  if (!S_ISREG(info.st_mode)) return bad_input(named + " is neither a program nor a script; name a file that can be executed");
+  if (::access(path.c_str(), X_OK) == 0) return {};
+  if (path.ends_with(".toml")) return bad_input(named + " is a plan; run it with: stabctl run " + shell_word(path));
+  const std::string begins = first_bytes(path, 2);
+  if (begins == "#!")
+    return bad_input(named + " is a script without the right to be executed; chmod +x " + shell_word(path) +
+                     ", or name its interpreter first");
+  return bad_input(named + " can't be executed; chmod +x " + shell_word(path) + " if it is a program");
+}
 
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell) {
   MeasuredCommand out;

@@ -21,6 +21,9 @@ struct MeasuredCommand {
 // `shell` it goes to /bin/sh -c. kBadInput says what is wrong with the program's file, and what to do.
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell);
 
+// Why this file can't be run, with the cure; fine: it can.
+Status check_program(const std::string& path);
+
 // Whether a file is executable and begins as programs or scripts do: what `run` finds in a plan's place.
 bool is_program_file(const std::string& path);
 
