@@ -27,10 +27,12 @@ constexpr int kUsage = 2;
 
 // Levels such as -O2 look like options: `verdict opt -O2 -O3 --json` becomes `verdict --json -- opt -O2 -O3`.
 std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
-  if (words.empty() || words[0] != "verdict" || std::find(words.begin(), words.end(), "--") != words.end()) return words;
-  std::vector<std::string> options{"verdict"}, levels{"--"};
+  const CommandRow* const row = command_of(words);
+  if (!row || !row->takes_levels || std::find(words.begin(), words.end(), "--") != words.end()) return words;
+  std::vector<std::string> options{words[0]}, levels{"--"};
   for (size_t i = 1; i < words.size(); ++i) {
-    const bool takes_word = words[i] == "--db" || words[i] == "--experiment";
+    const auto is_this = [&](const Option& option) { return option.name == words[i] && !option.is_switch(); };
+    const bool takes_word = std::any_of(row->options.begin(), row->options.end(), is_this);
     const bool option = words[i].starts_with("--") || words[i] == "-h";
     (option ? options : levels).push_back(words[i]);
     if (takes_word && i + 1 < words.size()) options.push_back(words[++i]);
@@ -209,6 +211,7 @@ class Grammar {
         words.erase(dashes, words.end());
       }
     }
+    words = levels_behind_options(std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(words));
@@ -284,7 +287,7 @@ ParsedArguments parse_arguments(const std::vector<std::string>& typed) {
     std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
     return {{}, nullptr, kUsage};
   }
-  return Grammar().parse(levels_behind_options(words));
+  return Grammar().parse(words);
 }
 
 }  // namespace stab::ctl

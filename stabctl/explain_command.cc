@@ -18,6 +18,7 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/function_places.h"
 
 namespace stab::ctl {
@@ -75,14 +76,35 @@ class Explainer {
     is_interrupted_ = end == engine::RunEnd::kStopped;
     if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
-    if (end == engine::RunEnd::kRejected) return bad_input(printable(row.failure));
+    if (end == engine::RunEnd::kRejected)
+      return bad_input(printable(row.failure) + (sides_.recorded.empty() ? "" : "\n" + sides_.cure_of_change));
     STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(id));
     if (made.size() < 2) return bad_input("both sides are one build, so neither their code nor its place differs");
     for (const store::BuildRow& one : made)
       STAB_CHECK_OK(must_move(one.binary_path,
                               "'" + std::filesystem::path(one.binary_path).filename().string() + "' of build '" + one.name + "'",
                               sides_.cure, tool_of(row)));
+    STAB_CHECK_OK(check_as_recorded(row, made));
     begin_ = clock_.monotonic_raw();
+    return {};
+  }
+
+  // That the builds are those whose times are to be explained.
+  Status check_as_recorded(const store::ExperimentRow& row, const std::vector<store::BuildRow>& made) const {
+    if (sides_.recorded.empty()) return {};
+    STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(row));
+    const int last = static_cast<int>(expanded.design.cells.size()) - 1;
+    const int of_sides[] = {expanded.builds.of(0, 0, 0), expanded.builds.of(0, last, 0)};
+    for (size_t side = 0; side < sides_.recorded.size(); ++side) {
+      const RecordedBuild& then = sides_.recorded[side];
+      const store::BuildRow& now = made.at(static_cast<size_t>(of_sides[side]));
+      const bool is_same_input = now.input_hash == then.input_hash;
+      if (is_same_input && (then.sha256.empty() || now.binary_sha256 == then.sha256)) continue;
+      return bad_input(then.shown + " is another program than the experiment has measured: " +
+                       (is_same_input ? "what it is made from is the same, and its bytes are not"
+                                      : "its source, its commands or its compiler have changed since") +
+                       "; " + sides_.cure_of_change);
+    }
     return {};
   }
 

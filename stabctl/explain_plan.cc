@@ -2,10 +2,12 @@
 // Heap and stack are plain in every cell: only the places of functions are drawn.
 #include "stabctl/explain_plan.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <initializer_list>
 
 #include "base/number_text.h"
+#include "plan/placeholder.h"
 #include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/workload_text.h"
@@ -31,7 +33,7 @@ std::string experiment(const ExplainedBuilds& builds, const char* part, uint32_t
 std::string levels(const ExplainedBuilds& builds, std::initializer_list<const std::string*> of) {
   std::string out;
   for (const std::string* level : of) out += (out.empty() ? "" : ", ") + *level;
-  return builds.factor + " = [" + out + "]\n";
+  return toml::toml_text(builds.factor) + " = [" + out + "]\n";
 }
 
 constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
@@ -39,7 +41,13 @@ constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
 }  // namespace
 
 std::string level_text(const std::string& name, const std::string& value) {
-  return "{ name = " + toml::toml_text(name) + ", value = " + toml::toml_text(value) + " }";
+  std::string words;
+  for (size_t at = 0; value.find(plan::kBetweenWords) != std::string::npos && at <= value.size();) {
+    const size_t end = std::min(value.find(plan::kBetweenWords, at), value.size());
+    words += (words.empty() ? "[" : ", ") + toml::toml_text(value.substr(at, end - at));
+    at = end + 1;
+  }
+  return "{ name = " + toml::toml_text(name) + ", value = " + (words.empty() ? toml::toml_text(value) : words + "]") + " }";
 }
 
 ExplainedBuilds builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
@@ -60,14 +68,14 @@ ExplainedBuilds builds_of_programs(const std::string& program, const std::string
 
 std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks) {
   return builds.text + experiment(builds, "", blocks, kSliced + std::string("layouts = \"matched\"\n")) +
-         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"off\", \"once\"]\n";
+         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"off\", \"once\"]\n" + builds.fixed;
 }
 
 std::string profile_plan(const ExplainedBuilds& builds) {
   constexpr uint32_t kRuns = 3;
   return builds.text +
          experiment(builds, "-profile", kRuns, "response = \"cpu_time\"\nrecord_samples = true\npreflight = false\n") +
-         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"copy\"]\n";
+         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"copy\"]\n" + builds.fixed;
 }
 
 Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks) {
@@ -75,7 +83,7 @@ Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string
   for (uint32_t run = 1; run <= kPlacedRunsOfBlock; ++run) runs += (runs.empty() ? "" : ", ") + std::to_string(run);
   STAB_TRY(const std::string text, with_layout_script(builds.text, layout_script));
   return text + experiment(builds, "-places", blocks, kSliced + std::string("layouts = \"independent\"\n")) +
-         levels(builds, {&builds.new_level}) + "run = [" + runs + "]\ncode = [\"design\"]\nepoch = [\"1h\"]\n";
+         levels(builds, {&builds.new_level}) + "run_of_block = [" + runs + "]\ncode = [\"design\"]\nepoch = [\"1h\"]\n" + builds.fixed;
 }
 
 }  // namespace stab::ctl

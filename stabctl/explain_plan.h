@@ -14,6 +14,7 @@ struct ExplainedBuilds {
   std::string name;                    // of the experiments, behind "explain-"
   std::string factor;                  // the treatment: "build"
   std::string old_level, new_level;    // in TOML, each with its name and value
+  std::string fixed;                   // other factors, a line of TOML each, with one level
   std::string text;                    // [[program]] and all that belongs to it, and to the machine; of one workload
   std::string text_name = "the plan";  // where faults of the text are, for its user
   std::string directory;               // that relative paths of the text begin in

@@ -10,6 +10,7 @@
 #include "base/wording.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
+#include "stabctl/explained_levels.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/measured_command.h"
 #include "stabctl/measured_runs.h"
@@ -48,6 +49,9 @@ Error wrong_words(const std::vector<std::string>& words) {
     return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kPrograms);
   if (words.size() == 1)
     return bad_input(in_quotes(words[0]) + " is no range of revisions; write BASE..HEAD, or two programs: " + kPrograms);
+  if (words.size() == 3 && words[0].find('/') == std::string::npos && !is_there(words[0]))
+    return bad_input("an experiment stands before its factor: stabctl explain EXPERIMENT " + shell_word(words[0]) + " " +
+                     shell_word(words[1]) + " " + shell_word(words[2]));
   std::string better = "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
   for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
   return bad_input("explain takes two sides, and " + in_quotes(words[2]) +
@@ -128,23 +132,6 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   return out;
 }
 
-// Whether CPU time tells what this workload costs, and its functions are free to be put elsewhere. `file`: of the plan.
-Status may_be_explained(const plan::Plan& plan, const plan::Subject& subject, const std::string& file) {
-  const plan::Program& program = plan.programs[static_cast<size_t>(subject.program)];
-  const auto refused = [&](const std::string& why) { return bad_input(in_quotes(subject.name) + " of " + file + " " + why); };
-  if (plan.counters.simulation.on())
-    return refused(
-        "is simulated, and explain compares CPU time, which a simulator has none of; name a file without 'simulate': --plan "
-        "FILE");
-  if (program.workloads[static_cast<size_t>(subject.workload)].metrics)
-    return refused(
-        "measures itself, and may do more work the faster it is, so its CPU time says nothing of its speed; give it a "
-        "workload without metrics, of a fixed amount of work");
-  if (!program.layout_script.empty())
-    return refused("has a layout_script, and explain puts functions elsewhere itself; leave the script out");
-  return {};
-}
-
 // By the gate's file.
 Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
   if (!arguments.behind.empty())
@@ -172,10 +159,30 @@ Result<ExplainedSides> sides_by_words(const Arguments& arguments) {
   if (!arguments.build.empty()) return sides_of_build(arguments);
   if (words.size() == 1 && words[0].find("..") != std::string::npos && !is_there(words[0])) return sides_of_gate(arguments);
   if (words.size() == 2) return sides_of_programs(arguments);
+  if (words.size() == 4) {
+    if (arguments.behind.empty() && arguments.plan.empty()) return sides_of_levels(arguments);
+    return bad_input("what levels of a recorded experiment run is said by its plan; leave out --plan and what is behind --");
+  }
   return wrong_words(words);
 }
 
 }  // namespace
+
+Status may_be_explained(const plan::Plan& plan, const plan::Subject& subject, const std::string& where) {
+  const plan::Program& program = plan.programs[static_cast<size_t>(subject.program)];
+  const auto refused = [&](const std::string& why) { return bad_input(in_quotes(subject.name) + " of " + where + " " + why); };
+  if (plan.counters.simulation.on())
+    return refused(
+        "is simulated, and explain compares CPU time, which a simulator has none of; name a file without 'simulate': --plan "
+        "FILE");
+  if (program.workloads[static_cast<size_t>(subject.workload)].metrics)
+    return refused(
+        "measures itself, and may do more work the faster it is, so its CPU time says nothing of its speed; give it a "
+        "workload without metrics, of a fixed amount of work");
+  if (!program.layout_script.empty())
+    return refused("has a layout_script, and explain puts functions elsewhere itself; leave the script out");
+  return {};
+}
 
 Status must_move(const std::string& path, const std::string& shown, const std::string& cure, const engine::LayoutTool& tool) {
   const Result<std::string> rows = tool.match({fs::absolute(path).string(), false});
