@@ -36,8 +36,9 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::nanoseconds;
 
-// Fewer blocks tell of no spread; more than these tell of differences that no margin is about.
-constexpr int kFewestBlocks = 6, kMostBlocks = 1000;
+using commands::kFewestBlocks;
+constexpr int kMostBlocks = 1000;  // more tell of differences that no margin is about
+
 // A comparison on its way: what the user asked, what is known so far, and the answer's facts.
 struct Comparison {
   const Arguments& arguments;
@@ -99,16 +100,14 @@ std::string about_of(const AdHocPlan& plan) {
            (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
   if (plan.randomized)
     return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
-           "difference is "
-           "that of the programs and not of two layouts";
+           "difference is that of the programs and not of two layouts";
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
     which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
             " was not built by szc, so no layout was random: ";
   return which +
          "the difference is that of these two binaries, the addresses of their code included; built with CC=szc, 'stabctl "
-         "explain' "
-         "tells the two apart";
+         "explain' tells the two apart";
 }
 
 // How many blocks fit into what is left of the time. kBadInput: too few; with the time that would do.
@@ -269,6 +268,7 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
     facts.next_of_change =
         "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
+  facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
   if (run.end == engine::RunEnd::kStopped)
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
   STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));

@@ -83,7 +83,8 @@ Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string
   for (uint32_t run = 1; run <= kPlacedRunsOfBlock; ++run) runs += (runs.empty() ? "" : ", ") + std::to_string(run);
   STAB_TRY(const std::string text, with_layout_script(builds.text, layout_script));
   return text + experiment(builds, "-places", blocks, kSliced + std::string("layouts = \"independent\"\n")) +
-         levels(builds, {&builds.new_level}) + "run_of_block = [" + runs + "]\ncode = [\"design\"]\nepoch = [\"1h\"]\n" + builds.fixed;
+         levels(builds, {&builds.new_level}) + "run_of_block = [" + runs + "]\n" +
+         "code = [\"design\"]\nepoch = [\"1h\"]\n" + builds.fixed;
 }
 
 }  // namespace stab::ctl

@@ -115,6 +115,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   caught.ask(stop);
   const auto end = tried ? Result<engine::RunEnd>(*tried) : run_until(**engine, *experiment, arguments, clock, limit, stop);
   if (!end) return no_answer(end.error());
+  facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
   const auto row = (*engine)->store().experiment(*experiment);
   if (!row) return no_answer(row.error());
   ended = *end;

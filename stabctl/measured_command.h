@@ -17,12 +17,12 @@ struct MeasuredCommand {
   engine::SzcProgram szc;  // what of its layout can be randomized
 };
 
+// Why the file can't be run, and what to do; fine: it can.
+Status check_program(const std::string& path);
+
 // `typed` is the path of a program, or a command whose words are split as a shell would; `arguments` come behind it. With
 // `shell` it goes to /bin/sh -c. kBadInput says what is wrong with the program's file, and what to do.
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell);
-
-// Why this file can't be run, with the cure; fine: it can.
-Status check_program(const std::string& path);
 
 // Whether a file is executable and begins as programs or scripts do: what `run` finds in a plan's place.
 bool is_program_file(const std::string& path);

@@ -9,8 +9,8 @@
 
 #include "base/printable.h"
 #include "base/wording.h"
-#include "plan/toml/units.h"
 #include "stabctl/clock_choice.h"
+#include "stabctl/run_command.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/build/builds.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// What programs are told of where they are, as trials are (engine/trial/trial_setup.cc).
+// What programs are told of where they are, as trials are (stabd/engine/trial/trial_setup.cc).
 std::vector<std::string> environment_of(const std::string& directory) {
   std::vector<std::string> out{std::string("PATH=") + engine::kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   for (std::string& one : kept_environment()) out.push_back(std::move(one));
@@ -45,9 +45,7 @@ Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& d
 
 Result<nanoseconds> time_limit(const Arguments& arguments) {
   if (arguments.at_most.empty()) return nanoseconds(std::chrono::minutes(1));
-  const auto found = toml::parse_duration(arguments.at_most);
-  if (!found || found->count() <= 0) return bad_input("--at-most '" + arguments.at_most + "' is no time; write 90s, 10min or 1h");
-  return *found;
+  return budget_of(arguments.at_most);
 }
 
 Status check_files(const Arguments& arguments) {

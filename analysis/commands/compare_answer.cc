@@ -115,7 +115,7 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const double needed = contrast.settles_n ? each * static_cast<double>(*contrast.settles_n) : kMostSeconds + 1;
   if (needed > kMostSeconds) return {report::settling_text(report, contrast, "blocks"), wider};
   // Half as much again, since looks are not at each block.
-  return {std::to_string(*contrast.settles_n) + " blocks would tell (now " + std::to_string(contrast.n) + "), some " +
+  return {std::to_string(*contrast.settles_n) + " blocks are needed to decide (now " + std::to_string(contrast.n) + "), some " +
               report::machine_time_text(needed) + " in all; or a wider margin",
           with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
 }
@@ -248,9 +248,14 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
 
 }  // namespace
 
-Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& facts, int width) {
+Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& given, int width) {
   report::Samples samples = all;
-  if (all.incomplete) {
+  CompareFacts facts = given;
+  if (auto at_end = facts.is_over_time ? report::judged_when_time_ended(all, kFewestBlocks) : std::nullopt; at_end) {
+    samples = *std::move(at_end);
+    facts.unfinished = "the time was over before all planned blocks had run: the answer is of " +
+                       report::plural(report::replicates_of(samples), "block");
+  } else if (all.incomplete) {
     const uint32_t blocks = whole_blocks(all), look = last_look(all, blocks);
     if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);
     // What a declared look has found holds, whether there are others behind it or not.

@@ -11,12 +11,16 @@
 namespace stab::commands {
 
 // What the samples don't say.
+// Of fewer blocks nothing is said: too little is known of their spread.
+inline constexpr int kFewestBlocks = 6;
+
 struct CompareFacts {
   std::string before, after;     // the two sides as the user wrote them
   std::string clock;             // a sentence: which time is compared, how, and why
   std::string about;             // a sentence: what the difference is a difference of
   std::string outputs;           // how the two outputs differ: "line 3: 'a' against 'b'"; empty: they don't, or weren't compared
   std::string unfinished;        // why it ended before its last look; empty: it didn't
+  bool is_over_time = false;     // it is the time that was set before the first run: its end is the last look
   double seconds = 0;            // it took, all together
   int64_t experiment = 0;        // its number
   std::string next;              // the command to type next, where the answer is sure
@@ -28,7 +32,7 @@ struct CompareFacts {
 struct CompareOutput {
   int exit_code = 0;  // 0 not slower by the margin, 1 slower, 3 unsure
   std::string text;   // for a terminal
-  std::string json;   // "stab-compare", docs/report-json.md
+  std::string json;   // "stab-compare", docs/reference/report-json.md
   std::string markdown;
 };
 

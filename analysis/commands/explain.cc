@@ -89,10 +89,10 @@ std::string sentence(const Explanation& all) {
   }
   std::string known;
   if (answer.code.state == statistics::EffectState::kThere || answer.code.state == statistics::EffectState::kSmall)
-    known = "; sure is that the code differs by " + percent_of(answer.code.estimate);
+    known = "; the code is known to differ by " + percent_of(answer.code.estimate);
   if (answer.place.state == statistics::EffectState::kThere || answer.place.state == statistics::EffectState::kSmall)
-    known = "; sure is that the place makes " + percent_of(answer.place.estimate);
-  return "unresolved: " + std::to_string(answer.blocks) + " blocks don't tell" + known;
+    known = "; the place is known to make " + percent_of(answer.place.estimate);
+  return "unresolved: " + std::to_string(answer.blocks) + " blocks are too few to decide" + known;
 }
 
 std::string state_text(const statistics::CauseEffect& effect, double within) {
@@ -193,9 +193,9 @@ std::string settle_text(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string ended = all.unfinished.empty() ? "" : all.unfinished + "; ";
   if (!answer.settles_at)
-    return ended + "an effect lies so near a margin that no number of blocks would tell; another margin does: --margin";
+    return ended + "an effect lies so near the margin that no number of blocks decides; choose another one with --margin";
   const double each = answer.blocks > 0 ? all.seconds / answer.blocks : 0;
-  return ended + "some " + std::to_string(*answer.settles_at) + " blocks would tell, were the effects as seen: " +
+  return ended + "about " + std::to_string(*answer.settles_at) + " blocks decide if the effects are as estimated: " +
          report::machine_time_text(each * *answer.settles_at) + "; --at-most gives it more time, --margin asks for less";
 }
 

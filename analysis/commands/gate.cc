@@ -43,11 +43,18 @@ bool is_question(const report::Report& report, const report::Contrast& contrast)
   return of.declared && !report::is_time_of_suite(report, contrast);
 }
 
-// The change as a cost: where higher is better, the other way round.
-double cost(const Question& question) {
-  const double estimate = question.contrast->interval.estimate;
-  if (!question.response->higher_is_better) return estimate;
-  return question.contrast->scale == report::Scale::kLog ? 1 / estimate : -estimate;
+// A change as what the head costs more, as a share of the base or in the response's unit: where higher is better, the other way
+// round.
+double as_cost(const Question& question, double value) {
+  const bool falls = question.response->higher_is_better;
+  if (question.contrast->scale == report::Scale::kLog) return (falls ? 1 / value : value) - 1;
+  return falls ? -value : value;
+}
+report::Interval cost_of(const Question& question) {
+  const report::Interval& seen = question.contrast->interval;
+  const bool falls = question.response->higher_is_better;
+  return {as_cost(question, seen.estimate), as_cost(question, falls ? seen.high : seen.low),
+          as_cost(question, falls ? seen.low : seen.high)};
 }
 
 Judged judge(const report::Samples& samples, const report::Report& report) {
@@ -64,7 +71,7 @@ Judged judge(const report::Samples& samples, const report::Report& report) {
     open |= of.declared && answer == report::Worse::kUnsure;
   }
   std::stable_sort(out.worse.begin(), out.worse.end(), [](const Question& a, const Question& b) {
-    return cost(a) > cost(b);
+    return cost_of(a).estimate > cost_of(b).estimate;
   });
   if (!out.worse.empty()) out.answer = report::Worse::kYes;
   else if (!open && report::may_be_judged(samples) && !out.fine.empty()) out.answer = report::Worse::kNo;
@@ -98,6 +105,10 @@ std::string count(size_t number, const std::string& word) {
   return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
 }
 
+int exit_code_of(report::Worse answer) {
+  return answer == report::Worse::kNo ? 0 : answer == report::Worse::kYes ? 1 : 3;
+}
+
 // How many replicates answer the question that needs most, were its estimate right.
 std::string settling(const std::vector<Question>& open) {
   const report::Contrast* most = nullptr;
@@ -107,6 +118,13 @@ std::string settling(const std::vector<Question>& open) {
   }
   return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
          ") or a larger margin are needed to decide";
+}
+
+// Those that keep the answer open. Exploratory ones do so only if there are no others.
+std::vector<Question> open_ones(const Judged& judged) {
+  std::vector<Question> open = judged.unsure;
+  std::erase_if(open, [](const Question& one) { return !one.response->declared; });
+  return open.empty() ? judged.unsure : open;
 }
 
 std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
@@ -119,10 +137,7 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
     case report::Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
     case report::Worse::kUnsure: break;
   }
-  // Exploratory ones keep nobody waiting, unless there are no others.
-  std::vector<Question> open = judged.unsure;
-  std::erase_if(open, [](const Question& one) { return !one.response->declared; });
-  if (open.empty()) open = judged.unsure;
+  const std::vector<Question> open = open_ones(judged);
   const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
   if (!facts.unfinished.empty()) return unsure + ": " + facts.unfinished;
   const auto refused =
@@ -192,6 +207,52 @@ std::string junit(const report::Report& report, const Judged& judged) {
   return junit_xml("stab gate", cases);
 }
 
+// What the error rate is a share of.
+const char* error_text(const Judged& judged) {
+  if (judged.answer == report::Worse::kNo)
+    return "of gates in which a declared response is worse by the margin, at most this share is accepted";
+  for (const Question& one : judged.worse)
+    if (one.response->declared) return "of gates in which no declared response is worse, at most this share is rejected";
+  return "of exploratory benchmarks that are called worse, at most this share is not";
+}
+
+// For programs that decide: what to do, how often that is wrong, what the change is, what it has cost to learn, and what would
+// settle it.
+void write_decision(const report::Report& report, const Judged& judged, const GateFacts& facts, text::JsonWriter& json) {
+  const bool is_worse = judged.answer == report::Worse::kYes, is_fine = judged.answer == report::Worse::kNo;
+  json.begin_object("decision");
+  json.value("action", is_worse ? "reject" : is_fine ? "accept" : "repeat");
+  json.value("exit_status", exit_code_of(judged.answer));
+  if (is_worse || is_fine) json.value("error_rate", report.alpha).value("error", error_text(judged));
+  // The largest of those that decide: what is worse, else what is open, else what is fine.
+  const std::vector<Question> open = open_ones(judged);
+  const Question* largest = nullptr;
+  for (const Question& one : is_worse ? judged.worse : is_fine ? judged.fine : open)
+    if (one.contrast->refused.empty() && (largest == nullptr || cost_of(one).estimate > cost_of(*largest).estimate))
+      largest = &one;
+  if (largest != nullptr) {
+    const report::Interval cost = cost_of(*largest);
+    json.begin_object("largest");
+    json.value("workload", largest->contrast->workload).value("response", largest->contrast->response);
+    json.value("unit", largest->contrast->scale == report::Scale::kLog ? "share" : largest->response->unit);
+    json.value("cost", cost.estimate).value("cost_low", cost.low).value("cost_high", cost.high);
+    json.end();
+  }
+  if (is_worse && !facts.base.empty()) json.value("cause_command", "stabctl explain " + facts.base + ".." + facts.head);
+  json.value("seconds", facts.seconds);
+  if (!is_worse && !is_fine) {
+    // Nothing, where no number of replicates would.
+    std::optional<uint64_t> replicates = 0;
+    for (const Question& one : open) {
+      if (!one.contrast->refused.empty() || !one.contrast->settles_worse_n) replicates = std::nullopt;
+      else if (replicates) replicates = std::max(*replicates, *one.contrast->settles_worse_n);
+    }
+    if (open.empty()) replicates = std::nullopt;
+    json.value("settles_replicates", replicates);
+  }
+  json.end();
+}
+
 std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const char* words[] = {"not worse", "worse", "unsure"};
   text::JsonWriter json;
@@ -199,6 +260,7 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.answer)]);
   json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished).value("clock", facts.clock);
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("trials", report.analysed);
+  write_decision(report, judged, facts, json);
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
@@ -227,7 +289,7 @@ Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& fac
   STAB_TRY(const report::Report report, report::analyse(samples));
   const Judged judged = judge(samples, report);
   GateOutput out;
-  out.exit_code = judged.answer == report::Worse::kNo ? 0 : judged.answer == report::Worse::kYes ? 1 : 3;
+  out.exit_code = exit_code_of(judged.answer);
   text::TextTable table({{"", Align::kLeft},
                          {"change", Align::kRight},
                          {report::plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
@@ -259,14 +321,11 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples)
                             .answer = one.answer, .declared = one.response->declared, .change = change(one),
                             .interval = interval(one), .n = contrast.n, .refused = contrast.refused};
       if (contrast.refused.empty()) {
-        const bool is_log = contrast.scale == report::Scale::kLog, falls = one.response->higher_is_better;
-        const auto as_cost = [&](double value) {
-          return is_log ? (falls ? 1 / value : value) - 1 : (falls ? -value : value);
-        };
-        question.is_share = is_log;
-        question.cost = as_cost(contrast.interval.estimate);
-        question.cost_low = as_cost(falls ? contrast.interval.high : contrast.interval.low);
-        question.cost_high = as_cost(falls ? contrast.interval.low : contrast.interval.high);
+        const report::Interval cost = cost_of(one);
+        question.is_share = contrast.scale == report::Scale::kLog;
+        question.cost = cost.estimate;
+        question.cost_low = cost.low;
+        question.cost_high = cost.high;
       }
       out.push_back(std::move(question));
     }
@@ -302,7 +361,10 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   json.begin_object();
   json.value("format", "stab-gate").value("version", 1).value("answer", answer);
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
-  json.value("base", facts.base).value("head", facts.head).value("trials", 0).begin_array("questions").end().end();
+  json.value("base", facts.base).value("head", facts.head).value("trials", 0);
+  json.begin_object("decision");
+  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code).value("seconds", facts.seconds).end();
+  json.begin_array("questions").end().end();
   out.json = json.take();
   const size_t end = std::min(line.find('\n'), line.size());
   std::string shown = escaped(line.substr(0, end));

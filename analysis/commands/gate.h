@@ -18,12 +18,13 @@ struct GateFacts {
   std::string command;     // that repeats it
   std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
   std::string clock{};     // a sentence: which time is judged, and why; empty: as stab-gate.toml says
+  double seconds = 0;      // of wall time, builds included
 };
 
 struct GateOutput {
   int exit_code = 0;     // 0 not worse, 1 worse, 3 unsure; 2 the question can't be answered
   std::string text;      // for a terminal
-  std::string json;
+  std::string json;      // "stab-gate", docs/reference/report-json.md
   std::string markdown;  // for a job's summary or a comment: below 60 KB, found again by its first line
   std::string junit;     // a test case for each question: worse fails, unsure is skipped
 };
@@ -31,6 +32,7 @@ struct GateOutput {
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
 // worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
 Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
+
 // One question of a gate, its answer in numbers, for who asks again with other commits.
 struct GateQuestion {
   std::string workload, response;

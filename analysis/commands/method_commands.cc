@@ -193,8 +193,7 @@ CommandOutput run_compare(const report::Samples& a, const report::Samples& b, co
                              "s, factors or response, so their cells don't pair up; compare levels within one experiment"));
   if (a.is_sliced != b.is_sliced)
     return refused(bad_input("one of the experiments ran its blocks in slices and the other did not, so a trial costs something "
-                             "else in "
-                             "each; compare levels within one experiment"));
+                             "else in each; compare levels within one experiment"));
   report::Samples both = a;
   both.stopping = {};
   both.responses.resize(1);

@@ -18,7 +18,7 @@ struct TimeFacts {
 };
 
 struct TimeOutput {
-  std::string text, json, markdown;  // JSON: "stab-time", docs/report-json.md
+  std::string text, json, markdown;  // JSON: "stab-time", docs/reference/report-json.md
 };
 
 // `samples`: responses wall_time and cpu_time of one cell, whose layouts ran several times each where layout is randomized.

@@ -66,10 +66,9 @@ void low_dose(const Report& report, bool in_a_loop, Caveats& out) {
          saw + " in " + number(*worst->epochs) + " epochs: in " + percent(worst->unentered) +
              " of them no function was entered, so the program stays in a loop, sleeps or waits for a CPU" + more,
          "a shorter epoch does not help; write long_loops = true under [layout], which moves such loops to new layouts if it "
-         "can; "
-         "or call the loop's work as a function (noinline) in each round; or call the function that contains the loop several "
-         "times, "
-         "with stab_new_layout() before each call; or accept one layout a process as one draw, and run more replicates"});
+         "can; or call the loop's work as a function (noinline) in each round; or call the function that contains the loop "
+         "several times, with stab_new_layout() before each call; or accept one layout a process as one draw, and run more "
+         "replicates"});
     return;
   }
   out.push_back({CaveatCode::kLowDose,
@@ -474,10 +473,11 @@ void simulated(const Samples& samples, Caveats& out) {
   if (samples.simulated.empty()) return;
   std::string models;
   for (const std::string& model : samples.simulated) models += (models.empty() ? "" : "; and ") + model;
-  out.push_back({CaveatCode::kSimulated, (samples.simulated.size() > 1 ? "trials were simulated by different models: "
-                                                                        : "the numbers are counts of a simulator: ") + models,
-                 "these are counts of a model, not times: a difference says that layouts or code differ, not that users wait "
-                 "longer; measure wall_time in a plan without simulate"});
+  out.push_back({CaveatCode::kSimulated, (samples.simulated.size() > 1
+                                             ? "the numbers are counts of different simulators, not times: "
+                                             : "the numbers are counts of a simulator, not times: ") + models,
+                 "a difference says that layouts or code differ, not that users wait longer; measure wall_time in a plan without "
+                 "simulate"});
 }
 
 // A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part

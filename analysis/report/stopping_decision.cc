@@ -173,6 +173,23 @@ Samples first_blocks(const Samples& samples, uint32_t replicates) {
   return out;
 }
 
+std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t fewest) {
+  const StoppingRule rule = samples.stopping.rule;
+  if (rule != StoppingRule::kFixed && rule != StoppingRule::kLooks) return std::nullopt;
+  std::map<uint32_t, size_t> trials;  // by block
+  size_t most = 0;
+  for (const Trial& trial : samples.trials) most = std::max(most, ++trials[trial.block]);
+  uint32_t whole = 0;
+  while (most > 0 && trials[whole] == most) ++whole;
+  if (whole < std::max(fewest, 2u)) return std::nullopt;
+  Samples out = first_blocks(samples, whole);
+  out.incomplete = false;
+  if (rule == StoppingRule::kFixed) return out;
+  std::erase_if(out.stopping.looks, [whole](uint32_t look) { return look >= whole; });
+  out.stopping.looks.push_back(whole);
+  return out;
+}
+
 std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool incomplete) {
   const std::string so_far = std::to_string(replicates) + " replicates";
   switch (stopping.rule) {

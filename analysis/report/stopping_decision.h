@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,12 @@ bool may_be_judged(const Samples& samples);
 
 // Where a sequence's intervals are narrowest: between its first replicates and its last ones (their geometric mean).
 double narrowest_replicates(const Stopping& stopping);
+
+// The samples of a fixed plan, or of one with declared looks, as they were when time ran out that had been set before any of them
+// was seen. Whole blocks, and the last of them is the end, or the last look. That look's boundary is the one of looks planned up
+// to there, where the earlier ones could have spent more of alpha than they did: all looks together err at most as often as alpha
+// says. Absent where fewer than `fewest` blocks are whole, or the rule is another.
+std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t fewest);
 
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
 Result<LookLevels> levels_of(const Samples& samples);

@@ -76,12 +76,14 @@ Taken in_register(unsigned number) {
 }
 
 // How many registers the address of a memory operand takes: none where it is a place in the frame, or one that is known
-// when the program is linked.
+// when the program is linked; but where nothing is optimized (optnone), an offset is added in a register.
 uint64_t registers_of_address(const llvm::Value* operand) {
   if (operand == nullptr || !operand->getType()->isPointerTy()) return kRegistersOfAddress;
   const llvm::Value* base = operand->stripInBoundsConstantOffsets();
-  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(base)) return local->isStaticAlloca() ? 0 : kRegistersOfAddress;
-  if (const auto* global = llvm::dyn_cast<llvm::GlobalValue>(base)) return global->isDSOLocal() ? 0 : 1;
+  const auto* computed = operand == base ? nullptr : llvm::dyn_cast<llvm::Instruction>(operand);
+  const uint64_t offset = computed != nullptr && computed->getFunction()->hasOptNone() ? 1 : 0;
+  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(base)) return local->isStaticAlloca() ? offset : kRegistersOfAddress;
+  if (const auto* global = llvm::dyn_cast<llvm::GlobalValue>(base)) return global->isDSOLocal() ? offset : 1;
   return kRegistersOfAddress;
 }
 

@@ -65,10 +65,7 @@ Result<std::vector<Row>> rows_of(std::string_view text) {
     const std::string_view row = take_line(text);
     if (row.empty()) continue;
     const std::string where = "line " + std::to_string(line);
-    STAB_TRY(const std::vector<std::string> fields, fields_of(row, where));
-    if (fields.size() != header.size())
-      return bad_input(where + ": " + std::to_string(fields.size()) + " fields, and the heading has " +
-                       std::to_string(header.size()));
+    STAB_TRY(const std::vector<std::string> fields, fields_under(header, row, where));
     const auto seconds = number(fields[mean]);
     if (!seconds) return bad_input(where + ": the mean '" + fields[mean].substr(0, 40) + "' is not a number");
     Command command{fields[0], {}};

@@ -49,6 +49,15 @@ Result<std::vector<std::string>> fields_of(std::string_view line, const std::str
   return fields;
 }
 
+Result<std::vector<std::string>> fields_under(const std::vector<std::string>& header, std::string_view line,
+                                              const std::string& where) {
+  auto fields = fields_of(line, where);
+  if (fields && fields->size() != header.size())
+    return bad_input(where + ": " + std::to_string(fields->size()) + " fields, and the heading has " +
+                     std::to_string(header.size()));
+  return fields;
+}
+
 std::string_view trimmed(std::string_view text) {
   const size_t start = text.find_first_not_of(" \t\r");
   if (start == std::string_view::npos) return {};

@@ -20,5 +20,8 @@ std::optional<double> number(std::string_view word);
 bool is_whole_number(std::string_view word);
 // RFC 4180, without line breaks in a field. where: "line 3"
 Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where);
+// The same, of a table whose heading has these columns: as many fields as the heading.
+Result<std::vector<std::string>> fields_under(const std::vector<std::string>& header, std::string_view line,
+                                              const std::string& where);
 
 }  // namespace stab::metrics

@@ -22,10 +22,7 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
     const std::string_view row = take_line(text);
     if (row.empty()) continue;
     const std::string where = "line " + std::to_string(line);
-    STAB_TRY(const std::vector<std::string> fields, fields_of(row, where));
-    if (fields.size() != header.size())
-      return bad_input(where + ": " + std::to_string(fields.size()) + " fields, and the heading has " +
-                       std::to_string(header.size()));
+    STAB_TRY(const std::vector<std::string> fields, fields_under(header, row, where));
     const auto measured = number(fields[value]);
     if (!measured) return bad_input(where + ": '" + fields[value].substr(0, 40) + "' is no number");
     const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(fields[unit]);

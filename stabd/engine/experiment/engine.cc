@@ -178,8 +178,7 @@ Status Engine::extend(store::Id experiment, int blocks) {
     STAB_TRY(const store::Progress progress, store_.progress(experiment));
     if (progress.count(store::TrialState::kCancelled) > 0)
       return bad_input("experiment " + std::to_string(experiment) + " ended by its stopping rule, because every question was "
-                                                                    "answered; "
-                       "run its plan again for more blocks");
+                       "answered; run its plan again for more blocks");
   }
   ++submits_;
   return store_.extend(experiment, {}, row.replicates + blocks,

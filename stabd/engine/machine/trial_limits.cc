@@ -109,8 +109,7 @@ std::string memory_kill_text(const TrialLimits& limits) {
 
 std::string outside_kill_text() {
   return "killed for memory, though it kept its limit: the machine, or the group of all that the lab runs, had no more; the "
-         "kernel's log "
-         "says what used it";
+         "kernel's log says what used it";
 }
 
 std::string refused_processes_text(const host::LimitHits& hits, const TrialLimits& limits) {

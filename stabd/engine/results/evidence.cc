@@ -82,8 +82,7 @@ std::vector<report::NoReplay> no_replays_of(const ExpandedPlan& expanded) {
   const plan::LayoutMapping& layout = expanded.plan.layout;
   if (layout.replay || layout.confirms || layout.verification)
     return {{"No layout of this experiment can be compared with fresh ones, because Stab wrote its plan; replay a trial of the "
-             "plan "
-             "that it came from.", {}}};
+             "plan that it came from.", {}}};
   const auto words = [](const plan::NoReplay& no) {
     return "Its layout can't be compared with fresh ones: " + no.why + "; " + no.hint + ".";
   };

@@ -51,8 +51,7 @@ std::string words_of_output(OutputCause cause, const store::Outcome& failed, con
     case OutputCause::kElsewhere: return "with code, stack and heap off it is the same: the layout is not why";
     case OutputCause::kVaries:
       return "the same seed gave another output when it was repeated: it comes and goes from run to run, with the time at which "
-             "layouts "
-             "change or with what no layout decides";
+             "layouts change or with what no layout decides";
     case OutputCause::kLayout: break;
   }
   return "the program's output depends on its layout: seed " + std::to_string(seed) + " gives " + shown(failed, neutral) +

@@ -22,7 +22,7 @@ std::string own_place(const std::string& format) {
 
 Result<std::string> add_metrics(const plan::Metrics& metrics, const std::string& directory, int out_fd, Worker* worker,
                                 std::vector<store::ResponseRow>& responses) {
-  if (worker == nullptr) return Error{ErrorCode::kInternal, "a trial's metrics are to be read, and there is no worker", {}};
+  if (worker == nullptr) return Error{ErrorCode::kInternal, "there is no worker to read a trial's metrics", {}};
   std::string place = metrics.file.empty() ? own_place(metrics.format) : metrics.file;
   const auto ask = [&](uint32_t first) {
     const worker::ReadMetrics request{place.empty() ? "" : directory + "/" + place, metrics.format, first};
@@ -36,7 +36,7 @@ Result<std::string> add_metrics(const plan::Metrics& metrics, const std::string&
   }
   const std::string where = place.empty() ? "standard output" : "'" + place + "'";
   const std::string what = "metrics (" + metrics.format + ") in " + where + ": ";
-  const std::string wrong = what + "what the worker says of it is none of what a worker says, or it changed while it was read";
+  const std::string wrong = what + "stab-worker gave an answer that Stab never gives, or the file changed while it was read";
   std::vector<store::ResponseRow> rows;
   std::set<std::string> names;
   for (uint32_t total = 1; rows.size() < total;) {

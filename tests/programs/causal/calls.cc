@@ -456,6 +456,7 @@ void leaves_by_jumps() {
   uint64_t going_on = 0;
   for (const LastWrite& cell : area->last_writes) going_on += cell.going_on;
   expect(left_read && area->state.runnable == before && going_on == 0, "read", "goes on, after a handler has jumped out of it");
+  const Stays stays;  // to another CPU it would owe nothing
   const bool left_pause = jumps_out_of([] {
     __atomic_fetch_add(&area->state.global, kLongCreditNs, __ATOMIC_SEQ_CST);
     sem_post(&semaphore);

@@ -65,6 +65,21 @@ NOINLINE static long takes_all(long a) {
 }
 static long assembly_with_all_registers(void) { return takes_all(5); }
 
+// Twelve registers, and two places in the frame, whose offsets are added in two more where nothing is optimized.
+NOINLINE static long takes_places(long a) {
+  struct Line line;
+  memset(&line, 3, sizeof line);
+  long r = sum((const char*)&line, 2);
+  __asm__ volatile("add %1, %0\n\tadd %2, %0\n\tadd %3, %0\n\tadd %4, %0\n\tadd %5, %0\n\tadd %6, %0\n\tadd %7, %0\n\t"
+                   "add %8, %0\n\tadd %9, %0\n\tadd %10, %0\n\tadd %11, %0"
+                   : "+&r"(r)
+                   : "m"(line.words[3]), "m"(line.words[5]), "r"(a), "d"(a + 1), "D"(a + 2), "r"(a + 3), "r"(a + 4), "c"(a + 5),
+                     "r"(a + 6), "r"(a + 7), "r"(a + 8)
+                   : "cc", "r8", "r10");
+  return r + sum((const char*)&line, sizeof line);
+}
+static long assembly_with_places(void) { return takes_places(5); }
+
 static void* room[5];
 NOINLINE static void jump_back(void) { __builtin_longjmp(room, 1); }
 static long builtin_jumps(void) {
@@ -92,4 +107,5 @@ NOINLINE static long leaves_elsewhere(long n) {
 static long unwinders(void) { return leaves_elsewhere(3); }
 
 FEATURES({"over-aligned-arguments", over_aligned_arguments, 0}, {"conventions", conventions, 0}, {"pushes", pushes, 0},
-         {"all-registers", assembly_with_all_registers, 0}, {"builtin-setjmp", builtin_jumps, 0}, {"eh-return", unwinders, 0})
+         {"all-registers", assembly_with_all_registers, 0}, {"all-places", assembly_with_places, 0},
+         {"builtin-setjmp", builtin_jumps, 0}, {"eh-return", unwinders, 0})

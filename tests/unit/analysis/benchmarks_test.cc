@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "analysis/commands/gate.h"
 #include "analysis/report/first_screen.h"
@@ -13,6 +17,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/text/valid_text.h"
 #include "base/rng.h"
+#include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -207,12 +212,94 @@ TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
   EXPECT_THAT(gate.markdown, HasSubstr("unsure, no question has an answer"));
   EXPECT_THAT(gate.json, HasSubstr("\"answer\": \"unsure\""));
   EXPECT_THAT(gate.json, HasSubstr("\"unfinished\": \"the budget of 2s ended first\""));
-  EXPECT_THAT(gate.json, HasSubstr("\"trials\": 0,\n  \"questions\": []"));
+  EXPECT_THAT(gate.json, HasSubstr("\"trials\": 0,\n"));
+  EXPECT_THAT(gate.json, HasSubstr("\"action\": \"repeat\""));
+  EXPECT_THAT(gate.json, HasSubstr("\"questions\": []"));
   EXPECT_THAT(gate.junit, HasSubstr("errors=\"0\" skipped=\"1\""));
   const commands::GateOutput none = commands::gate_without_answer(kFacts, "a build failed");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.json, HasSubstr("\"answer\": \"none\""));
   EXPECT_THAT(none.junit, HasSubstr("errors=\"1\" skipped=\"0\""));
+}
+
+// A program that decides reads one object, whatever the answer is.
+TEST(Gate, ItsDecisionIsForPrograms) {
+  const auto decision = [](const report::Samples& samples) {
+    return nlohmann::json::parse(commands::run_gate(samples, kFacts)->json)["decision"];
+  };
+  const auto worse = decision(suite(3, 3, [](int i) { return i == 1 ? 0.3 : i == 2 ? 0.2 : 0.0; }));
+  EXPECT_EQ(worse["action"], "reject");
+  EXPECT_EQ(worse["exit_status"], 1);
+  EXPECT_EQ(worse["error_rate"], 0.05);
+  EXPECT_THAT(worse["error"], HasSubstr("no declared response is worse"));
+  EXPECT_EQ(worse["largest"]["response"], "b1");
+  EXPECT_EQ(worse["largest"]["unit"], "share");
+  EXPECT_NEAR(worse["largest"]["cost"].get<double>(), std::exp(0.3) - 1, 0.05);
+  EXPECT_LT(worse["largest"]["cost_low"], worse["largest"]["cost"]);
+  EXPECT_LT(worse["largest"]["cost"], worse["largest"]["cost_high"]);
+  EXPECT_EQ(worse["cause_command"], "stabctl explain aaaa..bbbb");
+  EXPECT_FALSE(worse.contains("settles_replicates"));
+  const auto found = decision(suite(3, 0, [](int i) { return i == 1 ? 0.3 : 0.0; }));
+  EXPECT_EQ(found["action"], "reject");
+  EXPECT_THAT(found["error"], HasSubstr("exploratory"));
+  const auto fine = decision(suite(3, 3, [](int) { return 0.0; }));
+  EXPECT_EQ(fine["action"], "accept");
+  EXPECT_EQ(fine["exit_status"], 0);
+  EXPECT_THAT(fine["error"], HasSubstr("worse by the margin"));
+  EXPECT_FALSE(fine.contains("cause_command"));
+  report::Samples samples = suite(3, 3, [](int) { return 0.0; });
+  for (report::Response& response : samples.responses) response.margin = 0.002;
+  const auto unsure = decision(samples);
+  EXPECT_EQ(unsure["action"], "repeat");
+  EXPECT_EQ(unsure["exit_status"], 3);
+  EXPECT_FALSE(unsure.contains("error_rate"));
+  EXPECT_GT(unsure["settles_replicates"].get<int>(), 20);
+}
+
+// Where higher is better a cost is what is lost, and no number of replicates settles what is removed.
+TEST(Gate, ADecisionsCostAndWhatSettlesIt) {
+  report::Samples samples = suite(2, 2, [](int i) { return i == 1 ? -0.3 : 0.0; });
+  for (report::Response& response : samples.responses) response.higher_is_better = response.name == "b1";
+  const auto worse = nlohmann::json::parse(commands::run_gate(samples, kFacts)->json)["decision"];
+  EXPECT_EQ(worse["largest"]["response"], "b1");
+  EXPECT_NEAR(worse["largest"]["cost"].get<double>(), std::exp(0.3) - 1, 0.05);
+  EXPECT_LT(worse["largest"]["cost_low"], worse["largest"]["cost_high"]);
+  report::Samples removed = suite(3, 3, [](int) { return 0.0; });
+  for (report::Trial& trial : removed.trials)
+    if (trial.levels[0] == 1) trial.values[2].reset();
+  const auto open = nlohmann::json::parse(commands::run_gate(removed, kFacts)->json)["decision"];
+  EXPECT_EQ(open["action"], "repeat");
+  EXPECT_TRUE(open["settles_replicates"].is_null());
+}
+
+// Its page names every member, so that what is added is written down.
+TEST(Gate, ItsPageHasAllMembers) {
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/docs/reference/report-json.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t start = text.find("## A gate\n");
+  ASSERT_NE(start, std::string::npos);
+  const std::string page = text.substr(start, text.find("\n## ", start + 1) - start);
+  std::set<std::string> names;
+  const std::function<void(const nlohmann::json&)> collect = [&](const nlohmann::json& json) {
+    if (json.is_object())
+      for (const auto& [name, item] : json.items()) {
+        names.insert(name);
+        collect(item);
+      }
+    else if (json.is_array())
+      for (const auto& item : json) collect(item);
+  };
+  report::Samples removed = suite(3, 3, [](int) { return 0.0; });
+  for (report::Trial& trial : removed.trials)
+    if (trial.levels[0] == 1) trial.values[2].reset();
+  report::Samples open = suite(3, 3, [](int) { return 0.0; });
+  for (report::Response& response : open.responses) response.margin = 0.002;
+  for (const report::Samples& samples : {suite(3, 3, [](int i) { return i == 1 ? 0.3 : 0.0; }), removed, open})
+    collect(nlohmann::json::parse(commands::run_gate(samples, kFacts)->json));
+  collect(nlohmann::json::parse(commands::gate_without_answer(kFacts, "a build failed").json));
+  EXPECT_GT(names.size(), 25u);
+  for (const std::string& name : names)
+    EXPECT_THAT(page, ::testing::AnyOf(HasSubstr("`" + name + "`"), HasSubstr("`" + name + "[]`")));
 }
 
 // Of 20 benchmarks one is declared and nothing tells: two questions hold the answer open, the other workload's among them.

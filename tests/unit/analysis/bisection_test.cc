@@ -111,7 +111,8 @@ TEST(Bisection, SaysWhatAnUnsureAnswerWasTakenFor) {
   const MadeHistory history = with_steps(200, 4, 0.01, rng);
   for (int round = 0; round < 200; ++round) {
     const commands::Bisection search = made_bisection(history, 0.01, rng);
-    const bool is_taken = std::any_of(search.steps.begin(), search.steps.end(), [](const auto& step) { return step.taken != step.finding; });
+    const bool is_taken =
+        std::any_of(search.steps.begin(), search.steps.end(), [](const auto& step) { return step.taken != step.finding; });
     const commands::BisectOutput output = commands::bisect_output(search);
     EXPECT_EQ(output.text.find("unsure, taken as") != std::string::npos, is_taken) << output.text;
     EXPECT_EQ(output.markdown.find("unsure, taken as") != std::string::npos, is_taken) << output.markdown;

@@ -45,6 +45,7 @@ CompareFacts facts() {
           .about = "the difference is that of these two binaries",
           .outputs = "",
           .unfinished = "",
+          .is_over_time = false,
           .seconds = 38,
           .experiment = 12,
           .next = "stabctl report 12 --html compare.html",
@@ -95,7 +96,7 @@ TEST(CompareAnswer, JsonAndMarkdownSayTheSame) {
 
 TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
   const std::string text = answered(made(0.012, 0.02, 12)).text;
-  EXPECT_THAT(text, HasSubstr(" blocks would tell (now 12)"));
+  EXPECT_THAT(text, HasSubstr(" blocks are needed to decide (now 12)"));
   EXPECT_THAT(text, HasSubstr("next: stabctl compare ./old ./new --at-most "));
   EXPECT_THAT(text, EndsWith(" -- 20\n"));
 }
@@ -105,6 +106,21 @@ TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
   EXPECT_EQ(cut.exit_code, 1);
   EXPECT_THAT(cut.text, HasSubstr("; 16 blocks, "));
   EXPECT_THAT(answered(cut_off(6)).text, HasSubstr("6 blocks of the 8 of its first look"));
+}
+
+// The end of the time that was given is a look, too, also before the first declared one.
+TEST(CompareAnswer, WhereTheTimeWasOverItAnswers) {
+  CompareFacts over = facts();
+  over.unfinished = "the time was over before its last look", over.is_over_time = true;
+  const CompareOutput early = answered(cut_off(6), over);
+  EXPECT_EQ(early.exit_code, 1);
+  EXPECT_THAT(early.text, HasSubstr("slower; 6 blocks, "));
+  EXPECT_THAT(early.text, HasSubstr("the time was over before all planned blocks had run: the answer is of 6 blocks"));
+  EXPECT_THAT(answered(cut_off(20), over).text, HasSubstr("; 20 blocks, "));
+  EXPECT_THAT(answered(cut_off(5), over).text, HasSubstr("5 blocks of the 8 of its first look"));
+  report::Samples fixed = cut_off(9);
+  fixed.stopping = {};
+  EXPECT_THAT(answered(fixed, over).text, HasSubstr("slower; 9 blocks, "));
 }
 
 TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {

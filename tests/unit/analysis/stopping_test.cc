@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "analysis/report/contrasts.h"
 #include "analysis/report/report.h"
@@ -101,6 +102,55 @@ TEST(Stopping, LooksKeepAlpha) {
     EXPECT_LE(share(equivalent, kRounds), kAlpha + limit(kAlpha, kRounds)) << what;
     EXPECT_GT(share(naive, kRounds / 3), 0.09) << "peeking at 5 % four times";
   }
+}
+
+// The time that was set is over between two looks, or before the first: its end is a look, and all together keep alpha.
+TEST(Stopping, TheEndOfTimeIsTheLastLook) {
+  constexpr int kRounds = 3000;
+  // Pocock's early looks could have spent much of alpha, which the last one goes without.
+  for (const auto& [what, spending, least] : {std::tuple{"O'Brien-Fleming", statistics::Spending::kObrienFleming, 0.035},
+                                              {"Pocock", statistics::Spending::kPocock, 0.015}}) {
+    const std::vector<uint32_t> looks{8, 16, 32};
+    std::vector<report::StoppedAt> early;  // as the plan has them
+    for (size_t k = 0; k < looks.size(); ++k)
+      early.push_back({*report::LookLevels::at_look(spending, {8 / 32.0, 16 / 32.0, 1}, k, kAlpha)});
+    std::map<uint32_t, report::StoppedAt> last;
+    Rng rng = Rng::stream(2, "time");
+    int alarms = 0, found = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      const auto whole = static_cast<uint32_t>(6 + rng.below(26));
+      for (const double effect : {0.0, 0.01}) {
+        report::Samples cut = treatment_samples(rng, whole + 1, 2, 0.01, effect);
+        cut.trials.pop_back();  // the last block has one side
+        cut.incomplete = true;
+        cut.stopping = {.rule = report::StoppingRule::kLooks, .spending = spending, .looks = looks};
+        bool any = false;
+        for (size_t k = 0; k < looks.size() && looks[k] < whole; ++k)
+          any |= changed(contrasts_at(report::first_blocks(cut, looks[k]), early[k])[0]);
+        const auto ended = report::judged_when_time_ended(cut, 6);
+        ASSERT_TRUE(ended);
+        ASSERT_EQ(report::replicates_of(*ended), whole);
+        ASSERT_TRUE(report::may_be_judged(*ended));
+        if (!last.contains(whole)) last.emplace(whole, report::StoppedAt{*report::levels_of(*ended)});
+        any |= changed(contrasts_at(*ended, last.at(whole))[0]);
+        (effect == 0 ? alarms : found) += any;
+      }
+    }
+    std::printf("rate %s, time over: %.4f; an effect of one sd: %.4f\n", what, alarms / double{kRounds}, found / double{kRounds});
+    EXPECT_LE(alarms / double{kRounds}, kAlpha + limit(kAlpha, kRounds)) << what;
+    EXPECT_GE(alarms / double{kRounds}, least) << what;
+    EXPECT_GT(found / double{kRounds}, 0.5) << what;
+  }
+  Rng rng_of_few(3);
+  report::Samples few = treatment_samples(rng_of_few, 5, 2, 0.01, 0);
+  few.stopping = {.rule = report::StoppingRule::kLooks, .looks = {8}};
+  EXPECT_FALSE(report::judged_when_time_ended(few, 6));
+  few.stopping = {};
+  EXPECT_FALSE(report::judged_when_time_ended(few, 6));
+  few.incomplete = true;
+  EXPECT_TRUE(report::may_be_judged(*report::judged_when_time_ended(few, 5)));
+  few.stopping = {.rule = report::StoppingRule::kSequence, .looks = {}, .first = 2, .max = 9};
+  EXPECT_FALSE(report::judged_when_time_ended(few, 2));
 }
 
 // The boundaries themselves against walks, without any of the arithmetic that made them.
