@@ -105,9 +105,12 @@ std::string program(const AdHocPlan& plan) {
 }  // namespace
 
 std::string text_of(const AdHocPlan& plan) {
+  return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + program_text_of(plan);
+}
+
+std::string program_text_of(const AdHocPlan& plan) {
   // These programs are somebody's own, and may use what lies in /tmp.
-  return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + "\n[machine]\nipc = \"shared\"\ntmp = \"shared\"\n" +
-         program(plan);
+  return "\n[machine]\nipc = \"shared\"\ntmp = \"shared\"\n" + program(plan);
 }
 
 std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands) {
@@ -162,9 +165,9 @@ std::vector<int> looks_up_to(int blocks) {
   return looks;
 }
 
-Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& directory) {
+Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& directory, const std::string& name) {
   const plan::RealFiles files(directory);
-  plan::Parsed parsed = plan::parse_plan(text, "the plan", {.max_errors = 20, .files = &files});
+  plan::Parsed parsed = plan::parse_plan(text, name, {.max_errors = 20, .files = &files});
   if (parsed.plan) return *std::move(parsed.plan);
   std::string faults = toml::render(parsed.errors);
   while (faults.ends_with('\n')) faults.pop_back();

@@ -48,11 +48,13 @@ struct AdHocPlan {
 
 // The plan's text. Each command's words stand in it as they are.
 std::string text_of(const AdHocPlan& plan);
+// Of that the part that says what is run, and where: [machine] and [[program]].
+std::string program_text_of(const AdHocPlan& plan);
 
 // What the two levels of a comparison are called: as the commands were typed, and different.
 std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands);
 
-// Of a program's path, letters that an experiment may have in its name.
+// Of a program's path, letters that an experiment and a program may have in their names.
 std::string experiment_name_of(const std::string& program);
 
 // "run = [...]" takes words in which braces are placeholders.
@@ -64,7 +66,7 @@ std::chrono::nanoseconds epoch_for(std::chrono::nanoseconds cpu_time);
 // How often it may look: of so many blocks the last look has all, the one before it half of them, and so on, down to eight.
 std::vector<int> looks_up_to(int blocks);
 
-// The text as a plan. kBadInput: it isn't one, with the faults' places in the text.
-Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& directory);
+// The text as a plan. kBadInput: it isn't one, with the faults' places in the text, which `name` names.
+Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& directory, const std::string& name = "the plan");
 
 }  // namespace stab::ctl

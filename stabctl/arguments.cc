@@ -27,34 +27,17 @@ constexpr int kUsage = 2;
 
 // Levels such as -O2 look like options: `verdict opt -O2 -O3 --json` becomes `verdict --json -- opt -O2 -O3`.
 std::vector<std::string> levels_behind_options(std::vector<std::string> words) {
-  if (words.empty() || words[0] != "verdict" || std::find(words.begin(), words.end(), "--") != words.end()) return words;
-  std::vector<std::string> options{"verdict"}, levels{"--"};
+  const CommandRow* const row = command_of(words);
+  if (!row || !row->takes_levels || std::find(words.begin(), words.end(), "--") != words.end()) return words;
+  std::vector<std::string> options{words[0]}, levels{"--"};
   for (size_t i = 1; i < words.size(); ++i) {
-    const bool takes_word = words[i] == "--db" || words[i] == "--experiment";
+    const auto is_this = [&](const Option& option) { return option.name == words[i] && !option.is_switch(); };
+    const bool takes_word = std::any_of(row->options.begin(), row->options.end(), is_this);
     const bool option = words[i].starts_with("--") || words[i] == "-h";
     (option ? options : levels).push_back(words[i]);
     if (takes_word && i + 1 < words.size()) options.push_back(words[++i]);
   }
   if (levels.size() > 1) options.insert(options.end(), levels.begin(), levels.end());
-  return options;
-}
-
-// `explain old new --json -- -x 1` becomes `explain --json -- old new -x 1`: what is behind -- belongs to the operands before
-// it.
-std::vector<std::string> operands_behind_options(std::vector<std::string> words) {
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const CommandRow* const row = command_of(words);
-  if (!row || row->words != "explain" || dashes == words.end()) return words;
-  std::vector<std::string> options{words[0]}, operands{"--"};
-  for (auto word = words.begin() + 1; word != dashes; ++word) {
-    const auto is_this = [&](const Option& option) { return option.name == *word && !option.is_switch(); };
-    const bool takes_word = std::any_of(row->options.begin(), row->options.end(), is_this) && word + 1 != dashes;
-    const bool is_option = word->starts_with("-");
-    (is_option ? options : operands).push_back(*word);
-    if (takes_word) options.push_back(*++word);
-  }
-  options.insert(options.end(), operands.begin(), operands.end());
-  options.insert(options.end(), dashes + 1, words.end());
   return options;
 }
 
@@ -228,6 +211,7 @@ class Grammar {
         words.erase(dashes, words.end());
       }
     }
+    words = levels_behind_options(std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(words));
@@ -303,7 +287,7 @@ ParsedArguments parse_arguments(const std::vector<std::string>& typed) {
     std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
     return {{}, nullptr, kUsage};
   }
-  return Grammar().parse(operands_behind_options(levels_behind_options(words)));
+  return Grammar().parse(words);
 }
 
 }  // namespace stab::ctl

@@ -14,8 +14,8 @@ struct Arguments {
   std::string experiment;  // name or number; empty: the newest
   std::string database;    // empty: the default place
   std::string socket;      // empty: the default place
-  std::vector<std::string> behind;  // compare: what stands behind --, arguments of both sides
-  std::string build;       // compare: the command that builds a revision; empty: programs are compared
+  std::vector<std::string> behind;  // compare, explain: what stands behind --, arguments of both sides
+  std::string build;       // compare, explain: the command that builds a revision; empty: programs are compared
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
   bool shell = false;      // compare, time: commands are for /bin/sh
   int exit = 0;            // compare, time: the status that runs end with
@@ -29,7 +29,7 @@ struct Arguments {
   std::string log;         // bisect: file that takes what 'git bisect replay' reads
   bool faster = false;     // bisect: for the commit that made it faster
   std::string series, factor, anchor;  // trend
-  std::string at_most;     // gate, compare, time: how long it may take; empty: a minute, the gate as long as it does
+  std::string at_most;     // gate, compare, explain, time: how long it may take; empty: a minute, the gate as long as it does
   std::string summary;     // gate: file that takes Markdown
   std::string revision;    // export: what was measured, for LNT
   std::string junit;       // gate: file that takes JUnit's XML
@@ -58,9 +58,9 @@ struct Arguments {
   int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow; links: layout verify, too
   int runs = 2, draw = 1;            // layout verify: of each link; which links
   bool simulate = false, slow = false;  // layout verify; layout emit, verify: the control
-  std::string workload;              // layout emit, verify: of several maps
+  std::string workload;              // layout emit, verify: of several maps; explain: of several of a file
   std::string pilot;                 // plan power: name or number of an experiment
-  std::optional<double> margin;      // plan power, import, compare: as a share; absent: the plan's, or 1 %
+  std::optional<double> margin;      // plan power, import, compare, explain: as a share; absent: the plan's, or 1 %
   double power = 0.8;                // plan power
   std::string progress, scope;       // causal
   int trials = 10;                   // causal

@@ -64,6 +64,7 @@ struct CommandRow {
   // Where the words behind -- go, which are no operands of its own; null: they are operands.
   std::vector<std::string> Arguments::*behind = nullptr;
   bool takes_command = false;  // its operands are a command: from the first one on no word is an option of ours
+  bool takes_levels = false;   // its operands may be levels such as -O2, which are no options
   bool answers_with_1 = false;  // its exit status 1 says "worse": what keeps it from an answer is 2
 
   std::string group() const { return words.find(' ') == std::string::npos ? "" : words.substr(0, words.find(' ')); }

@@ -16,6 +16,7 @@
 #include "base/shell_word.h"
 #include "base/wording.h"
 #include "stabctl/ad_hoc_plan.h"
+#include "stabctl/built_revisions.h"
 #include "stabctl/clock_choice.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -167,44 +168,20 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
 
 // --- two revisions ---------------------------------------------------------------------------------------------------------
 
-// Arguments that are files of the repository lie beside each trial by their last name.
-void find_inputs(const std::string& root, AdHocPlan& plan) {
-  std::vector<std::string>& words = plan.commands[0].words;
-  for (size_t i = 1; i < words.size(); ++i) {
-    std::error_code error;
-    if (words[i].empty() || words[i][0] == '/' || words[i][0] == '-' || !fs::is_regular_file(root + "/" + words[i], error))
-      continue;
-    plan.built.inputs.push_back(words[i]);
-    words[i] = fs::path(words[i]).filename().string();
-  }
-}
-
 Status plan_revisions(Comparison& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.behind.empty())
     return bad_input("--build needs the program that is run, behind --: stabctl compare main HEAD --build make -- ./bench 20");
   STAB_TRY(const Revisions revisions, revisions_of(arguments.words[0], arguments.words[1], false));
-  MeasuredCommand command;
-  command.words = arguments.behind;
-  for (const std::string& word : arguments.behind) command.shown += (command.shown.empty() ? "" : " ") + shell_word(word);
-  of.plan.commands = {command};
-  const std::string names[] = {arguments.words[0],
-                               arguments.words[1] == arguments.words[0] ? arguments.words[1] + " (2)" : arguments.words[1]};
-  of.plan.built = {revisions.root, arguments.build, {{names[0], revisions.base}, {names[1], revisions.head}}, {}};
-  find_inputs(revisions.root, of.plan);
+  build_revisions(revisions, arguments.build, arguments.behind, of.plan);
   of.plan.sliced = true;
   of.plan.randomized = arguments.build.find("szc") != std::string::npos;
   of.plan.epoch = std::chrono::milliseconds(20);
   of.plan.looks = {10, 20, 40, 80, 160};
-  of.plan.name = experiment_name_of(command.words[0]);
-  const auto named = [](const std::string& word, const std::string& commit) {
-    const std::string shown = commit.substr(0, kShownCommit);
-    return word == shown || commit.starts_with(word) ? shown : word + " (" + shown + ")";
-  };
-  of.facts.before = named(arguments.words[0], revisions.base) + " " + command.shown;
-  of.facts.after = named(arguments.words[1], revisions.head) + " " + command.shown;
-  if (const auto changes = uncommitted_changes(revisions.root); changes && !changes->empty())
-    std::fprintf(stderr, "note: the working tree has changes that are in neither revision\n");
+  const std::string& command = of.plan.commands[0].shown;
+  of.facts.before = shown_revision(revisions.base_name, revisions.base) + " " + command;
+  of.facts.after = shown_revision(revisions.head_name, revisions.head) + " " + command;
+  note_uncommitted_changes(revisions.root);
   of.directory = revisions.root;
   return {};
 }

@@ -8,21 +8,18 @@
 #include <filesystem>
 
 #include "analysis/commands/explain.h"
-#include "base/shell_word.h"
-#include "base/wording.h"
-#include "stabd/engine/build/binary_archive.h"
-#include "stabd/engine/results/function_places.h"
 #include "base/printable.h"
-#include "stabd/host/installation.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
-#include "stabctl/measured_command.h"
+#include "stabctl/explained_sides.h"
 #include "stabctl/run_command.h"
-#include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
+#include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/function_places.h"
 
 namespace stab::ctl {
 namespace {
@@ -36,24 +33,19 @@ constexpr double kShareOfCause = 0.6;
 constexpr uint32_t kLeastPlaced = 8, kMostPlaced = 30;
 constexpr size_t kMostMoved = 24;
 
-// That a program is one, and that its functions can be moved.
-Status must_move(const std::string& path, const engine::LayoutTool& tool) {
-  STAB_CHECK_OK(check_program(path));
-  const Result<std::string> rows = tool.match({std::filesystem::absolute(path).string(), false});
-  if (rows) return {};
-  if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
-  return bad_input(in_quotes(path) +
-                   " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; "
-                   "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all");
-}
-
 // The whole of one run of explain.
 class Explainer {
  public:
   Explainer(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
-            ExplainedBuilds builds, nanoseconds budget)
-      : engine_(engine), arguments_(arguments), clock_(clock), stop_(stop), builds_(std::move(builds)),
-        begin_(clock.monotonic_raw()), budget_(budget) {}
+            const ExplainedSides& sides, nanoseconds budget)
+      : engine_(engine),
+        arguments_(arguments),
+        clock_(clock),
+        stop_(stop),
+        sides_(sides),
+        builds_(sides.builds),
+        begin_(clock.monotonic_raw()),
+        budget_(budget) {}
 
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
@@ -72,11 +64,48 @@ class Explainer {
   nanoseconds left() const { return budget_ - spent(); }
 
   Result<store::Id> submit(const std::string& text, commands::Explanation& out) {
-    const std::string here = std::filesystem::current_path().string();
-    STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, here));
-    STAB_TRY(const store::Id id, engine_.submit(plan, here, ::geteuid(), ::getegid()));
+    STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, builds_.directory, builds_.text_name));
+    STAB_TRY(const store::Id id, engine_.submit(plan, builds_.directory, ::geteuid(), ::getegid()));
     out.experiments.push_back(id);
     return id;
+  }
+
+  // Makes the builds, however long that takes, and sees that functions of them can be moved.
+  Status build(store::Id id) {
+    STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_));
+    is_interrupted_ = end == engine::RunEnd::kStopped;
+    if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
+    STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+    if (end == engine::RunEnd::kRejected)
+      return bad_input(printable(row.failure) + (sides_.recorded.empty() ? "" : "\n" + sides_.cure_of_change));
+    STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(id));
+    if (made.size() < 2) return bad_input("both sides are one build, so neither their code nor its place differs");
+    for (const store::BuildRow& one : made)
+      STAB_CHECK_OK(must_move(one.binary_path,
+                              "'" + std::filesystem::path(one.binary_path).filename().string() + "' of build '" + one.name + "'",
+                              sides_.cure, tool_of(row)));
+    STAB_CHECK_OK(check_as_recorded(row, made));
+    begin_ = clock_.monotonic_raw();
+    return {};
+  }
+
+  // That the builds are those whose times are to be explained.
+  Status check_as_recorded(const store::ExperimentRow& row, const std::vector<store::BuildRow>& made) const {
+    if (sides_.recorded.empty()) return {};
+    STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(row));
+    const int last = static_cast<int>(expanded.design.cells.size()) - 1;
+    const int of_sides[] = {expanded.builds.of(0, 0, 0), expanded.builds.of(0, last, 0)};
+    for (size_t side = 0; side < sides_.recorded.size(); ++side) {
+      const RecordedBuild& then = sides_.recorded[side];
+      const store::BuildRow& now = made.at(static_cast<size_t>(of_sides[side]));
+      const bool is_same_input = now.input_hash == then.input_hash;
+      if (is_same_input && (then.sha256.empty() || now.binary_sha256 == then.sha256)) continue;
+      return bad_input(then.shown + " is another program than the experiment has measured: " +
+                       (is_same_input ? "what it is made from is the same, and its bytes are not"
+                                      : "its source, its commands or its compiler have changed since") +
+                       "; " + sides_.cure_of_change);
+    }
+    return {};
   }
 
   // Until it is over, or `most` is. An Error where nothing was measured.
@@ -86,15 +115,15 @@ class Explainer {
     is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
     if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
-    return bad_input(end == engine::RunEnd::kGaps
-                         ? "trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) +
-                               "' says how"
-                         : row.failure);
+    return bad_input(end == engine::RunEnd::kGaps ? "trials failed each time; 'stabctl logs " + std::to_string(id) +
+                                                        database_option(arguments_) + "' says how"
+                                                  : row.failure);
   }
 
   Status ask_cause(commands::Explanation& out) {
     const statistics::CauseSettings& settings = out.settings;
     STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0]), out));
+    if (sides_.are_built_here) STAB_CHECK_OK(build(id));
     const nanoseconds until = nanoseconds(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
     const nanoseconds began = spent();
     for (size_t look = 0;; ++look) {
@@ -106,8 +135,10 @@ class Explainer {
       const nanoseconds took = spent() - began;
       out.seconds = std::chrono::duration<double>(took).count();
       const bool is_stopped = end == engine::RunEnd::kStopped;
-      if (is_interrupted_) out.unfinished = "it was interrupted";
-      else if (is_stopped) out.unfinished = "the time of --at-most was over";
+      if (is_interrupted_)
+        out.unfinished = "it was interrupted";
+      else if (is_stopped)
+        out.unfinished = "the time of --at-most was over";
       if (count == 0) return bad_input(is_stopped ? out.unfinished + " before a block was whole" : "no block is whole");
       // Whether another look follows is decided by time alone, so that it costs no false answers.
       uint32_t more = look + 1 < settings.looks.size() && !is_stopped ? settings.looks[look + 1] - count : 0;
@@ -138,8 +169,9 @@ class Explainer {
     for (const engine::SharedFunction& one : functions.moved)
       search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share});
     if (functions.moved.empty())
-      return bad_input("each function that both builds have, that can be moved and that takes time begins at the same place "
-                       "of its page in both; what is left is their distance over pages, code that never moves, and data");
+      return bad_input(
+          "each function that both builds have, that can be moved and that takes time begins at the same place "
+          "of its page in both; what is left is their distance over pages, code that never moves, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
     const auto wanted = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;
@@ -147,7 +179,8 @@ class Explainer {
     if (blocks < std::max(kLeastPlaced, wanted / 2))
       return bad_input("the time that was left is too short for " + std::to_string(std::max(kLeastPlaced, wanted / 2)) +
                        " blocks; --at-most gives it more");
-    STAB_TRY(const store::Id placed, submit(places_plan(builds_, engine::script_of_places(functions), blocks), out));
+    STAB_TRY(const std::string plan, places_plan(builds_, engine::script_of_places(functions), blocks));
+    STAB_TRY(const store::Id placed, submit(plan, out));
     STAB_CHECK_OK(run(placed, left()));
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(placed));
     STAB_TRY(const std::vector<statistics::PlacedRun> runs,
@@ -168,8 +201,10 @@ class Explainer {
   const Arguments& arguments_;
   const Clock& clock_;
   engine::StopSignal& stop_;
-  const ExplainedBuilds builds_;
-  const nanoseconds begin_, budget_;
+  const ExplainedSides& sides_;
+  const ExplainedBuilds& builds_;
+  nanoseconds begin_;  // of measuring: builds take what they take
+  const nanoseconds budget_;
   bool is_interrupted_ = false;
   bool is_final_ = false;  // the next look is the last, as there is no time for more
 };
@@ -189,46 +224,20 @@ int say(const commands::Explanation& explanation, const Arguments& arguments) {
 int explain_command(const Arguments& arguments) {
   const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualBudget) : budget_of(arguments.at_most);
   if (!budget) return complain_of_no_answer(budget.error());
-  if (arguments.words.size() < 2)
-    return complain_of_no_answer(bad_input("explain takes two programs: stabctl explain ./old ./new -- ARGUMENTS"));
-  const std::string &older = arguments.words[0], &newer = arguments.words[1];
-  const auto installation = host::find_installation();
-  if (!installation) return complain_of_no_answer(installation.error());
-  store::ExperimentRow self;
-  self.submitter_uid = ::geteuid();
-  self.submitter_gid = ::getegid();
-  for (const std::string& path : {older, newer})
-    if (const Status moves = must_move(path, engine::layout_tool(*installation, self)); !moves)
-      return complain_of_no_answer(moves.error());
-
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
-  // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
-  // not exchange what is measured.
-  const auto folder = TemporaryFolder::make("explain");
-  if (!folder) return complain_of_no_answer(folder.error());
-  const std::string old_copy = folder->path() + "/old", new_copy = folder->path() + "/new";
-  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
-    std::error_code failed;
-    std::filesystem::copy_file(*from, *to, failed);
-    if (failed) return complain_of_no_answer(system_error("copy " + in_quotes(*from), failed.value()));
-  }
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  ExplainedBuilds builds =
-      builds_of_programs(newer, old_copy, new_copy, {arguments.words.begin() + 2, arguments.words.end()},
-                         static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
+  const auto sides = explained_sides(arguments);
+  if (!sides) return complain_of_no_answer(sides.error());
   commands::Explanation explanation;
-  explanation.old_name = older;
-  explanation.new_name = newer;
-  explanation.command = "stabctl explain";
-  for (size_t i = 0; i < arguments.words.size(); ++i)
-    explanation.command += (i == 2 ? " -- " : " ") + shell_word(arguments.words[i]);
-  if (arguments.margin) explanation.settings.margin = builds.margin = *arguments.margin;
+  explanation.old_name = sides->old_name;
+  explanation.new_name = sides->new_name;
+  explanation.command = sides->command;
+  explanation.settings.margin = sides->builds.margin;
 
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain_of_no_answer(engine.error());
-  Explainer explainer(**engine, arguments, clock, stop, std::move(builds), *budget);
+  Explainer explainer(**engine, arguments, clock, stop, *sides, *budget);
   if (const Status explained = explainer.explain(explanation); !explained) {
     explanation.not_answered = explained.error().message;
     if (!arguments.json) return complain_of_no_answer(explained.error());

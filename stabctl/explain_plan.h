@@ -5,22 +5,30 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace stab::ctl {
 
 // What is explained, as parts of a plan's text.
 struct ExplainedBuilds {
-  std::string name;      // of the experiments, behind "explain-"
-  std::string factor;    // the treatment: "build"
-  std::string old_level, new_level;  // in TOML, each with its name and value
-  std::string programs;  // [[program]] and all that belongs to it; of one workload
+  std::string name;                    // of the experiments, behind "explain-"
+  std::string factor;                  // the treatment: "build"
+  std::string old_level, new_level;    // in TOML, each with its name and value
+  std::string fixed;                   // other factors, a line of TOML each, with one level
+  std::string text;                    // [[program]] and all that belongs to it, and to the machine; of one workload
+  std::string text_name = "the plan";  // where faults of the text are, for its user
+  std::string directory;               // that relative paths of the text begin in
   double margin = 0.01, alpha = 0.05;
   uint64_t seed = 0;
 };
 
-// Two programs, run as `name` with these arguments in a directory of the trial's. A build is kept by its command, so
-// programs that differ want different paths.
-ExplainedBuilds builds_of_programs(const std::string& name, const std::string& old_path, const std::string& new_path,
-                                   const std::vector<std::string>& arguments, uint64_t seed);
+// A level of a treatment, in TOML.
+std::string level_text(const std::string& name, const std::string& value);
+
+// Two programs, run by the name of `program` with these arguments in a directory of the trial's. A build is kept by its command,
+// so programs that differ want different paths.
+ExplainedBuilds builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
+                                   const std::vector<std::string>& arguments);
 
 // Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
 // factors are the treatment and code, in this order.
@@ -29,6 +37,6 @@ std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks);
 std::string profile_plan(const ExplainedBuilds& builds);
 // Of which function is the place: runs of the new build by a layout script, which draws places for each run.
 inline constexpr uint32_t kPlacedRunsOfBlock = 4;
-std::string places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks);
+Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks);
 
 }  // namespace stab::ctl

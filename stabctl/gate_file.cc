@@ -44,17 +44,28 @@ ReadGate read_gate(const std::string& text, const std::string& name, const Revis
   return out;
 }
 
-}  // namespace
-
-Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
+// The file's, whole. kBadInput names its faults; its warnings go to stderr.
+Result<ReadGate> good_gate(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
   const std::string name = given.empty() ? kFile : given;
   STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
   ReadGate read = read_gate(text, name, revisions, changes);
   std::fputs(toml::render(read.warnings).c_str(), stderr);
-  if (read.plan) return *std::move(read.plan);
+  if (read.plan) return read;
   std::string faults = toml::render(read.gate.faults);
   while (faults.ends_with('\n')) faults.pop_back();
   return bad_input(name + " is not a gate:\n" + faults);
+}
+
+}  // namespace
+
+Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
+  STAB_TRY(ReadGate read, good_gate(revisions, given, changes));
+  return *std::move(read.plan);
+}
+
+Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::string& given) {
+  STAB_TRY(ReadGate read, good_gate(revisions, given, {}));
+  return GatePrograms{*std::move(read.plan), std::move(read.gate.programs), read.gate.margin};
 }
 
 Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given) {

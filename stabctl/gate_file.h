@@ -12,6 +12,14 @@ namespace stab::ctl {
 // the root, wherever it lies. kBadInput names the file's faults and their places; its warnings go to stderr.
 Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes = {});
 
+// What the file says of its programs, for another question than the gate's.
+struct GatePrograms {
+  plan::Plan plan;   // the gate's
+  std::string text;  // the file without [gate]; lines keep their numbers
+  double margin = 0;
+};
+Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::string& given);
+
 struct GateFile {
   plan::Plan plan;
   bool is_sliced_by_us = false;  // it left that open

@@ -3,7 +3,7 @@
 #include "stabctl/gate_plan.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <variant>
 
 #include "base/number_text.h"
@@ -11,6 +11,7 @@
 #include "plan/limits.h"
 #include "plan/toml/section.h"
 #include "plan/toml/toml_reader.h"
+#include "stabctl/plan_lines.h"
 
 namespace stab::ctl {
 namespace {
@@ -37,52 +38,6 @@ void take_simulated(const toml::TomlNode& tree, Settings& settings) {
   if (counters == tree.entries.end() || at(counters->value, "simulate") == counters->value.entries.end()) return;
   settings.code = "once";
   settings.epoch.clear();
-}
-
-// Lines on which something begins, and whether that is of `gate`.
-using Owners = std::map<int, bool>;
-
-void add_owners(const toml::TomlNode& node, bool of_gate, Owners& owners) {
-  if (node.spot.line > 0) owners.emplace(node.spot.line, of_gate);
-  for (const toml::TomlNode& item : node.items) add_owners(item, of_gate, owners);
-  for (const toml::TomlEntry& entry : node.entries) {
-    if (entry.key_spot.line > 0) owners.emplace(entry.key_spot.line, of_gate);
-    add_owners(entry.value, of_gate, owners);
-  }
-}
-
-bool are_same(const toml::TomlNode& a, const toml::TomlNode& b) {
-  return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean &&
-         (a.number == b.number || (a.number != a.number && b.number != b.number)) &&
-         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), are_same) &&
-         std::equal(
-             a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-             [](const toml::TomlEntry& x, const toml::TomlEntry& y) { return x.key == y.key && are_same(x.value, y.value); });
-}
-
-// The text with empty lines in place of `gate`'s, however it is written: [gate], ["gate"], gate = { ... }, gate.margin = ...:
-// each line is of what began last. Empty: this takes more or less away than `gate`.
-std::string without_gate(const std::string& text, const std::string& path, const toml::TomlNode& tree) {
-  Owners owners;
-  toml::TomlNode rest = tree;
-  std::erase_if(rest.entries, [](const toml::TomlEntry& entry) { return entry.key == "gate"; });
-  for (const toml::TomlEntry& entry : tree.entries) {
-    owners.emplace(entry.key_spot.line, entry.key == "gate");
-    add_owners(entry.value, entry.key == "gate", owners);
-  }
-  std::string out;
-  bool inside = false;
-  int number = 1;
-  for (size_t at = 0; at < text.size(); ++number) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    if (const auto owner = owners.find(number); owner != owners.end()) inside = owner->second;
-    if (!inside) out.append(text, at, end - at);
-    out += '\n';
-    at = end + 1;
-  }
-  const auto again = toml::read_toml(out, path);
-  const auto* left = std::get_if<toml::TomlNode>(&again);
-  return left != nullptr && are_same(*left, rest) ? out : std::string();
 }
 
 void read_looks(toml::Section& section, std::vector<int>& out) {
@@ -209,6 +164,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   }
   settings.margin = changes.margin.value_or(settings.margin);
   settings.alpha = changes.alpha.value_or(settings.alpha);
+  out.margin = settings.margin;
   out.may_slice = settings.blocks.empty() && settings.responses.empty();
   // Few control blocks can't tell a bias from chance, and at a first look there would be one or none.
   constexpr int kFewestWithControls = 100;
@@ -220,10 +176,13 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");
   if (faults.error_count() == 0) {
-    const std::string plan = without_gate(file, path, tree);
-    if (plan.empty())
+    std::set<const toml::TomlNode*> own;
+    for (const toml::TomlEntry& entry : tree.entries)
+      if (entry.key == "gate") own.insert(&entry.value);
+    out.programs = without_lines_of(own, file, path, tree);
+    if (out.programs.empty())
       faults.error(tree.spot, "'gate' is mixed with other tables", "write it as [gate], with its keys below, at the end");
-    else out.text = plan + added(settings, base, head);
+    else out.text = out.programs + added(settings, base, head);
   }
   out.faults = faults.take_errors();
   return out;

@@ -21,7 +21,9 @@
 namespace stab::ctl {
 
 struct GatePlan {
-  std::string text;  // of a plan; the file's lines keep their numbers
+  std::string text;      // of a plan; the file's lines keep their numbers
+  std::string programs;  // the file's own part of it: all but [gate]
+  double margin = 0;
   std::vector<toml::Diagnostic> faults;
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };

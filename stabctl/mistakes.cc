@@ -32,7 +32,7 @@ std::string unknown_option(const CommandRow& row, const std::vector<std::string>
   for (const Option& option : row.options) known.push_back(option.name);
   for (size_t i = first; i < words.size() && words[i] != "--"; ++i) {
     // Of `compare`, which took levels such as -O2 before it took programs.
-    if (row.behind && words[i].size() > 1 && words[i][0] == '-' && words[i][1] != '-' && words[i] != "-h")
+    if (row.behind && !row.takes_levels && words[i].size() > 1 && words[i][0] == '-' && words[i][1] != '-' && words[i] != "-h")
       return "'stabctl " + row.words + "' has no option '" + printable(words[i]) +
              "'; arguments of the programs come behind --, and recorded levels are compared by 'stabctl verdict'";
     const std::string name = words[i].substr(0, words[i].find('='));

@@ -1,6 +1,8 @@
 // A range of revisions becomes two commits, or a sentence that says what is wrong with it.
 #include "stabctl/revisions.h"
 
+#include <cstdio>
+
 #include "stabctl/git.h"
 
 namespace stab::ctl {
@@ -37,6 +39,16 @@ Result<std::string> uncommitted_changes(const std::string& root) {
   return git({"-C", root, "status", "--porcelain", "--untracked-files=no"});
 }
 
+void note_uncommitted_changes(const std::string& root) {
+  if (const auto changes = uncommitted_changes(root); changes && !changes->empty())
+    std::fprintf(stderr, "note: the working tree has changes that are in neither revision\n");
+}
+
+std::string shown_revision(const std::string& name, const std::string& commit) {
+  const std::string shown = commit.substr(0, kShownCommit);
+  return name.empty() || commit.starts_with(name) ? shown : name + " (" + shown + ")";
+}
+
 Result<Revisions> revisions_of(const std::string& base, const std::string& head, bool forked) {
   Revisions out;
   STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
@@ -46,7 +58,11 @@ Result<Revisions> revisions_of(const std::string& base, const std::string& head,
   if (!ancestor)
     return bad_input("'" + base + "' and '" + head + "' have no common ancestor, so there is no change to judge" +
                      (is_shallow() ? kFetchAll : "; compare commits of one history"));
-  if (forked) out.base = *ancestor;
+  out.base_name = base;
+  out.head_name = head;
+  if (!forked || *ancestor == out.base) return out;
+  out.base = *ancestor;
+  out.base_name.clear();
   return out;
 }
 
@@ -57,7 +73,8 @@ Result<Revisions> revisions_of(const std::string& range) {
   const std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
   const std::string head = dots == std::string::npos ? "" : range.substr(dots + (forked ? 3 : 2));
   if (base.empty() || head.empty())
-    return bad_input("'" + range + "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
+    return bad_input("'" + range +
+                     "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
                      "with where HEAD left BASE");
   STAB_TRY(Revisions out, revisions_of(base, head, forked));
   STAB_TRY(const std::string changes, uncommitted_changes(out.root));

@@ -196,6 +196,14 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
   return end;
 }
 
+Result<engine::RunEnd> build_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
+                                   engine::StopSignal& stop) {
+  ProgressDisplay display(style_of(arguments), clock);
+  auto end = engine.build(experiment, display, stop);
+  display.finish();
+  return end;
+}
+
 int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show,
                engine::StopSignal* stop) {
   Budget budget;

@@ -1,0 +1,203 @@
+// However the sides are named, they become two levels of a treatment and the text of one program. What revisions run is said by
+// the gate's file, or by --build and the words behind --.
+#include "stabctl/explained_sides.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/shell_word.h"
+#include "base/wording.h"
+#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/built_revisions.h"
+#include "stabctl/explained_levels.h"
+#include "stabctl/gate_file.h"
+#include "stabctl/measured_command.h"
+#include "stabctl/measured_runs.h"
+#include "stabctl/revisions.h"
+#include "stabctl/workload_text.h"
+#include "stabd/host/installation.h"
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPrograms[] = "stabctl explain ./old ./new -- ARGUMENTS";
+
+bool is_there(const std::string& word) {
+  std::error_code error;
+  return fs::exists(word, error);
+}
+
+std::string option(const char* name, const std::string& value) {
+  return value.empty() ? std::string() : std::string(" ") + name + " " + shell_word(value);
+}
+
+std::string typed_command(const Arguments& arguments) {
+  std::string out = "stabctl explain";
+  for (const std::string& word : arguments.words) out += " " + shell_word(word);
+  out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
+  if (!arguments.behind.empty()) out += " --";
+  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
+  return out;
+}
+
+// Of words that name neither.
+Error wrong_words(const std::vector<std::string>& words) {
+  if (words.size() == 1 && is_there(words[0]))
+    return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kPrograms);
+  if (words.size() == 1)
+    return bad_input(in_quotes(words[0]) + " is no range of revisions; write BASE..HEAD, or two programs: " + kPrograms);
+  if (words.size() == 3 && words[0].find('/') == std::string::npos && !is_there(words[0]))
+    return bad_input("an experiment stands before its factor: stabctl explain EXPERIMENT " + shell_word(words[0]) + " " +
+                     shell_word(words[1]) + " " + shell_word(words[2]));
+  std::string better = "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
+  for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
+  return bad_input("explain takes two sides, and " + in_quotes(words[2]) +
+                   " is a third; arguments of both come behind --: " + better);
+}
+
+Status without_options(const Arguments& arguments, const char* what) {
+  for (const auto& [value, name] : {std::pair{&arguments.plan, "--plan"}, std::pair{&arguments.workload, "--workload"}})
+    if (!value->empty()) return bad_input(std::string(name) + " is about a file of the gate's, and " + what + "; leave it out");
+  return {};
+}
+
+// --- two programs ----------------------------------------------------------------------------------------------------------
+
+Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
+  STAB_CHECK_OK(without_options(arguments, "two programs need none"));
+  const std::string &older = arguments.words[0], &newer = arguments.words[1];
+  if (!is_there(older) && !is_there(newer) && revisions_of(older, newer, false))
+    return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
+                     "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
+  ExplainedSides out;
+  out.cure = "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all";
+  STAB_TRY(const host::Installation installation, host::find_installation());
+  store::ExperimentRow self;
+  self.submitter_uid = ::geteuid();
+  self.submitter_gid = ::getegid();
+  for (const std::string& path : {older, newer}) {
+    STAB_CHECK_OK(check_program(path));
+    STAB_CHECK_OK(must_move(path, in_quotes(path), out.cure, engine::layout_tool(installation, self)));
+  }
+  // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
+  // not exchange what is measured.
+  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("explain"));
+  const std::string old_copy = folder.path() + "/old", new_copy = folder.path() + "/new";
+  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
+    std::error_code failed;
+    fs::copy_file(*from, *to, failed);
+    if (failed) return system_error("copy " + in_quotes(*from), failed.value());
+  }
+  out.copies.emplace(std::move(folder));
+  out.builds = builds_of_programs(newer, old_copy, new_copy, arguments.behind);
+  out.old_name = older;
+  out.new_name = newer;
+  return out;
+}
+
+// --- two revisions ---------------------------------------------------------------------------------------------------------
+
+ExplainedSides sides_of(const Revisions& revisions) {
+  ExplainedSides out;
+  out.are_built_here = true;
+  out.builds.old_level = level_text("old", revisions.base);
+  out.builds.new_level = level_text("new", revisions.head);
+  out.builds.directory = revisions.root;
+  out.old_name = shown_revision(revisions.base_name, revisions.base);
+  out.new_name = shown_revision(revisions.head_name, revisions.head);
+  return out;
+}
+
+// By --build and what is behind --.
+Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
+  STAB_CHECK_OK(without_options(arguments, "--build says what it would"));
+  if (arguments.words.size() > 2) return wrong_words(arguments.words);
+  const bool is_range = arguments.words.size() == 1;
+  if (arguments.behind.empty())
+    return bad_input(
+        "--build needs the program that is run, behind --: stabctl explain main..HEAD --build 'make CC=szc' -- ./bench 20");
+  STAB_TRY(const Revisions revisions,
+           is_range ? revisions_of(arguments.words[0]) : revisions_of(arguments.words[0], arguments.words[1], false));
+  if (!is_range) note_uncommitted_changes(revisions.root);
+  AdHocPlan plan;
+  build_revisions(revisions, arguments.build, arguments.behind, plan);
+  ExplainedSides out = sides_of(revisions);
+  out.cure = "let --build use it, such as --build 'make CC=szc CXX=szc++'";
+  out.builds.name = plan.name;
+  out.builds.factor = kSideFactor;
+  out.builds.text = program_text_of(plan);
+  return out;
+}
+
+// By the gate's file.
+Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
+  if (!arguments.behind.empty())
+    return bad_input(
+        "what revisions run is said by the gate's file, and no words behind --; without such a file: stabctl explain " +
+        shell_word(arguments.words[0]) + " --build 'make CC=szc' -- ./bench");
+  STAB_TRY(const Revisions revisions, revisions_of(arguments.words[0]));
+  STAB_TRY(const GatePrograms gate, gate_programs_of(revisions, arguments.plan));
+  const std::string file = arguments.plan.empty() ? "stab-gate.toml" : arguments.plan;
+  STAB_TRY(const plan::Subject subject, chosen_workload(gate.plan, arguments.workload, file));
+  const plan::Program& program = gate.plan.programs[static_cast<size_t>(subject.program)];
+  ExplainedSides out = sides_of(revisions);
+  STAB_TRY(out.builds.text, text_of_workload(gate.text, gate.plan, subject));
+  STAB_CHECK_OK(may_be_explained(gate.plan, subject, file));
+  out.cure = "let its 'build' in " + file + " use it, such as build = \"make CC=szc CXX=szc++\"";
+  out.builds.name = experiment_name_of(program.name);
+  out.builds.factor = "revision";
+  out.builds.text_name = file;
+  out.builds.margin = gate.margin;
+  return out;
+}
+
+Result<ExplainedSides> sides_by_words(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.words;
+  if (!arguments.build.empty()) return sides_of_build(arguments);
+  if (words.size() == 1 && words[0].find("..") != std::string::npos && !is_there(words[0])) return sides_of_gate(arguments);
+  if (words.size() == 2) return sides_of_programs(arguments);
+  if (words.size() == 4) {
+    if (arguments.behind.empty() && arguments.plan.empty()) return sides_of_levels(arguments);
+    return bad_input("what levels of a recorded experiment run is said by its plan; leave out --plan and what is behind --");
+  }
+  return wrong_words(words);
+}
+
+}  // namespace
+
+Status may_be_explained(const plan::Plan& plan, const plan::Subject& subject, const std::string& where) {
+  const plan::Program& program = plan.programs[static_cast<size_t>(subject.program)];
+  const auto refused = [&](const std::string& why) { return bad_input(in_quotes(subject.name) + " of " + where + " " + why); };
+  if (plan.counters.simulation.on())
+    return refused(
+        "is simulated, and explain compares CPU time, which a simulator has none of; name a file without 'simulate': --plan "
+        "FILE");
+  if (program.workloads[static_cast<size_t>(subject.workload)].metrics)
+    return refused(
+        "measures itself, and may do more work the faster it is, so its CPU time says nothing of its speed; give it a "
+        "workload without metrics, of a fixed amount of work");
+  if (!program.layout_script.empty())
+    return refused("has a layout_script, and explain puts functions elsewhere itself; leave the script out");
+  return {};
+}
+
+Status must_move(const std::string& path, const std::string& shown, const std::string& cure, const engine::LayoutTool& tool) {
+  const Result<std::string> rows = tool.match({fs::absolute(path).string(), false});
+  if (rows) return {};
+  if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
+  return bad_input(
+      shown + " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; " + cure);
+}
+
+Result<ExplainedSides> explained_sides(const Arguments& arguments) {
+  STAB_TRY(ExplainedSides out, sides_by_words(arguments));
+  out.command = typed_command(arguments);
+  out.builds.seed = seed_of_now();
+  if (arguments.margin) out.builds.margin = *arguments.margin;
+  return out;
+}
+
+}  // namespace stab::ctl

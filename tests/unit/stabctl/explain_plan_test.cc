@@ -1,0 +1,142 @@
+// Plans of explain: they are plans, and of a file with several workloads they have one, with all that its file says of it.
+#include "stabctl/explain_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "plan/parse.h"
+#include "plan/toml/toml_reader.h"
+#include "plan/toml/toml_text.h"
+#include "stabctl/workload_text.h"
+
+namespace stab::ctl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+plan::Plan parsed(const std::string& text) {
+  plan::Parsed parsed = plan::parse_plan(text, "a test", {});
+  EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors) << text;
+  return parsed.plan ? *std::move(parsed.plan) : plan::Plan();
+}
+
+constexpr char kThree[] = R"([[program]]
+name = "small"
+build = ["make", "{revision}"]  # [[program]]
+run = ["./small"]
+[[program.workload]]
+name = "one"
+[analysis]
+estimators = ["median"]
+[limits]
+memory = "1GiB"
+[[program]]
+name = "large"
+build = ["make", "{revision}"]
+env = { SIZE = "[[program]]" }
+[[program.workload]]
+name = "two"
+run = ["./large", "2"]
+[[program.workload]]
+name = "three"
+run = ["./large", "3"]
+[program.workload.env]
+DEPTH = "3"
+)";
+// The same of one workload, written otherwise.
+constexpr char kInline[] = R"(limits = { memory = "1GiB" }
+program = [
+  # é
+  { name = "large", build = ["make", "{revision}"], workload = [
+    { name = "three", run = ["./large", "3"] },
+  ] },
+]
+)";
+constexpr char kExperiment[] = "[experiment]\nname = \"gate\"\nseed = 1\nreplicates = 10\n[factors]\nrevision = [\"a\", \"b\"]\n";
+
+TEST(WorkloadText, HasOneWorkloadAndItsLinesWhereTheyWere) {
+  const std::string text = std::string(kThree) + kExperiment;
+  const plan::Plan whole = parsed(text);
+  for (const std::string name : {"small/one", "large/two", "large/three"}) {
+    const auto chosen = chosen_workload(whole, name, "it");
+    ASSERT_TRUE(chosen) << name;
+    const auto one = text_of_workload(text, whole, *chosen);
+    ASSERT_TRUE(one) << one.error().message;
+    EXPECT_EQ(std::count(one->begin(), one->end(), '\n'), std::count(text.begin(), text.end(), '\n'));
+    const plan::Plan plan = parsed(*one + kExperiment);
+    ASSERT_EQ(plan::subjects(plan).size(), 1u) << *one;
+    EXPECT_EQ(plan::subjects(plan)[0].name, name);
+    EXPECT_EQ(plan.limits.memory_bytes, 1u << 30);
+    EXPECT_TRUE(plan.analysis.estimators.empty());
+    const plan::Workload& workload = plan.programs[0].workloads[0];
+    EXPECT_EQ(workload.env.count("SIZE"), name[0] == 'l');
+    EXPECT_EQ(workload.env.count("DEPTH"), name == "large/three");
+    EXPECT_EQ(workload.run.argv.size(), name[0] == 'l' ? 2u : 1u);
+  }
+}
+
+TEST(WorkloadText, SaysWhichWorkloadsThereAre) {
+  const plan::Plan whole = parsed(std::string(kThree) + kExperiment);
+  const auto none = chosen_workload(whole, "", "stab-gate.toml");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("stab-gate.toml has 3 workloads"));
+  EXPECT_THAT(none.error().message, HasSubstr("small/one, large/two, large/three"));
+  const auto wrong = chosen_workload(whole, "large/tow", "stab-gate.toml");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("did you mean 'large/two'?"));
+}
+
+// Two workloads on one line.
+TEST(WorkloadText, RefusesWhatItCantTakeApart) {
+  const std::string text =
+      "program = [{ name = \"a\", build = \"make {revision}\", workload = [{ name = \"x\", run = [\"./a\"] }, "
+      "{ name = \"y\", run = [\"./a\"] }] }]\n";
+  const plan::Plan whole = parsed(text + kExperiment);
+  const auto one = text_of_workload(text + kExperiment, whole, plan::subjects(whole)[1]);
+  ASSERT_FALSE(one);
+  EXPECT_THAT(one.error().message, HasSubstr("write it as [[program]]"));
+}
+
+TEST(ExplainPlan, ScriptsAreTheProgramsHoweverItIsWritten) {
+  const std::string script = "stab-script 1 0x1234\nrest still\nplace \"a b\" mod 4096 16 32\n";
+  for (const std::string text : {kThree, kInline}) {
+    const plan::Plan whole = parsed(text + kExperiment);
+    for (const plan::Subject& subject : plan::subjects(whole)) {
+      const auto one = text_of_workload(text + kExperiment, whole, subject);
+      ASSERT_TRUE(one) << one.error().message;
+      const auto with = with_layout_script(*one, script);
+      ASSERT_TRUE(with) << with.error().message;
+      const auto tree = toml::read_toml(*with, "a test");
+      ASSERT_TRUE(std::holds_alternative<toml::TomlNode>(tree)) << *with;
+      EXPECT_THAT(*with, HasSubstr("layout_script = " + toml::toml_text(script)));
+      ExplainedBuilds builds;
+      builds.name = "x";
+      builds.factor = "revision";
+      builds.old_level = level_text("old", "a");
+      builds.new_level = level_text("new", "b");
+      builds.text = *one;
+      const auto places = places_plan(builds, "stab-script 1 0x1234\nrest still\nplace f mod 4096 16 32\n", 9);
+      ASSERT_TRUE(places);
+      const plan::Plan plan = parsed(*places);
+      ASSERT_EQ(plan.programs.size(), 1u);
+      EXPECT_THAT(plan.programs[0].layout_script, HasSubstr("place f mod 4096 16 32"));
+    }
+  }
+}
+
+TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
+  const ExplainedBuilds builds = builds_of_programs("/x/{new}", "/tmp/a/old", "/tmp/a/new", {"-x", "{}", "a b"});
+  const plan::Plan cause = parsed(cause_plan(builds, 10));
+  EXPECT_THAT(cause.programs[0].workloads[0].run.argv, ElementsAre("./_new_", "-x", "{{}}", "a b"));
+  EXPECT_EQ(cause.factors[0].name, "build");
+  EXPECT_EQ(cause.factors[1].name, "code");
+  EXPECT_EQ(cause.factors[0].levels[1].value, "/tmp/a/new");
+  EXPECT_TRUE(parsed(profile_plan(builds)).experiment.record_samples);
+}
+
+}  // namespace
+}  // namespace stab::ctl
