@@ -65,11 +65,14 @@ using Status = Result<void>;
   if (!STAB_TRY_NAME_(__LINE__)) return std::move(STAB_TRY_NAME_(__LINE__)).error(); \
   decl = *std::move(STAB_TRY_NAME_(__LINE__))
 
-// The same for a Status.
-#define STAB_CHECK_OK(...)                                           \
+// The same for a Status. A lambda among the arguments may have a STAB_CHECK_OK of its own; its line is the same as ours, so the
+// names differ by a count.
+#define STAB_CHECK_OK(...) STAB_CHECK_OK_AS_(STAB_CHECK_NAME_(__COUNTER__), __VA_ARGS__)
+#define STAB_CHECK_NAME_(count) STAB_TRY_CONCAT_(stab_status_, count)
+#define STAB_CHECK_OK_AS_(status, ...)                               \
   do {                                                               \
-    if (auto stab_status = (__VA_ARGS__); !stab_status)              \
-      return std::move(stab_status).error();                         \
+    if (auto status = (__VA_ARGS__); !status)                        \
+      return std::move(status).error();                              \
   } while (false)
 
 }  // namespace stab

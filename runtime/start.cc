@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <initializer_list>
+
 #include "runtime/api/ask_helper.h"
 #include "runtime/code/fork.h"
 #include "runtime/code/unwind.h"

@@ -10,6 +10,15 @@
 namespace stab::metrics {
 namespace {
 
+// Expat 2.9 deprecates the counters that are as wide as XML_Size.
+#if XML_MAJOR_VERSION > 2 || (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION >= 9)
+std::string line_of(XML_Parser parser) { return std::to_string(XML_GetCurrentLineNumber64(parser)); }
+std::string column_of(XML_Parser parser) { return std::to_string(XML_GetCurrentColumnNumber64(parser) + 1); }
+#else
+std::string line_of(XML_Parser parser) { return std::to_string(XML_GetCurrentLineNumber(parser)); }
+std::string column_of(XML_Parser parser) { return std::to_string(XML_GetCurrentColumnNumber(parser) + 1); }
+#endif
+
 struct Reading {
   XML_Parser parser = nullptr;
   const XmlEvents* events = nullptr;
@@ -18,7 +27,7 @@ struct Reading {
 
   void take(const Status& given) {
     if (given || !status) return;
-    status = bad_input("line " + std::to_string(XML_GetCurrentLineNumber(parser)) + ": " + given.error().message);
+    status = bad_input("line " + line_of(parser) + ": " + given.error().message);
     XML_StopParser(parser, XML_FALSE);
   }
 };
@@ -56,8 +65,7 @@ Status read_xml(std::string_view text, const XmlEvents& events) {
   if (!reading.status) return reading.status;
   if (parsed == XML_STATUS_OK) return {};
   const XML_Error error = XML_GetErrorCode(parser.get());
-  const std::string place = "line " + std::to_string(XML_GetCurrentLineNumber(parser.get())) + ", column " +
-                            std::to_string(XML_GetCurrentColumnNumber(parser.get()) + 1);
+  const std::string place = "line " + line_of(parser.get()) + ", column " + column_of(parser.get());
   if (error == XML_ERROR_NO_ELEMENTS || error == XML_ERROR_UNCLOSED_TOKEN)
     return bad_input("it ends at " + place + " in the middle of the XML; was it cut off?");
   return bad_input(place + ": this is not XML (" + XML_ErrorString(error) + ")");

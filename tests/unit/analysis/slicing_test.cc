@@ -351,7 +351,9 @@ TEST(Slicing, ProgramsLikeTheseArePairedByProgram) {
   for (const report::SlicingBias& bias : report.slicing->biases) {
     ASSERT_EQ(bias.refused, "") << name(bias.population);
     EXPECT_NEAR(std::log(bias.bias.estimate), 0.05, bias.population == report::Population::kOneWorkload ? 0.06 : 0.02);
-    if (bias.population == report::Population::kLikeThese) EXPECT_EQ(bias.df, 5);
+    if (bias.population == report::Population::kLikeThese) {
+      EXPECT_EQ(bias.df, 5);
+    }
     ++asked;
   }
   EXPECT_EQ(asked, 8u);

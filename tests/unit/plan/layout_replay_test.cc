@@ -112,7 +112,9 @@ TEST(LayoutReplay, ItsScheduleCrossesThisLayoutWithFreshOnesInRandomOrder) {
     const bool replay = is_replay(design, trial);
     ++blocks[trial.block];
     if (trial.order % 2 == 0) first += replay;
-    if (replay) EXPECT_EQ(trial.seed, moving().seed);
+    if (replay) {
+      EXPECT_EQ(trial.seed, moving().seed);
+    }
     else EXPECT_TRUE(fresh.insert(trial.seed).second);
   }
   EXPECT_EQ(fresh.size(), 20u);
@@ -161,7 +163,9 @@ TEST(LayoutReplay, ALinkIsTheTrialsAndFreshOnesGoThroughAll) {
   for (const Build& build : then.all()) seeds_then.insert(build.link_seed);
   for (const uint32_t seed : seeds) EXPECT_TRUE(seeds_then.contains(seed)) << "a link that was recorded";
   for (const PlannedTrial& trial : make_schedule(plan, design).trials) {
-    if (is_replay(design, trial)) EXPECT_EQ(trial.link, 3);
+    if (is_replay(design, trial)) {
+      EXPECT_EQ(trial.link, 3);
+    }
     else ++links[trial.link];
   }
   EXPECT_EQ(links, (std::map<uint16_t, int>{{1, 5}, {2, 5}, {3, 5}, {4, 5}}));

@@ -213,9 +213,15 @@ TEST_F(LongLoopsTest, EachAddressIsFoundAsByLookingAtAllFunctions) {
       EXPECT_EQ(find_original(image, at, found), inside) << at;
       const bool is_found = find_executed(image, at, found);
       words += is_found && !inside;
-      if (inside) EXPECT_TRUE(is_found) << at;
-      if (is_found) ASSERT_EQ(found.start, last->start) << at;
-      if (inside) ASSERT_EQ(found.body, last->body) << at;
+      if (inside) {
+        EXPECT_TRUE(is_found) << at;
+      }
+      if (is_found) {
+        ASSERT_EQ(found.start, last->start) << at;
+      }
+      if (inside) {
+        ASSERT_EQ(found.body, last->body) << at;
+      }
     }
     EXPECT_EQ(words, of == 0 ? 1u : 0u) << "the short point's word, in the image that is led on";
   }

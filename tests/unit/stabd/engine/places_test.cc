@@ -136,7 +136,9 @@ class TemporaryOfTwo : public testing::Test {
   }
   void TearDown() override {
     places_.reset();
-    if (::getuid() == 0) EXPECT_EQ(::seteuid(0), 0);
+    if (::getuid() == 0) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
   }
   static void remove(const std::string& path) {
     const Rights rights;

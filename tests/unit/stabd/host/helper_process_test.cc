@@ -100,7 +100,9 @@ TEST(HelperProcess, WhatItHasSaidBeforeIsNoPartOfItsReport) {
     const TemporaryDirectory directory;
     Result<Helper> helper = saying(directory, "[frame(b'block', 5), frame(b'block', 9), b'{\"a\": 1}\\n']");
     ASSERT_TRUE(helper) << helper.error().text();
-    if (looked) EXPECT_TRUE(comes_true([&] { return helper->progress().has_value(); }));
+    if (looked) {
+      EXPECT_TRUE(comes_true([&] { return helper->progress().has_value(); }));
+    }
     const Result<HelperEnd> end = helper->finish(std::chrono::seconds(30));
     ASSERT_TRUE(end) << end.error().text();
     EXPECT_EQ(end->report, "{\"a\": 1}\n") << (looked ? "after a look" : "without one");
