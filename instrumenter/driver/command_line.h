@@ -23,15 +23,15 @@ struct CommandLine {
   bool emits_bitcode = false;  // -emit-llvm: an optimizer comes to what is made
   bool freestanding = false;   // -ffreestanding: nobody may set up thread-local storage, which pads read
   bool pads_all = false;       // --stab-pads=all: short functions get pads, too
-  std::string visited;         // --stab-visit: functions whose entries are counted, with commas between them
+  std::string visited{};       // --stab-visit: functions whose entries are counted, with commas between them
   bool is_inner = false;       // -cc1 and the like: clang runs itself by it, and it has to be the first word
   bool is_thin_backend = false;  // -fthinlto-index=: one of ThinLTO's backends, apart from the link
   bool keeps_linker = false;   // a configuration file of clang's chooses it; set by who has asked clang
   bool verbose = false;        // -v
   bool strips = false;         // -s in one of its forms: taken out of arguments, done by post-link where that runs
-  std::string info_file;       // --stab-info FILE
+  std::string info_file{};     // --stab-info FILE
   bool prints_parts = false;   // --stab-parts
-  std::string layout_file;     // --stab-layout: where functions are to start; empty: not said
+  std::string layout_file{};   // --stab-layout: where functions are to start; empty: not said
   bool move_all = false;       // --stab-move=all: what other compilers made moves, too
   std::optional<postlink::Factors> strict{};  // --stab-strict
 
