@@ -286,7 +286,7 @@ const std::vector<Shape>& shapes() {
        {"18 blocks sliced"}},
       {"sliced_links_once",
        "replicates = 20\nblocks = \"sliced\"",
-       "code = [\"off\"]\nopt = [\"-O2\", \"-O3\"]\nlink = { seeds = 20 }",
+       "code = [\"off\"]\nstack = [\"off\", \"on\"]\nopt = [\"-O2\", \"-O3\"]\nlink = { seeds = 20 }",
        "",
        "opt",
        0.05,
