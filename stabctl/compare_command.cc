@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::nanoseconds;
 
-using commands::kFewestBlocks;
+constexpr int kFewestBlocks = commands::kFewestBlocks;
 constexpr int kMostBlocks = 1000;  // more tell of differences that no margin is about
 
 // A comparison on its way: what the user asked, what is known so far, and the answer's facts.

@@ -43,38 +43,32 @@ Status may_run(const store::ExperimentRow& row, const engine::ExpandedPlan& expa
 }
 
 Result<size_t> treatment_named(const Recorded& of, const std::string& word) {
-  std::string names;
   std::vector<std::string> known;
   const std::vector<plan::Factor>& factors = of.expanded.plan.factors;
   for (size_t f = 0; f < factors.size(); ++f) {
     if (factors[f].kind != plan::FactorKind::kTreatment) continue;
     if (factors[f].name == word) return f;
     known.push_back(factors[f].name);
-    names += (names.empty() ? "" : ", ") + factors[f].name;
   }
   if (known.empty())
     return bad_input(of.name +
                      " has no treatment: its builds differ by nothing but their layout, and explain is about two builds");
   if (of.expanded.plan.factor_index(word) >= 0)
     return bad_input(in_quotes(word) + " of " + of.name +
-                     " is a factor of the layout, which explain draws itself; name a treatment: " + names);
-  const std::string meant = did_you_mean(word, known);
-  return bad_input(of.name + " has no treatment " + in_quotes(word) + "; " + (meant.empty() ? "" : meant + " ") +
-                   "there are: " + names);
+                     " is a factor of the layout, which explain draws itself; name a treatment; " +
+                     what_there_is(word, known));
+  return bad_input(of.name + " has no treatment " + in_quotes(word) + "; " + what_there_is(word, known));
 }
 
 Result<size_t> level_named(const Recorded& of, const std::string& word) {
   const plan::Factor& factor = of.expanded.plan.factors[of.factor];
-  std::string names;
   std::vector<std::string> known;
   for (size_t level = 0; level < factor.levels.size(); ++level) {
     if (factor.levels[level].name == word) return level;
     known.push_back(factor.levels[level].name);
-    names += (names.empty() ? "" : ", ") + factor.levels[level].name;
   }
-  const std::string meant = did_you_mean(word, known);
   return bad_input(in_quotes(factor.name) + " of " + of.name + " has no level " + in_quotes(word) + "; " +
-                   (meant.empty() ? "" : meant + " ") + "there are: " + names);
+                   what_there_is(word, known));
 }
 
 // A cell of this level, with the baselines of the other treatments.

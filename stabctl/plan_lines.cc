@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <variant>
+#include <vector>
 
 namespace stab::ctl {
 namespace {
@@ -35,18 +36,22 @@ toml::TomlNode rest_of(const toml::TomlNode& node, const Nodes& without) {
   return out;
 }
 
+std::vector<const toml::TomlEntry*> by_key(const toml::TomlNode& table) {
+  std::vector<const toml::TomlEntry*> out;
+  for (const toml::TomlEntry& entry : table.entries) out.push_back(&entry);
+  std::sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  return out;
+}
+
 // Keys in any order: an array of tables begins elsewhere without its first one. No line is moved, so what is left of a table has
 // its order.
 bool are_same(const toml::TomlNode& a, const toml::TomlNode& b) {
-  const auto has_same = [&](const toml::TomlEntry& entry) {
-    return std::any_of(b.entries.begin(), b.entries.end(), [&](const toml::TomlEntry& other) {
-      return other.key == entry.key && are_same(entry.value, other.value);
-    });
-  };
+  const auto of_a = by_key(a), of_b = by_key(b);
   return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean &&
          (a.number == b.number || (a.number != a.number && b.number != b.number)) &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), are_same) &&
-         a.entries.size() == b.entries.size() && std::all_of(a.entries.begin(), a.entries.end(), has_same);
+         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const auto* x, const auto* y) { return x->key == y->key && are_same(x->value, y->value); });
 }
 
 }  // namespace

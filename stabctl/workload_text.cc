@@ -38,6 +38,12 @@ void add_others(const toml::TomlNode* array, int kept, std::set<const toml::Toml
     if (static_cast<int>(i) != kept) without.insert(&array->items[i]);
 }
 
+std::string all_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "there are: " : ", ") + name;
+  return out;
+}
+
 // Where a spot is in the text; columns are characters, of up to four bytes.
 size_t offset_of(const std::string& text, const SourceSpot& spot) {
   size_t at = 0;
@@ -54,19 +60,20 @@ size_t offset_of(const std::string& text, const SourceSpot& spot) {
 Result<plan::Subject> chosen_workload(const plan::Plan& plan, const std::string& name, const std::string& where) {
   const std::vector<plan::Subject> all = plan::subjects(plan);
   if (name.empty() && all.size() == 1) return all[0];
-  std::string names;
   std::vector<std::string> known;
   for (const plan::Subject& one : all) {
     if (!name.empty() && one.name == name) return one;
     known.push_back(one.name);
-    names += (names.empty() ? "" : ", ") + one.name;
   }
   if (name.empty())
     return bad_input(where + " has " + std::to_string(all.size()) +
-                     " workloads, and one is explained at a time; add --workload " + all[0].name + "; there are: " + names);
-  const std::string meant = did_you_mean(name, known);
-  return bad_input(where + " has no workload " + in_quotes(name) + "; " + (meant.empty() ? "" : meant + " ") +
-                   "there are: " + names);
+                     " workloads, and one is explained at a time; add --workload " + all[0].name + "; " + all_of(known));
+  return bad_input(where + " has no workload " + in_quotes(name) + "; " + what_there_is(name, known));
+}
+
+std::string what_there_is(const std::string& word, const std::vector<std::string>& known) {
+  const std::string meant = did_you_mean(word, known);
+  return (meant.empty() ? "" : meant + " ") + all_of(known);
 }
 
 Result<std::string> text_of_workload(const std::string& text, const plan::Plan& plan, const plan::Subject& workload) {

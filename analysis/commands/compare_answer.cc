@@ -251,12 +251,14 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
 Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& given, int width) {
   report::Samples samples = all;
   CompareFacts facts = given;
-  if (auto at_end = facts.is_over_time ? report::judged_when_time_ended(all, kFewestBlocks) : std::nullopt; at_end) {
+  const uint32_t blocks = whole_blocks(all);
+  const bool is_enough = facts.is_over_time && blocks >= kFewestBlocks;
+  if (auto at_end = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt; at_end) {
     samples = *std::move(at_end);
-    facts.unfinished = "the time was over before all planned blocks had run: the answer is of " +
-                       report::plural(report::replicates_of(samples), "block");
+    facts.unfinished =
+        "the time was over before all planned blocks had run: the answer is of " + report::plural(blocks, "block");
   } else if (all.incomplete) {
-    const uint32_t blocks = whole_blocks(all), look = last_look(all, blocks);
+    const uint32_t look = last_look(all, blocks);
     if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);
     // What a declared look has found holds, whether there are others behind it or not.
     samples = report::first_blocks(all, look);

@@ -1,6 +1,7 @@
 // The pure part of `stabctl compare`: samples of two programs in, an answer of one screen out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,10 @@
 
 namespace stab::commands {
 
-// What the samples don't say.
 // Of fewer blocks nothing is said: too little is known of their spread.
-inline constexpr int kFewestBlocks = 6;
+inline constexpr uint32_t kFewestBlocks = 6;
 
+// What the samples don't say.
 struct CompareFacts {
   std::string before, after;     // the two sides as the user wrote them
   std::string clock;             // a sentence: which time is compared, how, and why

@@ -109,13 +109,20 @@ int exit_code_of(report::Worse answer) {
   return answer == report::Worse::kNo ? 0 : answer == report::Worse::kYes ? 1 : 3;
 }
 
-// How many replicates answer the question that needs most, were its estimate right.
-std::string settling(const std::vector<Question>& open) {
+// Of open questions the one that needs most replicates, were its estimate right. Null: no number of them answers all, or there
+// are none.
+const report::Contrast* needs_most(const std::vector<Question>& open) {
   const report::Contrast* most = nullptr;
   for (const Question& one : open) {
-    if (!one.contrast->settles_worse_n) return "a larger margin is needed to decide";
+    if (!one.contrast->refused.empty() || !one.contrast->settles_worse_n) return nullptr;
     if (!most || *one.contrast->settles_worse_n > *most->settles_worse_n) most = one.contrast;
   }
+  return most;
+}
+
+std::string settling(const std::vector<Question>& open) {
+  const report::Contrast* most = needs_most(open);
+  if (!most) return "a larger margin is needed to decide";
   return std::to_string(*most->settles_worse_n) + " replicates of each (now " + std::to_string(most->n) +
          ") or a larger margin are needed to decide";
 }
@@ -241,14 +248,8 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
   if (is_worse && !facts.base.empty()) json.value("cause_command", "stabctl explain " + facts.base + ".." + facts.head);
   json.value("seconds", facts.seconds);
   if (!is_worse && !is_fine) {
-    // Nothing, where no number of replicates would.
-    std::optional<uint64_t> replicates = 0;
-    for (const Question& one : open) {
-      if (!one.contrast->refused.empty() || !one.contrast->settles_worse_n) replicates = std::nullopt;
-      else if (replicates) replicates = std::max(*replicates, *one.contrast->settles_worse_n);
-    }
-    if (open.empty()) replicates = std::nullopt;
-    json.value("settles_replicates", replicates);
+    const report::Contrast* most = needs_most(open);
+    json.value("settles_replicates", most ? most->settles_worse_n : std::nullopt);
   }
   json.end();
 }

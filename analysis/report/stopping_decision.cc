@@ -173,20 +173,14 @@ Samples first_blocks(const Samples& samples, uint32_t replicates) {
   return out;
 }
 
-std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t fewest) {
+std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t blocks) {
   const StoppingRule rule = samples.stopping.rule;
   if (rule != StoppingRule::kFixed && rule != StoppingRule::kLooks) return std::nullopt;
-  std::map<uint32_t, size_t> trials;  // by block
-  size_t most = 0;
-  for (const Trial& trial : samples.trials) most = std::max(most, ++trials[trial.block]);
-  uint32_t whole = 0;
-  while (most > 0 && trials[whole] == most) ++whole;
-  if (whole < std::max(fewest, 2u)) return std::nullopt;
-  Samples out = first_blocks(samples, whole);
+  Samples out = first_blocks(samples, blocks);
   out.incomplete = false;
   if (rule == StoppingRule::kFixed) return out;
-  std::erase_if(out.stopping.looks, [whole](uint32_t look) { return look >= whole; });
-  out.stopping.looks.push_back(whole);
+  std::erase_if(out.stopping.looks, [blocks](uint32_t look) { return look >= blocks; });
+  out.stopping.looks.push_back(blocks);
   return out;
 }
 

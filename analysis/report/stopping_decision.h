@@ -77,10 +77,10 @@ bool may_be_judged(const Samples& samples);
 double narrowest_replicates(const Stopping& stopping);
 
 // The samples of a fixed plan, or of one with declared looks, as they were when time ran out that had been set before any of them
-// was seen. Whole blocks, and the last of them is the end, or the last look. That look's boundary is the one of looks planned up
-// to there, where the earlier ones could have spent more of alpha than they did: all looks together err at most as often as alpha
-// says. Absent where fewer than `fewest` blocks are whole, or the rule is another.
-std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t fewest);
+// was seen: the first `blocks`, which are whole, and the last of them is the end, or the last look. That look's boundary is the
+// one of looks planned up to there, where the earlier ones could have spent more of alpha than they did: all looks together err
+// at most as often as alpha says. Absent where the rule is another. pre: blocks >= 2
+std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t blocks);
 
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.
 Result<LookLevels> levels_of(const Samples& samples);
