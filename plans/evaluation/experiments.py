@@ -13,13 +13,16 @@ CHECKED_ANYWAY = "false           # each trial's output and dose are checked any
 
 
 def declare(name, question, build, *, seed, replicates, below, these="", runs_per_seed=1, response='["wall_time", "user_time"]',
-            margin="1%", preflight=""):
-    """A plan whose [experiment] says this, and `below` all that follows; what `these` replicates are stands beside their number."""
+            margin="1%", preflight="", sliced=""):
+    """A plan whose [experiment] says this, and `below` all that follows; what `these` replicates are stands beside their number.
+    sliced: the length of the slices, where blocks are sliced."""
     lines = ["[experiment]", f'name = "evaluation-{name}"', f"seed = {seed}"]
     lines.append(f"replicates = {replicates}".ljust(28) + f"# {these}" if these else f"replicates = {replicates}")
     if runs_per_seed > 1:
         lines.append(f"runs_per_seed = {runs_per_seed}")
     lines += [f"response = {response}", f'margin = "{margin}"']
+    if sliced:
+        lines += ['blocks = "sliced"', f'slice = "{sliced}"', 'alone = "0%"']
     if preflight:
         lines.append(f"preflight = {preflight}")
     PLANS[name] = question, "\n" + "\n".join(lines) + "\n" + below, build
@@ -159,6 +162,58 @@ exclude = [
 ]
 """)
 
+# Asked again in sliced blocks, where the machine's noise cancels: docs/evaluation/sliced.md says what was expected.
+
+SLICED = '["cpu_time"]'
+
+declare("sliced-sensitivity", "How small a slowdown is seen in ten sliced blocks, and is it where the interval says?",
+        "{cc} --slow {slow}", seed=18, replicates=100, these="ten experiments of ten blocks each", response=SLICED, margin="0.5%",
+        preflight="false", sliced="10ms", below="""
+[factors]
+slow = ["0", "0.1", "0.25", "0.5", "1", "2"]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["5ms"]
+link = { seeds = 10 }       # of the plain builds; one of them alone is what is usually measured
+# Nothing but plain builds as they are, and szc's with everything on.
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
+]
+""")
+
+declare("sliced-control", "The control again: does a layout optimization show where the order of functions is kept, and vanish where "
+        "it isn't?",
+        "szc --order {order}", seed=19, replicates=30, response=SLICED, margin="0.5%", preflight="false", sliced="10ms", below="""
+layouts = "independent"     # matched ones would give a function the same place in every order
+[factors]
+order = ["source", "hot", "scattered", "colliding"]
+code = ["pad", "shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["5ms"]
+""")
+
+declare("sliced-overhead", "What does everything cost at the dose at which verdicts are promised, to within half a point?",
+        "{cc}", seed=20, replicates=20, these="twenty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="20ms",
+        below="""
+[factors]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["10ms"]
+link = { seeds = 20 }
+# Plain, szc with everything off, and everything on.
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { code = "off", stack = "on" }, { code = "off", heap = "page" },
+  { code = "shuffle", stack = "off" }, { code = "shuffle", heap = "off" },
+]
+""")
+
 # The programs of the small versions, and how their short runs become a third as long, some five epochs of 20 ms: what is tried
 # there is the way from plan to table, once for each trial of hundreds.
 SMALL = {"lua": (r'"words.lua", "17"', '"words.lua", "6"'),
@@ -226,6 +281,8 @@ COMPILED = {"pgo": lambda program: program.language != "fortran",
 
 # Plans on the short runs of some programs; all others take every run of every program that can be compiled for them.
 CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl"),
+          "sliced-sensitivity": lambda program: program.slowed,
+          "sliced-control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl", "lua", "minisat", "x264", "cadical"),
           "layout-share": lambda program: program.short}
 
 # Where a program finds its library when it isn't run from its source tree.

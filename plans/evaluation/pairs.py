@@ -9,7 +9,8 @@ n is fixed here, before any data; the four cells of a pair (side x compiler) run
 that what the machine does in a minute falls on both sides. One test a pair and compiler: tables.py says which.
 
 `wide` asks once more what the link order's pairs showed without having been asked, of more programs and more pairs; what is
-expected of it was written in docs/evaluation/aa.md before it ran.
+expected of it was written in docs/evaluation/aa.md before it ran. `sliced` asks it in sliced blocks with matched layouts, as
+docs/evaluation/sliced.md said before it ran.
 """
 import json
 import random
@@ -17,10 +18,11 @@ from pathlib import Path
 
 KINDS = ("link", "unused", "env")
 WIDE = "wide"
-PAIRS_A_PROGRAM = {"link": 8, "unused": 8, "env": 8, WIDE: 13}
+SLICED = "sliced"
+PAIRS_A_PROGRAM = {"link": 8, "unused": 8, "env": 8, WIDE: 13, SLICED: 13}
 NINE = ("lua", "bzip2", "sqlite3", "gnugo", "hmmer2", "minisat", "eprover", "tcl", "perl")   # of all kinds but the wide one
-EPOCH_MS = {"link": 5, "unused": 5, "env": 5, WIDE: 4}   # of the wide one, whose shortest run takes 0.13 s: 30 layouts and more
-SEEDS = {"link": 11, "unused": 12, "env": 13, WIDE: 14}
+EPOCH_MS = {"link": 5, "unused": 5, "env": 5, WIDE: 4, SLICED: 4}   # of the wide ones, whose shortest run takes 0.13 s: 30 layouts and more
+SEEDS = {"link": 11, "unused": 12, "env": 13, WIDE: 14, SLICED: 17}
 TRIALS_A_SIDE = 8
 LONGER_ENV_BYTES = 1040
 MOST_UNUSED_BYTES = 4096
@@ -28,6 +30,7 @@ MOST_UNUSED_BYTES = 4096
 PURPOSE = {
     "link": "the sides are linked in other orders",
     WIDE: "the sides are linked in other orders; more programs and pairs than in aa-link, whose findings it asks for again",
+    SLICED: "the sides are linked in other orders; in sliced blocks, with matched layouts",
     "unused": "each side has an unused function in front of all others, of another size",
     "env": "side B has 1040 bytes more in its environment; without ASLR, which would move the stack anyway",
 }
@@ -37,8 +40,7 @@ HEAD = """
 name = "evaluation-aa-{kind}"
 seed = {seed}
 replicates = {trials}
-response = ["wall_time", "task-clock"]
-margin = "1%"
+{blocks}margin = "1%"
 preflight = false           # hundreds of cells; each trial's output and dose are checked anyway
 
 [factors]
@@ -59,9 +61,14 @@ events = ["task-clock", "page-faults", "context-switches"]
 """
 
 
+IN_TURN = 'response = ["wall_time", "task-clock"]\n'
+# No block runs alone: what slicing does to a difference is asked elsewhere (tests/bench/sliced_blocks).
+IN_SLICES = 'response = ["cpu_time"]\nblocks = "sliced"\nslice = "10ms"            # some twenty in a run of 0.2 s\nalone = "0%"\n'
+
+
 def options_of(kind, draw):
     """(shell assignments in front of the build, its options, length of a variable of this pair's own)."""
-    if kind in ("link", WIDE):
+    if kind in ("link", WIDE, SLICED):
         a, b = draw.sample(range(1, 1000000), 2)
         return f"A={a}; B={b}; ", ' --link "${side}"', 0
     if kind == "unused":
@@ -90,9 +97,10 @@ def pair_text(program, kind, number, environment):
 
 def plan_text(kind, programs, environment_of, pairs_a_program=None):
     """programs: those with a short run; environment_of(program, run): variables that it needs."""
-    programs = [program for program in programs if kind == WIDE or program.name in NINE]
+    programs = [program for program in programs if kind in (WIDE, SLICED) or program.name in NINE]
     side = f"env_size = [0, {LONGER_ENV_BYTES}]" if kind == "env" else 'side = ["A", "B"]'
-    head = HEAD.format(kind=kind, seed=SEEDS[kind], trials=TRIALS_A_SIDE, side=side, epoch=f"{EPOCH_MS[kind]}ms",
+    head = HEAD.format(kind=kind, seed=SEEDS[kind], trials=TRIALS_A_SIDE, side=side,
+                       blocks=IN_SLICES if kind == SLICED else IN_TURN, epoch=f"{EPOCH_MS[kind]}ms",
                        layouts=200 // EPOCH_MS[kind])
     machine = '\n[machine]\nknobs = { aslr = false }\n' if kind == "env" else ""
     pairs = [pair_text(program, kind, number, environment_of(program, program.short))
