@@ -166,6 +166,17 @@ exclude = [
 
 SLICED = '["cpu_time"]'
 
+declare("sliced-turns", "What does a turn of the planted loops cost? A twentieth of this is the truth of sliced-sensitivity's 1 %.",
+        "{cc} --slow {slow}", seed=21, replicates=30, response=SLICED, margin="0.5%", preflight="false", sliced="10ms", below="""
+[factors]
+slow = ["0", "20"]
+cc = ["szc"]
+code = ["shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["5ms"]
+""")
+
 declare("sliced-sensitivity", "How small a slowdown is seen in ten sliced blocks, and is it where the interval says?",
         "{cc} --slow {slow}", seed=18, replicates=100, these="ten experiments of ten blocks each", response=SLICED, margin="0.5%",
         preflight="false", sliced="10ms", below="""
@@ -281,7 +292,7 @@ COMPILED = {"pgo": lambda program: program.language != "fortran",
 
 # Plans on the short runs of some programs; all others take every run of every program that can be compiled for them.
 CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl"),
-          "sliced-sensitivity": lambda program: program.slowed,
+          "sliced-sensitivity": lambda program: program.slowed, "sliced-turns": lambda program: program.slowed,
           "sliced-control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl", "lua", "minisat", "x264", "cadical"),
           "layout-share": lambda program: program.short}
 
