@@ -55,10 +55,10 @@ class Panel:
     def dots(self, points, *style):
         self.canvas.dots([self.at(*point) for point in points], *style)
 
-    def axis_texts(self, x_values, y_values, form=str):
+    def axis_texts(self, x_values, y_values, form=str, x_form=None):
         left, top, width, height = self.box
         for value in x_values:
-            self.canvas.text(self.at(value, self.y_range[0])[0], top + height + 14, form(value), "middle", 10)
+            self.canvas.text(self.at(value, self.y_range[0])[0], top + height + 14, (x_form or form)(value), "middle", 10)
         for value in y_values:
             self.canvas.text(left - 4, self.at(self.x_range[0], value)[1] + 4, form(value), "end", 10)
 

@@ -29,7 +29,7 @@ class Recorded:
         kept = json.loads(lzma.decompress(path.read_bytes()))
         if (kept["format"], kept["version"]) != ("stab-evaluation", 1):
             raise ValueError(f"{path}: format {kept['format']} {kept['version']}, expected stab-evaluation 1")
-        self.name = path.name.removesuffix(".json.xz")
+        self.name, self.folder = path.name.removesuffix(".json.xz"), path.parent
         self.facts, self.subjects, self.cells = kept, kept["subjects"], kept["cells"]
         names = list(kept["trials"])
         self.attempts = [dict(zip(names, values)) for values in zip(*kept["trials"].values())]

@@ -1,0 +1,241 @@
+"""The experiments in sliced blocks: the tables that answer what docs/evaluation/sliced.md asked before their data.
+
+All of CPU time, user and system. A block's logarithms are compared within the block: by the paired t-test, and by signed ranks
+where the page says so. A verdict is the page's rule applied to the numbers beside it, "confirmed", "refuted" or "open".
+"""
+import concurrent.futures
+import math
+import statistics
+
+from figures import COLOURS, Canvas, Panel
+from pairs_tables import COMPILERS, p_four
+from recorded import Recorded, as_ratio, binomial, bounds, holm, of_pairs, percent, ratio_in_blocks, stats, table
+
+ALPHA = 0.05
+RESPONSE = "cpu_ns"
+TURNS = "sliced-turns"       # its calibration, whose slowed side has 20 %
+CALIBRATED_AT = 20
+EVERYTHING = {"code": "shuffle", "stack": "on", "heap": "page"}
+NOTHING = {"code": "off", "stack": "off", "heap": "off"}
+
+
+def in_parallel(call, arguments):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda given: call(*given), arguments))
+
+
+def share(found):
+    return f"{percent(found['estimate'])} [{percent(found['conf_low'])}, {percent(found['conf_high'])}]"
+
+
+def change(found):
+    return f"{percent(found['estimate'] - 1, 2)} {bounds(found)}"
+
+
+def by_block(trials):
+    return {trial["block"]: math.log(trial[RESPONSE]) for trial in trials}
+
+
+def verdicts(rows):
+    """rows: (question's name, what was seen, verdict)."""
+    return "What was asked before the data:\n\n" + table(["asked", "seen", "verdict"], [[f"**{name}**", seen, f"**{verdict}**"] for name, seen, verdict in rows])
+
+
+def paired_signed_ranks(left, right):
+    """p of signed ranks of two lists of the same things."""
+    given = {"value": left + right, "side": ["a"] * len(left) + ["b"] * len(right), "pair": 2 * list(range(len(left)))}
+    return stats("wilcoxon", given, "--response", "value", "--group", "side", "--pair", "pair")["p_value"]
+
+
+def mcnemar(only_left, only_right):
+    return binomial(only_left, only_left + only_right, 0.5)["p_value"] if only_left + only_right else 1.0
+
+
+def one_sided(p, more):
+    """The verdict of a two-sided p whose direction was foretold; more: how much further it went that way (negative: the other)."""
+    return "open" if p >= ALPHA or more == 0 else "confirmed" if more > 0 else "refuted"
+
+
+# Pairs that must not differ
+
+def pairs(recorded):
+    """A1 to A3."""
+    def test(subject, compiler):
+        sides = [recorded.where(subject, cc=compiler, side=side) for side in "AB"]
+        a, b = map(by_block, sides)
+        differences = [a[block] - b[block] for block in a.keys() & b.keys()]
+        return {"subject": subject, "program": subject.rpartition("-")[0], "compiler": compiler,
+                "p": ratio_in_blocks(*sides, RESPONSE)["p_value"], "distance": abs(statistics.fmean(differences)),
+                "sd": statistics.stdev(differences), "layouts": [t["layouts_executed"] for side in sides for t in side]}
+    tested = in_parallel(test, [(subject, compiler) for subject in recorded.subjects for compiler in COMPILERS])
+    of = {compiler: {pair["subject"]: pair for pair in tested if pair["compiler"] == compiler} for compiler in COMPILERS}
+    alarmed = {compiler: {s for s, pair in own.items() if pair["p"] < ALPHA} for compiler, own in of.items()}
+    plain, randomized = alarmed.values()
+    shares = {compiler: binomial(len(alarmed[compiler]), len(own), ALPHA) for compiler, own in of.items()}
+    found, only = shares["szc"], (len(plain - randomized), len(randomized - plain))
+    apart = [[pair["distance"] for pair in own.values()] for own in of.values()]
+    fewer, nearer = mcnemar(*only), paired_signed_ranks(*apart)
+    calibrated = "confirmed" if found["conf_low"] <= ALPHA <= found["conf_high"] else "refuted" if found["conf_low"] > ALPHA else "open"
+    asked = verdicts([
+        ("A1", f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", calibrated),
+        ("A2", f"{len(plain)} alarms of {len(of['clang-19'])} plain pairs: {share(shares['clang-19'])}; only plain {only[0]}, only randomized "
+               f"{only[1]}; p {p_four(fewer)}", one_sided(fewer, only[0] - only[1])),
+        ("A3", f"median distance {percent(statistics.median(apart[0]), 2)} plain, {percent(statistics.median(apart[1]), 2)} randomized; "
+               f"p {p_four(nearer)}", one_sided(nearer, statistics.median(apart[0]) - statistics.median(apart[1])))])
+    rows = []
+    for program in sorted({pair["program"] for pair in tested}):
+        own = {compiler: [pair for pair in of[compiler].values() if pair["program"] == program] for compiler in COMPILERS}
+        row = [program]
+        for compiler in COMPILERS:
+            row += [f"{sum(pair['p'] < ALPHA for pair in own[compiler])} of {len(own[compiler])}",
+                    percent(statistics.median(pair["sd"] for pair in own[compiler]), 2),
+                    percent(statistics.median(pair["distance"] for pair in own[compiler]), 2),
+                    percent(max(pair["distance"] for pair in own[compiler]), 2)]
+        layouts = [n for pair in own["szc"] for n in pair["layouts"]]
+        rows.append([*row, f"{min(layouts)} to {max(layouts)}"])
+    head = ["program", *(f"{name}: {what}" for name in COMPILERS.values() for what in ("alarms", "sd", "distance", "largest")), "layouts a run"]
+    legend = ("By program (sd: of a block's difference, in the median pair; distance: of a pair's sides, in the median pair and in the one "
+              "that lies furthest apart):")
+    return {recorded.name: "\n\n".join([recorded.header(), asked, legend, table(head, rows)])}, {recorded.name: pair_curves(of)}
+
+
+def pair_curves(of):
+    """How far the sides lie apart, and how the p-values are distributed."""
+    canvas = Canvas(760, 400)
+    most = max(pair["distance"] for own in of.values() for pair in own.values())
+    apart = Panel(canvas, (50, 30, 310, 310), (0, most), (0, 1))
+    canvas.text(50, 22, "share of pairs whose sides lie at most so far apart")
+    apart.axis_texts([most * k / 4 for k in range(5)], (0, 0.25, 0.5, 0.75, 1), lambda v: f"{v:g}", x_form=percent)
+    level = Panel(canvas, (420, 30, 310, 310), (0, 1), (0, 1))
+    canvas.text(420, 22, "share of pairs with a p-value up to")
+    level.axis_texts((0, 0.25, 0.5, 0.75, 1), (0, 0.25, 0.5, 0.75, 1), lambda v: f"{v:g}")
+    level.line([(0, 0), (1, 1)], "#999999", dashed=True)
+    for colour, own in zip(COLOURS, of.values()):
+        for panel, what in ((apart, "distance"), (level, "p")):
+            values = sorted(pair[what] for pair in own.values())
+            panel.line([(0, 0), *((value, (i + 1) / len(values)) for i, value in enumerate(values))], colour, 1.6)
+    canvas.legend(60, 384, COMPILERS.values())
+    canvas.text(360, 384, "dashed: a test that keeps its level")
+    return canvas.svg()
+
+
+# Planted slowdowns
+
+def truths(folder):
+    """{subject: ratio of its sides in the calibration}."""
+    recorded = Recorded(folder / f"{TURNS}.json.xz")
+    return {subject: calibrated(recorded, subject)["estimate"] for subject in recorded.subjects}
+
+
+def calibrated(recorded, subject):
+    return ratio_in_blocks(recorded.where(subject, slow=str(CALIBRATED_AT)), recorded.where(subject, slow="0"), RESPONSE)
+
+
+def planted(one, percent_planted):
+    """The true ratio of a slowdown, of what CALIBRATED_AT percent turned out to be: time grows in proportion to the turns."""
+    return 1 + (one - 1) * percent_planted / CALIBRATED_AT
+
+
+def turns(recorded):
+    rows = [[subject, change(calibrated(recorded, subject))] for subject in recorded.subjects]
+    return {recorded.name: f"{recorded.header()}\n\n{table(['workload', f'{CALIBRATED_AT} % planted'], rows)}"}, {}
+
+
+def sensitivity(recorded):
+    """S1 to S3. The blocks in which the plain builds had one link are an experiment, of the randomized builds, too."""
+    truth_of = truths(recorded.folder)
+    levels = sorted({cell["slow"] for cell in recorded.cells}, key=float)
+    experiments, rows = [], []
+    for subject in recorded.subjects:
+        link_of = {trial["block"]: trial["link"] for trial in recorded.where(subject, cc="clang-19")}
+        for slow in levels[1:]:
+            truth = planted(truth_of[subject], float(slow))
+            row = [subject, f"{slow} %", percent(truth - 1, 2)]
+            for compiler in ("szc", "clang-19"):
+                sides = [recorded.where(subject, cc=compiler, slow=level) for level in (slow, levels[0])]
+                of_links = [[[t for t in side if link_of.get(t["block"]) == link] for side in sides] for link in sorted(set(link_of.values()))]
+                answers = in_parallel(ratio_in_blocks, [(*own, RESPONSE) for own in of_links if min(map(len, own)) > 1])
+                held = [f["conf_low"] <= truth <= f["conf_high"] for f in answers]
+                right = [f["p_value"] < ALPHA and f["estimate"] > 1 for f in answers]
+                wrong = [f["p_value"] < ALPHA and f["estimate"] < 1 for f in answers]
+                experiments += [{"compiler": compiler, "slow": slow, "held": h, "right": r} for h, r in zip(held, right)]
+                row += [percent(statistics.median(f["estimate"] for f in answers) - 1, 2),
+                        percent(statistics.median((f["conf_high"] - f["conf_low"]) / 2 for f in answers), 2),
+                        f"{sum(held)} of {len(held)}", f"{sum(right)} of {len(right)}", sum(wrong)]
+            rows.append(row)
+    held = {compiler: [e["held"] for e in experiments if e["compiler"] == compiler] for compiler in ("szc", "clang-19")}
+    coverage = {compiler: binomial(sum(own), len(own), 1 - ALPHA) for compiler, own in held.items()}
+    found = coverage["szc"]
+    one_percent = [e["right"] for e in experiments if e["compiler"] == "szc" and e["slow"] == "1"]
+    power = sum(one_percent) / len(one_percent)
+    only = [sum(ours and not theirs for ours, theirs in zip(*order)) for order in ((held["szc"], held["clang-19"]), (held["clang-19"], held["szc"]))]
+    worse = mcnemar(*only)
+    asked = verdicts([
+        ("S1", f"{sum(held['szc'])} of {len(held['szc'])} intervals hold the truth: {share(found)}",
+         "confirmed" if found["conf_low"] <= 1 - ALPHA <= found["conf_high"] else "refuted" if found["conf_high"] < 1 - ALPHA else "open"),
+        ("S2", f"1 % is found in {sum(one_percent)} of {len(one_percent)}", "confirmed" if power >= 0.8 else "refuted" if power < 0.6 else "open"),
+        ("S3", f"of plain links {sum(held['clang-19'])} of {len(held['clang-19'])}: {share(coverage['clang-19'])}; held only by randomized "
+               f"{only[0]}, only by plain {only[1]}; p {p_four(worse)}", one_sided(worse, only[0] - only[1]))])
+    head = ["workload", "planted", "truth", *(f"{name}: {what}" for name in ("randomized", "one plain link")
+                                             for what in ("estimate", "half interval", "held", "found", "wrong sign"))]
+    legend = ("By workload and slowdown (estimate and half of the 95 % interval: of the median experiment; held: the interval holds the "
+              "truth; found: p < 0.05 and slower; wrong sign: p < 0.05 and faster):")
+    return {recorded.name: "\n\n".join([recorded.header(), asked, legend, table(head, rows)])}, {}
+
+
+# The control
+
+def control(recorded):
+    """C1 and C2, and how the other orders did."""
+    orders = ("hot", "scattered", "colliding")
+    rows, interactions, left = [], [], []
+    for subject in recorded.subjects:
+        row, costs = [subject], {}
+        for code in ("pad", "shuffle"):
+            source = by_block(recorded.where(subject, code=code, order="source"))
+            for order in orders:
+                this = by_block(recorded.where(subject, code=code, order=order))
+                both = this.keys() & source.keys()
+                costs[code, order] = {block: math.exp(this[block] - source[block]) for block in both}
+                found = as_ratio(of_pairs("wilcoxon", *({block: math.exp(side[block]) for block in both} for side in (this, source))))
+                row.append(change(found))
+                if (code, order) == ("shuffle", "colliding"):
+                    left.append(found)
+        interactions.append(as_ratio(of_pairs("wilcoxon", costs["pad", "colliding"], costs["shuffle", "colliding"])))
+        rows.append([*row, change(interactions[-1]), p_four(interactions[-1]["p_value"])])
+    adjusted = holm([found["p_value"] for found in interactions])
+    seen = sum(p < ALPHA and found["estimate"] > 1 for p, found in zip(adjusted, interactions))
+    same = sum(found["conf_low"] is not None and found["conf_low"] > 0.99 and found["conf_high"] < 1.01 for found in left)
+    count = lambda n: "confirmed" if n >= 6 else "refuted" if n <= 2 else "open"   # noqa: E731
+    asked = verdicts([("C1", f"seen in {seen} of {len(rows)} programs", count(seen)),
+                      ("C2", f"within ±1 % in {same} of {len(rows)}", count(same))])
+    head = ["workload", *(f"{code}: {order}" for code in ("pad", "shuffle") for order in orders), "colliding costs more under pad", "p", "p (Holm)"]
+    legend = "Change of CPU time against the source's order, block by block, by signed ranks [95 %]:"
+    return {recorded.name: "\n\n".join([recorded.header(), asked, legend,
+                                        table(head, [[*row, p_four(p)] for row, p in zip(rows, adjusted)])])}, {}
+
+
+# Overhead
+
+def overhead(recorded):
+    """O1."""
+    cells = {"plain": {"cc": "clang-19"}, "off": {"cc": "szc", **NOTHING}, "all": {"cc": "szc", **EVERYTHING}}
+    asked_of = {"everything off, over plain": ("off", "plain"), "everything on, over plain": ("all", "plain"), "everything on, over off": ("all", "off")}
+    subjects = sorted(recorded.subjects)
+    def compare(subject, ours, base):
+        return ratio_in_blocks(recorded.where(subject, **cells[ours]), recorded.where(subject, **cells[base]), RESPONSE)
+    found = {name: dict(zip(subjects, in_parallel(compare, [(subject, *sides) for subject in subjects]))) for name, sides in asked_of.items()}
+    summaries = {name: stats("describe", {"ratio": [f["estimate"] for f in own.values()]}) for name, own in found.items()}
+    costs, summary = found["everything on, over plain"], summaries["everything on, over plain"]
+    worst = max(costs, key=lambda subject: costs[subject]["estimate"])
+    over = [subject for subject, f in costs.items() if f["conf_low"] > 1.05]
+    verdict = ("refuted" if summary["median_conf_low"] > 1.02 or over else
+               "confirmed" if summary["median"] <= 1.02 and costs[worst]["estimate"] <= 1.05 else "open")
+    asked = verdicts([("O1", f"median {percent(summary['median'] - 1, 2)} [{percent(summary['median_conf_low'] - 1, 2)}, "
+                             f"{percent(summary['median_conf_high'] - 1, 2)}]; worst {worst} {change(costs[worst])}; "
+                             f"surely above 5 %: {len(over)} of {len(costs)}", verdict)])
+    rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
+    rows.append(["**median**", *(f"{percent(s['median'] - 1, 2)} [{percent(s['median_conf_low'] - 1, 2)}, {percent(s['median_conf_high'] - 1, 2)}]"
+                                 for s in summaries.values())])
+    return {recorded.name: "\n\n".join([recorded.header(), asked, "Change of CPU time [95 %], within blocks, each block another link:",
+                                        table(["workload", *found], rows)])}, {}
