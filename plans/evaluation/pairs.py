@@ -19,7 +19,7 @@ from pathlib import Path
 KINDS = ("link", "unused", "env")
 WIDE = "wide"
 SLICED = "sliced"
-PAIRS_A_PROGRAM = {"link": 8, "unused": 8, "env": 8, WIDE: 13, SLICED: 13}
+PAIRS_A_PROGRAM = {"link": 8, "unused": 8, "env": 8, WIDE: 13, SLICED: 6}
 NINE = ("lua", "bzip2", "sqlite3", "gnugo", "hmmer2", "minisat", "eprover", "tcl", "perl")   # of all kinds but the wide one
 EPOCH_MS = {"link": 5, "unused": 5, "env": 5, WIDE: 4, SLICED: 4}   # of the wide ones, whose shortest run takes 0.13 s: 30 layouts and more
 SEEDS = {"link": 11, "unused": 12, "env": 13, WIDE: 14, SLICED: 17}
