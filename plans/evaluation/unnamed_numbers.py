@@ -30,6 +30,9 @@ UNNAMED = {
     "dose.md": [
         ("p = 0.016 and 0.019) and `shuffle` in tcl alone", PILOT),
     ],
+    "sliced.md": [
+        ("Each test is two-sided at 5 % unless", LEVEL), ("20 % and with other seeds; 1 % of that", LEVEL),
+    ],
     "machines.md": [
         ("about one trial in 20 to 30 (in the disturbed", MACHINE),
         ("it is 2 to 5 % faster or slower", MACHINE),
