@@ -81,13 +81,19 @@ Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, st
     const Result<BinaryFile> binary = find_binary(store, of_build, archive, true);
     if (!binary) return void(out.why_not = binary.error().message), out;
     const Result<std::string> text = tool.match(*binary);
-    if (!text && (text.error().code == ErrorCode::kCorrupt || text.error().code == ErrorCode::kUnavailable))
-      return void(out.why_not = text.error().message), out;
+    if (!text && text.error().code == ErrorCode::kUnavailable) return void(out.why_not = text.error().message), out;
+    // szc didn't build it, so nothing of it moves, and the others are matched without it.
+    if (!text && text.error().code == ErrorCode::kCorrupt) {
+      out.why_not = text.error().message;
+      continue;
+    }
     if (!text) return text.error();
     STAB_TRY(Rows rows, read_rows(*text));
     all.push_back(std::move(rows));
   }
   out.builds = all.size();
+  if (all.empty()) return out;
+  out.why_not.clear();
   put_together(all, out);
   return out;
 }
