@@ -1,7 +1,8 @@
 // selftest: an A/A experiment of our own. A small program, whose functions the linker can put anywhere, is linked
 // afresh for both sides of each comparison: what differs is luck, so every alarm is a false one. Each comparison is a
-// program of the plan, so that its blocks interleave with those of the others. How many there are is fixed before the
-// first trial; nothing is looked at on the way.
+// program of the plan, so that its blocks interleave with those of the others. Blocks are sliced, as where gate and compare
+// ask: a block's two builds share a CPU. How many comparisons there are is fixed before the first trial; nothing is looked at
+// on the way.
 #include <cstdio>
 
 #include "analysis/commands/selftest.h"
@@ -47,6 +48,7 @@ std::string source_text() {
 std::string plan_text(int comparisons, int links, uint64_t seed) {
   std::string text = "[experiment]\nname = \"selftest\"\nseed = " + std::to_string(seed) +
                      "\nreplicates = " + std::to_string(links) +
+                     "\nresponse = \"cpu_time\"\nblocks = \"sliced\"\nalone = \"0%\"" +  // a link runs once: none to spare
                      "\n[factors]\nbuild = [1, 2]\nlink = { seeds = " + std::to_string(links) + " }\n";
   for (int i = 1; i <= comparisons; ++i)
     text += "[[program]]\nname = \"aa" + std::to_string(i) + "\"\nsource = \"source\"\nshell = true\n" +
