@@ -79,8 +79,8 @@ std::string script_of_trial(const Plan& plan, const Program& program, abi::CodeM
   if (script.back() != '\n') script += '\n';
   std::set<std::string, std::less<>> counted = counted_in(script);
   const bool is_design = code == abi::CodeMode::kDesign && !program.layout_script.empty();
-  for (const std::string& point : plan.progress_points())
-    if (const std::string_view name = counted_function(point); !name.empty() && counted.emplace(name).second)
+  for (const std::string& response : plan.throughputs())
+    if (const std::string_view name = counted_function(progress_point(response)); !name.empty() && counted.emplace(name).second)
       script += "count " + std::string(name) + "\n";
   return is_design || !counted.empty() ? script : std::string();
 }

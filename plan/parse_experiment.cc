@@ -85,10 +85,11 @@ bool parse_response(const toml::TomlNode& node, toml::Faults& faults, const Plan
     toml::wrong_type(faults, "response", node, Kind::kString);
     return false;
   }
-  if (out.name.starts_with(kProgressPrefix) && !plan.counters.simulation.on()) {
+  const bool is_throughput = out.name.starts_with(kProgressPrefix) || out.name.starts_with(kProgressCpuPrefix);
+  if (is_throughput && !plan.counters.simulation.on()) {
     if (!is_point_name(progress_point(out.name))) {
       faults.error(spot, "response " + in_quotes(out.name) + " names no progress point",
-                   "write \"progress:NAME\", with the name as it stands in STAB_PROGRESS(\"NAME\")");
+                   "write \"progress:NAME\" or \"progress_cpu:NAME\", with the name as it stands in STAB_PROGRESS(\"NAME\")");
       return false;
     }
     if (!scaled) out.scale = default_scale(out.name);

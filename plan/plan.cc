@@ -14,14 +14,16 @@ int Plan::factor_index(std::string_view name) const {
 }
 
 std::string_view progress_point(std::string_view response) {
-  return response.starts_with(kProgressPrefix) ? response.substr(kProgressPrefix.size()) : std::string_view();
+  for (const std::string_view prefix : {kProgressPrefix, kProgressCpuPrefix})
+    if (response.starts_with(prefix)) return response.substr(prefix.size());
+  return {};
 }
 
-std::vector<std::string> Plan::progress_points() const {
-  std::vector<std::string> points;
+std::vector<std::string> Plan::throughputs() const {
+  std::vector<std::string> names;
   for (const Response& response : experiment.responses)
-    if (const std::string_view point = progress_point(response.name); !point.empty()) points.emplace_back(point);
-  return points;
+    if (!progress_point(response.name).empty()) names.push_back(response.name);
+  return names;
 }
 
 bool Plan::has_response(std::string_view name) const {

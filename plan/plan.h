@@ -32,7 +32,8 @@ enum class Scale { kLog, kRaw };
 // "wall_time", "cpu_time" (what wait4 counts as the program's and its waited-for descendants', user and system together),
 // "user_time", "system_time", "max_rss", "region_time" (what the program spent between its own
 // stab_region_begin and stab_region_end), "progress:NAME" (visits of a progress point, stab/progress.h, per second of wall
-// time; higher is better), or one of counters.events. Of a simulated experiment: one of kSimulatedResponses.
+// time; higher is better), "progress_cpu:NAME" (the same per second of cpu_time), or one of counters.events. Of a simulated
+// experiment: one of kSimulatedResponses.
 struct Response {
   std::string name;
   Scale scale = Scale::kLog;
@@ -43,7 +44,7 @@ Scale default_scale(std::string_view response);
 inline constexpr std::array<std::string_view, 6> kBuiltinResponses = {"wall_time", "cpu_time", "user_time", "system_time",
                                                                       "max_rss", "region_time"};
 
-inline constexpr std::string_view kProgressPrefix = "progress:";
+inline constexpr std::string_view kProgressPrefix = "progress:", kProgressCpuPrefix = "progress_cpu:";
 // The point of a response that is one's throughput; empty: it is another.
 std::string_view progress_point(std::string_view response);
 
@@ -468,7 +469,7 @@ struct Plan {
   // -1 where there is none.
   int factor_index(std::string_view name) const;
   bool has_response(std::string_view name) const;
-  std::vector<std::string> progress_points() const;  // whose throughput is a response
+  std::vector<std::string> throughputs() const;  // responses that are one's throughput
 };
 
 // One workload of one program: the "within" unit of the analysis. Named "lua/fib", or "bzip2" where the

@@ -21,7 +21,7 @@ uint32_t stratum(const Plan& plan) {
 const char* refused(std::string_view response) {
   if (response == "wall_time") return "is the time of the block's other trials, too";
   if (response == "region_time") return "is measured by a clock that goes on while the block's other trials run";
-  if (!progress_point(response).empty()) return "is a rate by a clock that goes on while the block's other trials run";
+  if (response.starts_with(kProgressPrefix)) return "is a rate by a clock that goes on while the block's other trials run";
   return nullptr;
 }
 
@@ -50,7 +50,11 @@ void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design)
   const auto refuse = [&](const std::string& what, const std::string& cure) { faults.error(spot, what, cure); };
   for (const Response& response : plan.experiment.responses)
     if (const char* why = refused(response.name); why != nullptr)
-      refuse("in sliced blocks " + in_quotes(response.name) + " " + why, "use cpu_time, or blocks = \"in turn\"");
+      refuse("in sliced blocks " + in_quotes(response.name) + " " + why,
+             "use " + (response.name.starts_with(kProgressPrefix)
+                           ? in_quotes(std::string(kProgressCpuPrefix) + std::string(progress_point(response.name)))
+                           : std::string("cpu_time")) +
+                 ", or blocks = \"in turn\"");
   if (design.cells.size() < 2)
     refuse("a block of this plan has one trial, so there is nothing to run at the same time",
            "give a factor two levels, or write blocks = \"in turn\"");

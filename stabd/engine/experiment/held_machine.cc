@@ -53,7 +53,7 @@ bool needs_helper(const plan::Plan& plan) {
     return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
            factor.kind == plan::FactorKind::kHeap;
   });
-  return moves || plan.has_response("region_time") || !plan.progress_points().empty() || plan.experiment.record_epochs ||
+  return moves || plan.has_response("region_time") || !plan.throughputs().empty() || plan.experiment.record_epochs ||
          plan.experiment.record_samples;
 }
 

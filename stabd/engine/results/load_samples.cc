@@ -50,6 +50,7 @@ std::string unit_of(const std::string& response) {
       response == "region_time")
     return "s";
   if (response == "max_rss") return "KiB";
+  if (response.starts_with(plan::kProgressCpuPrefix)) return "/CPU s";
   if (!plan::progress_point(response).empty()) return "/s";
   if (response == "task-clock" || response == "cpu-clock") return "ns";
   return "";

@@ -9,7 +9,7 @@
 namespace stab::engine {
 namespace {
 
-const Dose::Point* find(const Dose& dose, const std::string& name) {
+const Dose::Point* find(const Dose& dose, std::string_view name) {
   const auto at = std::find_if(dose.points.begin(), dose.points.end(),
                                [&](const Dose::Point& point) { return point.kind == "progress" && point.name == name; });
   return at == dose.points.end() || at->visits == 0 ? nullptr : &*at;
@@ -27,26 +27,32 @@ std::string visited_instead(const Dose& dose) {
   return out + (dose.points.size() > kMostShown ? " and others" : "");
 }
 
+// The time by which the visits are divided; 0: it isn't known.
+int64_t spent_ns(const std::string& throughput, const store::Outcome& outcome) {
+  if (!throughput.starts_with(plan::kProgressCpuPrefix)) return outcome.wall_ns.value_or(0);
+  return outcome.user_ns && outcome.system_ns ? *outcome.user_ns + *outcome.system_ns : 0;
+}
+
 }  // namespace
 
-std::string points_missing(const std::vector<std::string>& points, const std::optional<Dose>& dose) {
-  for (const std::string& name : points) {
-    if (dose && find(*dose, name) != nullptr) continue;
-    return "the response is progress:" + name + ", but the program " +
+std::string points_missing(const std::vector<std::string>& throughputs, const std::optional<Dose>& dose) {
+  for (const std::string& name : throughputs) {
+    if (dose && find(*dose, plan::progress_point(name)) != nullptr) continue;
+    return "the response is " + name + ", but the program " +
            (dose ? "never visited that point" + visited_instead(*dose)
                  : "never asked for a helper; is it built with this version of szc?");
   }
   return {};
 }
 
-void add_throughputs(const std::vector<std::string>& points, const Dose& dose, store::Outcome& outcome) {
-  if (!outcome.wall_ns || *outcome.wall_ns <= 0) return;
-  for (const std::string& name : points) {
-    const Dose::Point* const point = find(dose, name);
-    if (point == nullptr) continue;
+void add_throughputs(const std::vector<std::string>& throughputs, const Dose& dose, store::Outcome& outcome) {
+  for (const std::string& name : throughputs) {
+    const Dose::Point* const point = find(dose, plan::progress_point(name));
+    const int64_t spent = spent_ns(name, outcome);
+    if (point == nullptr || spent <= 0) continue;
     store::ResponseRow row;
-    row.name = std::string(plan::kProgressPrefix) + name;
-    row.value = static_cast<double>(point->visits) * 1e9 / static_cast<double>(*outcome.wall_ns);
+    row.name = name;
+    row.value = static_cast<double>(point->visits) * 1e9 / static_cast<double>(spent);
     row.raw = point->visits;
     outcome.responses.push_back(std::move(row));
   }

@@ -9,10 +9,11 @@
 
 namespace stab::engine {
 
-// Why a trial whose plan asks for the throughput of these points can't count; empty: each was visited, or none is asked for.
-std::string points_missing(const std::vector<std::string>& points, const std::optional<Dose>& dose);
+// Why a trial whose plan asks for these throughputs can't count; empty: each point was visited, or none is asked for.
+std::string points_missing(const std::vector<std::string>& throughputs, const std::optional<Dose>& dose);
 
-// One response each, "progress:NAME": visits by wall time, the visits in `raw`. pre: nothing is missing.
-void add_throughputs(const std::vector<std::string>& points, const Dose& dose, store::Outcome& outcome);
+// One response each: "progress:NAME", visits by wall time, or "progress_cpu:NAME", by CPU time; the visits in `raw`.
+// pre: nothing is missing.
+void add_throughputs(const std::vector<std::string>& throughputs, const Dose& dose, store::Outcome& outcome);
 
 }  // namespace stab::engine

@@ -457,8 +457,8 @@ class ReadyTrial::Run {
     if (failure->empty()) failure = dose_contradiction(request_.layout, dose_);
     if (failure->empty()) failure = script_contradiction(request_.script, dose_);
     if (failure->empty() && request_.needs_region) failure = region_missing(dose_);
-    if (failure->empty()) failure = points_missing(request_.points, dose_);
-    if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.points, *dose_, outcome_);
+    if (failure->empty()) failure = points_missing(request_.throughputs, dose_);
+    if (failure->empty() && request_.keeps_throughput) add_throughputs(request_.throughputs, *dose_, outcome_);
     if (failure->empty() && is_too_late(seen_late_, end_raw_ - start_.raw)) return without_time();
     if (failure->empty()) return TrialEvent::kAccepted;
     outcome_.failure = *std::move(failure);

@@ -36,7 +36,7 @@ struct TrialRequest {
   host::LaunchRequest launch;  // env without STAB= and the padding, which are added here
   plan::Layout layout;
   bool needs_region = false;  // region_time is a response
-  std::vector<std::string> points;  // progress points whose throughput is a response
+  std::vector<std::string> throughputs;  // responses that are a progress point's throughput
   bool keeps_throughput = false;    // of this pass
   bool keeps_epochs = false;        // what each epoch was is part of the outcome
   std::optional<CausalRequest> causal;

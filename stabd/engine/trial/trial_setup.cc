@@ -128,7 +128,7 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial, const std
   request.simulation = simulation_;
   request.simulated_directory = directory;
   request.needs_region = expanded_->plan.has_response("region_time");
-  request.points = expanded_->plan.progress_points();
+  request.throughputs = expanded_->plan.throughputs();
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
   request.keeps_epochs = expanded_->plan.experiment.record_epochs;
   request.keeps_samples = expanded_->plan.experiment.record_samples;

@@ -71,8 +71,10 @@ TEST(Slicing, TwentySlicesOfTheShortestTrial) {
 }
 
 TEST(Slicing, RefusesWhatHasAClockOfItsOwn) {
-  for (const char* response : {"wall_time", "region_time", "progress:work"})
+  for (const char* response : {"wall_time", "region_time"})
     EXPECT_THAT(errors_of(sliced("response = \"" + std::string(response) + "\"\n")), HasSubstr("use cpu_time")) << response;
+  EXPECT_THAT(errors_of(sliced("response = \"progress:work\"\n")), HasSubstr("use 'progress_cpu:work'"));
+  EXPECT_EQ(errors_of(sliced("response = \"progress_cpu:work\"\n", "[factors]\nopt = [\"a\", \"b\"]\n", 20)), "");
   EXPECT_THAT(errors_of(sliced() + "metrics = { format = \"hyperfine\", file = \"out.json\" }\n"),
               HasSubstr("metrics are times"));
 }

@@ -96,23 +96,27 @@ TEST(Throughput, IsVisitsByWallTime) {
   dose.points = {{"blocks", "begin", 5}, {"blocks", "progress", 300}, {"never", "progress", 0}};
   store::Outcome outcome;
   outcome.wall_ns = 2'000'000'000;
-  EXPECT_EQ(points_missing({"blocks"}, dose), "");
-  add_throughputs({"blocks"}, dose, outcome);
-  ASSERT_EQ(outcome.responses.size(), 1u);
+  outcome.user_ns = 400'000'000;
+  outcome.system_ns = 200'000'000;
+  EXPECT_EQ(points_missing({"progress:blocks", "progress_cpu:blocks"}, dose), "");
+  add_throughputs({"progress:blocks", "progress_cpu:blocks"}, dose, outcome);
+  ASSERT_EQ(outcome.responses.size(), 2u);
   EXPECT_EQ(outcome.responses[0].name, "progress:blocks");
   EXPECT_EQ(outcome.responses[0].value, 150.0);
   EXPECT_EQ(outcome.responses[0].raw, 300);
+  EXPECT_EQ(outcome.responses[1].name, "progress_cpu:blocks");
+  EXPECT_EQ(outcome.responses[1].value, 500.0);
 }
 
 TEST(Throughput, AMissingPointIsNoZero) {
   Dose dose;
   EXPECT_EQ(points_missing({}, std::nullopt), "");
-  EXPECT_NE(points_missing({"x"}, std::nullopt).find("built with this version of szc"), std::string::npos);
-  EXPECT_NE(points_missing({"x"}, dose).find("visited no point at all"), std::string::npos);
+  EXPECT_NE(points_missing({"progress:x"}, std::nullopt).find("built with this version of szc"), std::string::npos);
+  EXPECT_NE(points_missing({"progress:x"}, dose).find("visited no point at all"), std::string::npos);
   dose.points = {{"blocks", "progress", 3}, {"x", "begin", 3}, {"never", "progress", 0}};
-  EXPECT_EQ(points_missing({"blocks", "x"}, dose),
+  EXPECT_EQ(points_missing({"progress:blocks", "progress:x"}, dose),
             "the response is progress:x, but the program never visited that point; it visited 'blocks', 'x' (begin), 'never'");
-  EXPECT_NE(points_missing({"never"}, dose), "");
+  EXPECT_NE(points_missing({"progress_cpu:never"}, dose), "");
 }
 
 TEST(Dose, WhatTheCellAsksForPasses) {
