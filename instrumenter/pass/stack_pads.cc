@@ -24,6 +24,8 @@
 // (rare_calls.cc, tight_loops.cc, short_activations.cc), and none where the function would no longer work (own_frame.cc).
 #include "instrumenter/pass/stack_pads.h"
 
+#include <algorithm>
+
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
@@ -55,8 +57,15 @@ namespace {
 
 using Calls = llvm::SmallVector<llvm::Instruction*, 16>;
 
-// Pads are multiples of what the stack pointer is always a multiple of.
+// Pads are multiples of what the stack pointer is always a multiple of: 16, or with -mstack-alignment more. The slots have
+// multiples of 16; of these the rest is cut off.
 constexpr uint64_t kPadAlign = 16;
+// With fewer than four pads below 4096 there is little to draw.
+constexpr uint64_t kMostPadAlign = 1024;
+
+uint64_t pad_align(const llvm::Module& module) {
+  return std::max<uint64_t>(kPadAlign, module.getOverrideStackAlignment());
+}
 
 // Whether the function returns right after `call`, and nothing but what the call returned, so that a call marked
 // `tail` will be a jump. Code generation duplicates a return block into its predecessors to make that so, hence
@@ -86,13 +95,13 @@ bool is_real_call(const llvm::Instruction& instruction) {
 }
 
 // The staircase: every step is a reason to leave a function's frame alone.
-bool may_pad(const llvm::Function& function) {
+bool may_pad(const llvm::Function& function, uint64_t align) {
   if (function.isDeclaration()) return false;
   if (function.hasAvailableExternallyLinkage()) return false;  // its code comes from another module
   if (function.hasFnAttribute(kPaddedAttribute)) return false;
   if (function.hasFnAttribute(kNoPadAttribute)) return false;  // -ffreestanding: nobody may set up thread-local storage
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return false;  // has no frame; the body is asm
-  if (function.getFnStackAlign().valueOrOne().value() > kPadAlign) return false;  // what it calls may count on it
+  if (function.getFnStackAlign().valueOrOne().value() > align) return false;  // what it calls may count on it
   if (function.hasGC()) return false;  // a collector is told where its frame's values lie
   if (function.isPresplitCoroutine()) return false;  // an alloca would become part of the coroutine's frame
   if (function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation)) return false;  // asked for
@@ -223,7 +232,9 @@ llvm::SmallPtrSet<const llvm::Function*, 4> reached_from_resolvers(const llvm::M
 
 // The pad is the slot's lower half; above it are flags.
 llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
-  return build.CreateLoad(build.getInt16Ty(), slot, /*isVolatile=*/true, "stab.pad");
+  llvm::Value* pad = build.CreateLoad(build.getInt16Ty(), slot, /*isVolatile=*/true, "stab.pad");
+  const uint64_t align = pad_align(*slot->getParent());
+  return align == kPadAlign ? pad : build.CreateAnd(pad, build.getInt16(static_cast<uint16_t>(-align)));
 }
 
 // Moves the stack pointer. The alloca is of an empty structure, since an array would make -fstack-protector give the
@@ -232,7 +243,7 @@ llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {
 void take_pad(llvm::IRBuilder<>& build, llvm::Value* pad) {
   llvm::StructType* empty = llvm::StructType::get(build.getContext());
   llvm::AllocaInst* nothing = build.CreateAlloca(empty, nullptr, "stab.moves");
-  nothing->setAlignment(llvm::Align(kPadAlign));
+  nothing->setAlignment(llvm::Align(pad_align(*build.GetInsertBlock()->getModule())));
   build.CreateStore(llvm::ConstantStruct::get(empty, {}), nothing, /*isVolatile=*/true);
   auto* type = llvm::FunctionType::get(build.getVoidTy(), {build.getInt64Ty()}, false);
   build.CreateCall(llvm::InlineAsm::get(type, kTakePad, "r,~{rsp},~{flags}",
@@ -312,13 +323,14 @@ llvm::PreservedAnalyses StackPads::run(llvm::Module& module, llvm::ModuleAnalysi
   // A kernel has its own idea of %fs.
   if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
   // -mstack-alignment: frames are laid out as if the stack pointer were always aligned so.
-  if (module.getOverrideStackAlignment() > kPadAlign) return llvm::PreservedAnalyses::all();
+  const uint64_t align = pad_align(module);
+  if (align > kMostPadAlign) return llvm::PreservedAnalyses::all();
   auto& of_functions = analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
   const auto early = reached_from_resolvers(module);
   const auto in_cycles = recursive_functions(module);
   bool changed = false;
   for (llvm::Function& function : module) {
-    if (!may_pad(function) || early.contains(&function)) continue;
+    if (!may_pad(function, align) || early.contains(&function)) continue;
     const bool recursive = in_cycles.contains(&function);
     llvm::Instruction* place = place_in(function, recursive, of_functions);
     if (place == nullptr) continue;

@@ -8,6 +8,7 @@
     check_stack.py --bin DIR slots      one slot a function, none for what the linker drops
     check_stack.py --bin DIR starts     main and every thread start a page or more down, elsewhere in each run
     check_stack.py --bin DIR range      a function's pads are all multiples of 16 below STAB_STACK_RANGE, and no others
+    check_stack.py --bin DIR promised   with -mstack-alignment=64 pads are multiples of it, and locals stay aligned
     check_stack.py --bin DIR sets       ... and is uniform over the 64 cache sets, over layouts and over runs
 
 --sample checks fewer variants. Exit code 0: kept; 1: not, and a line says which and how to see it.
@@ -106,6 +107,19 @@ def depth(szcxx, directory, sample):
                     print(f"{level} {kind} {mode}: {deep} of {plain}")
                     if deep < 0.98 * plain:
                         raise Failed(f"{level} {kind} recursion reaches {deep} calls, {plain} in the plain build")
+
+
+def promised(szcxx, directory, sample):
+    for level in ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-O2 -flto", "-O2 -mavx2", "-O2 -fno-omit-frame-pointer", "-O2 -static"]:
+        options = [*level.split(), "-mstack-alignment=64", HERE / "promised.c"]
+        run(["clang-19", *options, "-o", "plain"], directory)
+        build(szcxx.parent / "szc", [*options, "-o", "padded"], directory)
+        expected = run(["./plain", "30000"], directory)
+        for seed in range(1 if sample else 5):
+            got, stack = padded_output(directory, "30000", "moves", STAB_STACK="on", STAB_SEED=str(seed), STAB_CODE="shuffle")
+            if got != expected or stack["slots"] < 2:
+                raise Failed(f"{level}: expected {expected!r}, got {got!r}; {stack}")
+        print(f"{level}: {stack['slots']} pads, and all locals aligned", flush=True)
 
 
 def addresses(output):
@@ -210,7 +224,7 @@ def sets(szcxx, directory, sample):
 
 
 def main():
-    checks = {"matrix": matrix, "depth": depth, "epochs": epochs, "modules": modules, "slots": slots,
+    checks = {"matrix": matrix, "depth": depth, "epochs": epochs, "modules": modules, "promised": promised, "slots": slots,
               "starts": starts, "range": ranges, "sets": sets}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
