@@ -31,7 +31,7 @@ step() {
 set_up() {
   step "install packages" packaging/scripts/install
   if command -v ccache > /dev/null; then
-    export CCACHE_BASEDIR=$PWD
+    export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros  # the latter for precompiled headers
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
   step "configure" cmake --preset release
