@@ -286,6 +286,7 @@ void remember_command(Comparison& of) {
   if (arguments.shell) of.facts.command += " --shell";
   if (arguments.exit != 0) of.facts.command += " --exit " + std::to_string(arguments.exit);
   of.facts.command += database_option(arguments);
+  if (arguments.margin) of.facts.margin = " --margin " + percent_text(*arguments.margin);
   of.facts.arguments = with_arguments(arguments.behind);
 }
 
@@ -299,7 +300,7 @@ Result<commands::CompareOutput> compared(Comparison& of) {
       "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
   of.plan.exit = arguments.exit;
-  if (arguments.margin) of.plan.margin = number_text(100 * *arguments.margin) + "%";
+  if (arguments.margin) of.plan.margin = percent_text(*arguments.margin);
   remember_command(of);
   std::optional<engine::StopSignal> stop;
   std::optional<CaughtInterrupts> caught;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/number_text.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
 #include "stabctl/ad_hoc_plan.h"
@@ -38,6 +39,7 @@ std::string typed_command(const Arguments& arguments) {
   std::string out = "stabctl explain";
   for (const std::string& word : arguments.words) out += " " + shell_word(word);
   out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
+  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
   if (!arguments.behind.empty()) out += " --";
   for (const std::string& word : arguments.behind) out += " " + shell_word(word);
   return out;

@@ -106,8 +106,9 @@ struct Cure {
 
 Cure cure_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
   const report::Contrast& contrast = *sides.contrast;
-  const auto with = [&](const std::string& option) { return facts.command + " " + option + facts.arguments; };
-  const std::string wider = with("--margin " + report::plain(300 * report.responses[0].margin) + "%");
+  const auto with = [&](const std::string& option) { return facts.command + facts.margin + " " + option + facts.arguments; };
+  const std::string wider =
+      facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
   constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
@@ -236,7 +237,7 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
   out.exit_code = 3;
   if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width);
   out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " + facts.command +
-              " --at-most 10min" + facts.arguments + "\n";
+              facts.margin + " --at-most 10min" + facts.arguments + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);

@@ -223,6 +223,15 @@ const char* error_text(const Judged& judged) {
   return "of exploratory benchmarks that are called worse, at most this share is not";
 }
 
+// Of the largest regression whose cause can be asked for. Null: of none.
+const std::string* cause_command(const Judged& judged, const GateFacts& facts) {
+  for (const Question& one : judged.worse) {
+    const auto found = facts.cause_commands.find(one.contrast->workload);
+    if (found != facts.cause_commands.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 // For programs that decide: what to do, how often that is wrong, what the change is, what it has cost to learn, and what would
 // settle it.
 void write_decision(const report::Report& report, const Judged& judged, const GateFacts& facts, text::JsonWriter& json) {
@@ -245,7 +254,8 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
     json.value("cost", cost.estimate).value("cost_low", cost.low).value("cost_high", cost.high);
     json.end();
   }
-  if (is_worse && !facts.base.empty()) json.value("cause_command", "stabctl explain " + facts.base + ".." + facts.head);
+  json.value("command", facts.command);
+  if (const std::string* cause = is_worse ? cause_command(judged, facts) : nullptr) json.value("cause_command", *cause);
   json.value("seconds", facts.seconds);
   if (!is_worse && !is_fine) {
     const report::Contrast* most = needs_most(open);
@@ -364,7 +374,8 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
   json.value("base", facts.base).value("head", facts.head).value("trials", 0);
   json.begin_object("decision");
-  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code).value("seconds", facts.seconds).end();
+  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code);
+  json.value("command", facts.command).value("seconds", facts.seconds).end();
   json.begin_array("questions").end().end();
   out.json = json.take();
   const size_t end = std::min(line.find('\n'), line.size());

@@ -1,6 +1,7 @@
 // The pure part of `stabctl gate`: samples of two revisions in, an answer and what CI shows of it out.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@ inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHea
 
 struct GateFacts {
   std::string base, head;  // commits, as people read them; empty: nobody knows them yet
-  std::string command;     // that repeats it
+  std::string command;     // that asks the same again
   std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
   std::string clock{};     // a sentence: which time is judged, and why; empty: as stab-gate.toml says
   double seconds = 0;      // of wall time, builds included
+  // By workload the command that tells whether its code or its place is the cause; workloads that explain refuses have none.
+  std::map<std::string, std::string> cause_commands{};
 };
 
 struct GateOutput {
