@@ -151,6 +151,10 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
+  facts.is_over_time = *end == engine::RunEnd::kStopped && limit.is_over;
+  const auto whole = engine::whole_blocks((*engine)->store(), *experiment);
+  if (!whole) return no_answer(whole.error());
+  facts.whole_blocks = *whole;
   const auto output = commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
   if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
