@@ -157,10 +157,34 @@ void parse_stdout_regex(toml::Section& section, Expect& expect) {
   expect.stdout_regex = text;
 }
 
+// One status, or a list of those that a run may end with.
+void parse_exit(toml::Section& section, std::vector<int>& out) {
+  constexpr int kMost = 255;
+  const toml::TomlNode* node = section.find("exit");
+  if (!node) return;
+  const bool is_list = node->kind == Kind::kArray;
+  if (!is_list && node->kind != Kind::kInteger) return toml::wrong_type(section.faults(), "exit", *node, Kind::kInteger);
+  if (is_list && node->items.empty())
+    return section.faults().error(node->spot, "'exit' is an empty list, so no run could pass",
+                                  "write exit = 0, or exit = [0, 1]");
+  std::vector<int> statuses;
+  for (const toml::TomlNode& item : is_list ? node->items : std::vector<toml::TomlNode>{*node}) {
+    if (item.kind != Kind::kInteger) return toml::wrong_type(section.faults(), "exit", item, Kind::kInteger);
+    const std::string number = std::to_string(item.integer);
+    if (item.integer < 0 || item.integer > kMost)
+      return section.faults().error(item.spot, "'exit' is " + number + ", expected 0 to " + std::to_string(kMost),
+                                    "a run that a signal ends never passes");
+    if (std::find(statuses.begin(), statuses.end(), item.integer) != statuses.end())
+      return section.faults().error(item.spot, "'exit' has " + number + " twice", "write each status once");
+    statuses.push_back(static_cast<int>(item.integer));
+  }
+  out = std::move(statuses);
+}
+
 void parse_expect(const toml::TomlNode& table, toml::Faults& faults, Expect& expect) {
   toml::Section section(table, "expect", faults);
   expect = {};
-  section.integer("exit", 0, 255, expect.exit);
+  parse_exit(section, expect.exit);
   parse_hash(section, "stdout_sha256", expect.stdout_sha256);
   parse_hash(section, "stderr_sha256", expect.stderr_sha256);
   parse_stdout_regex(section, expect);

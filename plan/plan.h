@@ -303,8 +303,9 @@ struct ExpectedFile {
   std::string sha256;  // lower-case hex
 };
 
+// invariant: `exit` has one status at least, and none twice
 struct Expect {
-  int exit = 0;
+  std::vector<int> exit{0};  // what a run may end with
   std::optional<std::string> stdout_sha256;
   std::optional<std::string> stderr_sha256;
   std::optional<std::string> stdout_regex;  // ECMAScript, searched for, compiles

@@ -7,6 +7,7 @@
 #include "plan/limits.h"
 #include "plan/parse.h"
 #include "plan/toml/toml_text.h"
+#include "stabctl/exit_statuses.h"
 
 namespace stab::ctl {
 namespace {
@@ -95,8 +96,8 @@ std::string program(const AdHocPlan& plan) {
     }
     out += "env = { " + variables + " }\n";
   }
-  if (plan.exit != 0 || plan.same_stdout) {
-    out += "expect = { exit = " + std::to_string(plan.exit);
+  if (plan.exit != std::vector<int>{0} || plan.same_stdout) {
+    out += "expect = { exit = " + exit_value(plan.exit);
     out += std::string(plan.same_stdout ? ", same_stdout = true" : "") + " }\n";
   }
   return out;

@@ -42,7 +42,7 @@ struct AdHocPlan {
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
   bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
-  int exit = 0;              // the status that each run is to end with
+  std::vector<int> exit{0};  // the statuses that a run may end with
   bool same_stdout = false;  // all runs print the same
 };
 

@@ -15,6 +15,7 @@
 #include "stabctl/command_sections.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
+#include "stabctl/exit_statuses.h"
 #include "stabctl/mistakes.h"
 
 #include "base/version.h"
@@ -127,6 +128,11 @@ std::string as_a_share(std::string& word) {
   return {};
 }
 
+std::string as_statuses(std::string& word) {
+  const auto statuses = word.empty() ? bad_input("takes exit statuses, such as 1 or 0,1") : exit_statuses(word);
+  return statuses ? std::string() : statuses.error().message;
+}
+
 CLI::Option* add_option(CLI::App& app, const Option& row, Arguments& out) {
   if (!row.sets.empty())
     return app.add_flag_callback(
@@ -141,6 +147,7 @@ CLI::Option* add_option(CLI::App& app, const Option& row, Arguments& out) {
   if (row.is_switch()) return option;
   option->type_name(value_name(row));
   if (row.share) option->transform(CLI::Validator(as_a_share, "").description(""));
+  if (row.statuses) option->transform(CLI::Validator(as_statuses, "").description(""));
   if (!row.words.empty()) option->check(CLI::IsMember(row.words).description(""));
   if (row.required) option->required();
   if (!row.range) return option;

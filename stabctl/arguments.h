@@ -18,7 +18,7 @@ struct Arguments {
   std::string build;       // compare, explain: the command that builds a revision; empty: programs are compared
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
   bool shell = false;      // compare, time: commands are for /bin/sh
-  int exit = 0;            // compare, time: the status that runs end with
+  std::string exit;        // compare, time, explain: the statuses that runs may end with, "0,1"; empty: 0
   std::vector<std::string> words;  // machine tune: KNOB=WORD; verdict: a factor and two levels, or two experiments
   std::string format;   // of a report: text, json, markdown, latex, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place

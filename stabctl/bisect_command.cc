@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analysis/commands/bisect.h"
+#include "base/shell_word.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
@@ -204,7 +205,9 @@ int bisect_command(const Arguments& arguments) {
   result.commits = *commits;
   result.alpha = kAlpha;
   result.faster = arguments.faster;
-  result.command = "stabctl bisect " + revisions->base.substr(0, kShownCommit) + ".." + revisions->head.substr(0, kShownCommit);
+  result.command = "stabctl bisect " + revisions->base.substr(0, kShownCommit) + ".." + revisions->head.substr(0, kShownCommit) +
+                   (arguments.faster ? " --faster" : "") +
+                   (arguments.plan.empty() ? "" : " --plan " + shell_word(arguments.plan));
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
   const Status done = commands::run_bisection(result, [&](size_t position, size_t against, std::optional<double> margin) {
     return comparisons.compare(position, against, margin);

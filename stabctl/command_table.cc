@@ -62,7 +62,12 @@ Option for_shell() {
   return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"};
 }
 Option exit_status() {
-  return {.name = "--exit", .target = &A::exit, .help = "the status that each run ends with; default: 0", .range = {{0, 255}}};
+  return {.name = "--exit",
+          .target = &A::exit,
+          .help = "the status that runs end with, or those that they may end with: 0,1; default: 0",
+          .offers = Offers::kNothing,
+          .takes = "STATUS[,...]",
+          .statuses = true};
 }
 Option as_markdown() {
   return {.name = "--markdown", .target = &A::format, .help = "a table for a comment or a page", .sets = "markdown"};
@@ -525,6 +530,7 @@ std::vector<CommandRow> rows() {
                     .target = &A::build,
                     .help = "the command that builds a revision, instead of a gate's file; behind -- comes what is run",
                     .takes = "COMMAND"},
+                   exit_status(),
                    database(),
                    json(),
                    quiet()},

@@ -44,6 +44,7 @@ struct Option {
   Offers offers = Offers::kFiles;
   std::string takes = {};  // what --help calls its value; empty: by its kind, such as FILE or N
   bool share = false;      // a number that may be written as a percentage: 1% or 0.01
+  bool statuses = false;   // exit statuses (exit_statuses.h)
 
   bool is_switch() const { return std::holds_alternative<bool Arguments::*>(target) || !sets.empty(); }
 };

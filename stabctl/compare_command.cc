@@ -4,6 +4,7 @@
 //
 // Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and goes on,
 // or is planned again with wall time.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "stabctl/clock_choice.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/exit_statuses.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/one_line_progress.h"
 #include "stabctl/preflight_choice.h"
@@ -148,6 +150,8 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
     if (!difference_of_outputs(seen[0], again)) of.facts.outputs = *outputs;
   }
+  if (seen[0].status != seen[1].status)
+    of.facts.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
   const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
@@ -284,8 +288,9 @@ void remember_command(Comparison& of) {
   for (const std::string& word : arguments.words) of.facts.command += " " + shell_word(word);
   if (!arguments.build.empty()) of.facts.command += " --build " + shell_word(arguments.build);
   if (arguments.shell) of.facts.command += " --shell";
-  if (arguments.exit != 0) of.facts.command += " --exit " + std::to_string(arguments.exit);
+  if (!arguments.exit.empty()) of.facts.command += " --exit " + arguments.exit;
   of.facts.command += database_option(arguments);
+  if (arguments.margin) of.facts.margin = " --margin " + percent_text(*arguments.margin);
   of.facts.arguments = with_arguments(arguments.behind);
 }
 
@@ -298,8 +303,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   of.plan.comment =
       "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
-  of.plan.exit = arguments.exit;
-  if (arguments.margin) of.plan.margin = number_text(100 * *arguments.margin) + "%";
+  STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));
+  if (arguments.margin) of.plan.margin = percent_text(*arguments.margin);
   remember_command(of);
   std::optional<engine::StopSignal> stop;
   std::optional<CaughtInterrupts> caught;

@@ -10,6 +10,7 @@
 #include "plan/placeholder.h"
 #include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
+#include "stabctl/exit_statuses.h"
 #include "stabctl/workload_text.h"
 
 namespace stab::ctl {
@@ -51,7 +52,7 @@ std::string level_text(const std::string& name, const std::string& value) {
 }
 
 ExplainedBuilds builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
-                                   const std::vector<std::string>& arguments) {
+                                   const std::vector<std::string>& arguments, const std::vector<int>& exit) {
   ExplainedBuilds out;
   out.name = experiment_name_of(program);
   out.factor = "build";
@@ -62,6 +63,7 @@ ExplainedBuilds builds_of_programs(const std::string& program, const std::string
              "]\nrun = [" + toml::toml_text("./" + out.name);
   for (const std::string& word : arguments) out.text += ", " + toml::toml_text(without_placeholders(absolute_if_file(word)));
   out.text += "]\n";
+  if (exit != std::vector<int>{0}) out.text += "expect = { exit = " + exit_value(exit) + " }\n";
   out.directory = fs::current_path().string();
   return out;
 }

@@ -6,10 +6,12 @@
 
 #include <filesystem>
 
+#include "base/number_text.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
+#include "stabctl/exit_statuses.h"
 #include "stabctl/explained_levels.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/measured_command.h"
@@ -38,6 +40,8 @@ std::string typed_command(const Arguments& arguments) {
   std::string out = "stabctl explain";
   for (const std::string& word : arguments.words) out += " " + shell_word(word);
   out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
+  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
+  out += option("--exit", arguments.exit);
   if (!arguments.behind.empty()) out += " --";
   for (const std::string& word : arguments.behind) out += " " + shell_word(word);
   return out;
@@ -92,7 +96,8 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
     if (failed) return system_error("copy " + in_quotes(*from), failed.value());
   }
   out.copies.emplace(std::move(folder));
-  out.builds = builds_of_programs(newer, old_copy, new_copy, arguments.behind);
+  STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
+  out.builds = builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit);
   out.old_name = older;
   out.new_name = newer;
   return out;
@@ -123,6 +128,7 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
            is_range ? revisions_of(arguments.words[0]) : revisions_of(arguments.words[0], arguments.words[1], false));
   if (!is_range) note_uncommitted_changes(revisions.root);
   AdHocPlan plan;
+  STAB_TRY(plan.exit, exit_statuses(arguments.exit));
   build_revisions(revisions, arguments.build, arguments.behind, plan);
   ExplainedSides out = sides_of(revisions);
   out.cure = "let --build use it, such as --build 'make CC=szc CXX=szc++'";
@@ -157,6 +163,9 @@ Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
 Result<ExplainedSides> sides_by_words(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words;
   if (!arguments.build.empty()) return sides_of_build(arguments);
+  if (!arguments.exit.empty() && words.size() != 2)
+    return bad_input(
+        "--exit is about programs of a command line; here the plan says how runs may end: expect = { exit = [0, 1] }");
   if (words.size() == 1 && words[0].find("..") != std::string::npos && !is_there(words[0])) return sides_of_gate(arguments);
   if (words.size() == 2) return sides_of_programs(arguments);
   if (words.size() == 4) {

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "analysis/commands/gate.h"
+#include "base/shell_word.h"
 #include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/explained_sides.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/preflight_choice.h"
 #include "stabctl/progress.h"
@@ -56,6 +60,23 @@ int for_bisect(int exit_code, const std::optional<engine::RunEnd>& ended, bool i
   return !interrupted && (exit_code == kUnsure || untestable) ? kSkip : kStop;
 }
 
+// What was typed of what is asked, behind the commits, as a shell reads it.
+std::string plan_option(const Arguments& arguments) {
+  return arguments.plan.empty() ? std::string() : " --plan " + shell_word(arguments.plan);
+}
+
+// Of each workload that `explain` takes.
+std::map<std::string, std::string> cause_commands(const plan::Plan& plan, const commands::GateFacts& facts,
+                                                  const Arguments& arguments) {
+  std::map<std::string, std::string> out;
+  const std::vector<plan::Subject> subjects = plan::subjects(plan);
+  for (const plan::Subject& subject : subjects)
+    if (may_be_explained(plan, subject, "the gate's file"))
+      out[subject.name] = "stabctl explain " + facts.base + ".." + facts.head + plan_option(arguments) +
+                          (subjects.size() > 1 ? " --workload " + shell_word(subject.name) : "") + database_option(arguments);
+  return out;
+}
+
 // Builds both revisions and tries each once.
 Result<PreflightChoice> choose(engine::Engine& engine, store::Id experiment, const commands::GateFacts& facts,
                                const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
@@ -79,9 +100,10 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (!revisions) return no_answer(revisions.error());
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
-  facts.command = "stabctl gate " + facts.base + ".." + facts.head;
+  facts.command = "stabctl gate " + facts.base + ".." + facts.head + plan_option(arguments);
   const auto file = sliced_gate_plan_of(*revisions, arguments.plan);
   if (!file) return no_answer(file.error());
+  facts.cause_commands = cause_commands(file->plan, facts, arguments);
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal trying, stop;
   CaughtInterrupts caught(trying);
@@ -129,6 +151,10 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
                arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
+  facts.is_over_time = *end == engine::RunEnd::kStopped && limit.is_over;
+  const auto whole = engine::whole_blocks((*engine)->store(), *experiment);
+  if (!whole) return no_answer(whole.error());
+  facts.whole_blocks = *whole;
   const auto output = commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
   if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);

@@ -163,13 +163,14 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   return out;
 }
 
-std::string failure_of(const Probe& probe, int expected) {
+std::string failure_of(const Probe& probe, const std::vector<int>& accepted) {
   if (WIFSIGNALED(probe.status)) {
     const char* name = ::sigabbrev_np(WTERMSIG(probe.status));
     return "was killed by " + (name ? "SIG" + std::string(name) : "signal " + std::to_string(WTERMSIG(probe.status)));
   }
   const int code = WEXITSTATUS(probe.status);
-  return code == expected ? std::string() : "ended with exit status " + std::to_string(code);
+  const bool is_accepted = std::find(accepted.begin(), accepted.end(), code) != accepted.end();
+  return is_accepted ? std::string() : "ended with exit status " + std::to_string(code);
 }
 
 std::optional<std::string> difference_of_outputs(const Probe& a, const Probe& b) {

@@ -34,8 +34,8 @@ struct Probe {
 Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
                     const std::vector<std::string>& environment, std::chrono::nanoseconds most, const engine::StopSignal& stop);
 
-// "exit status 3", "killed by SIGSEGV"; empty: it returned `expected`.
-std::string failure_of(const Probe& probe, int expected);
+// "exit status 3", "killed by SIGSEGV"; empty: it returned one of `accepted`.
+std::string failure_of(const Probe& probe, const std::vector<int>& accepted);
 
 // Where two runs printed something else: "line 3: 'a' against 'b'". Absent: they printed the same.
 std::optional<std::string> difference_of_outputs(const Probe& a, const Probe& b);

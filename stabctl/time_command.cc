@@ -11,6 +11,7 @@
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/exit_statuses.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/one_line_progress.h"
 #include "stabctl/run_command.h"
@@ -63,7 +64,7 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   of.plan.timeout = timeout_for(seen->wall);
   of.plan.directory = of.directory;
   of.plan.environment = kept_environment();
-  of.plan.exit = arguments.exit;
+  STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));
   of.plan.name = experiment_name_of(command.words[arguments.shell ? 2 : 0]);
   of.plan.commands = {command};
   of.facts.command = command.shown;

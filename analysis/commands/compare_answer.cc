@@ -106,8 +106,9 @@ struct Cure {
 
 Cure cure_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
   const report::Contrast& contrast = *sides.contrast;
-  const auto with = [&](const std::string& option) { return facts.command + " " + option + facts.arguments; };
-  const std::string wider = with("--margin " + report::plain(300 * report.responses[0].margin) + "%");
+  const auto with = [&](const std::string& option) { return facts.command + facts.margin + " " + option + facts.arguments; };
+  const std::string wider =
+      facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
   constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
@@ -141,14 +142,18 @@ std::string paragraph(const std::string& text, int width) {
   return text::wrap(text, width, "", "  ");
 }
 
-std::string outputs_line(const CompareFacts& facts) {
-  if (facts.outputs.empty()) return {};
-  return "the two sides print something else, " + facts.outputs + "; times compare programs that do the same";
+// What they did otherwise: the first lines of the answer.
+std::vector<std::string> differences_of(const CompareFacts& facts) {
+  std::vector<std::string> out;
+  const std::string why = "; times compare programs that do the same";
+  if (!facts.outputs.empty()) out.push_back("the two sides print something else, " + facts.outputs + why);
+  if (!facts.ends.empty()) out.push_back("the two sides end with different exit statuses, " + facts.ends + why);
+  return out;
 }
 
 std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
   std::string out;
-  if (!facts.outputs.empty()) out += paragraph(outputs_line(facts), width);
+  for (const std::string& line : differences_of(facts)) out += paragraph(line, width);
   out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
   if (sides.contrast->refused.empty())
     out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
@@ -193,7 +198,7 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   }
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
-  json.value("outputs_differ", facts.outputs).value("unfinished", facts.unfinished);
+  json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about);
   json.end();
   return json.take();
@@ -207,7 +212,7 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
   out += cell(facts.before) + cell(facts.after) + cell(is_known ? report::value_text(*sides.response, sides.before) : "-") +
          cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
          cell(std::to_string(sides.contrast->n)) + "\n\n";
-  if (!facts.outputs.empty()) out += text::as_markdown(text::as_line(outputs_line(facts))) + "\n\n";
+  for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   return out + text::as_markdown(text::as_line(facts.clock)) + " " + text::as_markdown(text::as_line(facts.about)) + "\n";
 }
 
@@ -234,9 +239,9 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
                           (looks.empty() ? "" : " of the " + std::to_string(looks[0]) + " of its first look");
   CompareOutput out;
   out.exit_code = 3;
-  if (!facts.outputs.empty()) out.text = paragraph(outputs_line(facts), width);
+  for (const std::string& line : differences_of(facts)) out.text += paragraph(line, width);
   out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " + facts.command +
-              " --at-most 10min" + facts.arguments + "\n";
+              facts.margin + " --at-most 10min" + facts.arguments + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);

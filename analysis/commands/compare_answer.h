@@ -28,6 +28,8 @@ struct CompareFacts {
   std::string next_of_change{};  // instead, where a difference is shown; empty: the same
   // The same command without what it takes: "stabctl compare ./old ./new"; options that an unsure answer names come behind it.
   std::string command, arguments;  // arguments: " -- 20", or nothing
+  std::string ends{};              // their exit statuses, where both are accepted and differ: "0 against 1"
+  std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
 };
 
 struct CompareOutput {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analysis/commands/junit.h"
 #include "analysis/report/report.h"
@@ -146,7 +147,7 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
   }
   const std::vector<Question> open = open_ones(judged);
   const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
-  if (!facts.unfinished.empty()) return unsure + ": " + facts.unfinished;
+  if (!facts.unfinished.empty() && !facts.is_over_time) return unsure + ": " + facts.unfinished;
   const auto refused =
       std::find_if(open.begin(), open.end(), [](const Question& one) { return !one.contrast->refused.empty(); });
   if (refused != open.end()) return unsure + ": " + subject(report, *refused) + ", " + refused->contrast->refused;
@@ -186,6 +187,7 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
     for (const report::Caveat& caveat : report.caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint) + "\n";
     out += "\n</details>\n";
   }
+  if (facts.is_over_time) out += "\n" + escaped(facts.unfinished) + "\n";
   const std::string again = "<code>" + escaped(facts.command) + "</code>\n";
   const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
   if (out.size() + end.size() > kMostMarkdown) {
@@ -223,6 +225,15 @@ const char* error_text(const Judged& judged) {
   return "of exploratory benchmarks that are called worse, at most this share is not";
 }
 
+// Of the largest regression whose cause can be asked for. Null: of none.
+const std::string* cause_command(const Judged& judged, const GateFacts& facts) {
+  for (const Question& one : judged.worse) {
+    const auto found = facts.cause_commands.find(one.contrast->workload);
+    if (found != facts.cause_commands.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 // For programs that decide: what to do, how often that is wrong, what the change is, what it has cost to learn, and what would
 // settle it.
 void write_decision(const report::Report& report, const Judged& judged, const GateFacts& facts, text::JsonWriter& json) {
@@ -245,7 +256,8 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
     json.value("cost", cost.estimate).value("cost_low", cost.low).value("cost_high", cost.high);
     json.end();
   }
-  if (is_worse && !facts.base.empty()) json.value("cause_command", "stabctl explain " + facts.base + ".." + facts.head);
+  json.value("command", facts.command);
+  if (const std::string* cause = is_worse ? cause_command(judged, facts) : nullptr) json.value("cause_command", *cause);
   json.value("seconds", facts.seconds);
   if (!is_worse && !is_fine) {
     const report::Contrast* most = needs_most(open);
@@ -284,9 +296,25 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   return json.take();
 }
 
+// What is judged where the time was over, at a look that this end is; the reason then has the blocks. Absent: all samples, by the
+// plan's own looks.
+std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFacts& facts) {
+  const report::Stopping& stopping = all.stopping;
+  const uint32_t blocks = std::min(facts.whole_blocks, report::replicates_of(all));
+  const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : kFewestBlocksOfGate;
+  const bool is_enough = facts.is_over_time && all.incomplete && blocks >= std::min(first, kFewestBlocksOfGate);
+  std::optional<report::Samples> out = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt;
+  facts.is_over_time = out.has_value();
+  if (out) facts.unfinished += ": the answer is of " + report::plural(blocks, "block");
+  return out;
+}
+
 }  // namespace
 
-Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts) {
+Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) {
+  GateFacts facts = given;
+  const std::optional<report::Samples> at_end = judged_at_end(all, facts);
+  const report::Samples& samples = at_end ? *at_end : all;
   STAB_TRY(const report::Report report, report::analyse(samples));
   const Judged judged = judge(samples, report);
   GateOutput out;
@@ -302,6 +330,7 @@ Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& fac
       table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
     }
   out.text = sentence(report, judged, facts) + "\n" + table.text(kWidth);
+  if (at_end) out.text += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out.text += text::wrap(facts.clock, kWidth, "", "  ");
   for (size_t i = 0; i < std::min(report.caveats.size(), kMostCaveats); ++i)
     out.text += text::wrap("care: " + report.caveats[i].message + "; " + report.caveats[i].hint, kWidth, "", "  ");
@@ -364,7 +393,8 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
   json.value("base", facts.base).value("head", facts.head).value("trials", 0);
   json.begin_object("decision");
-  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code).value("seconds", facts.seconds).end();
+  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code);
+  json.value("command", facts.command).value("seconds", facts.seconds).end();
   json.begin_array("questions").end().end();
   out.json = json.take();
   const size_t end = std::min(line.find('\n'), line.size());

@@ -1,6 +1,7 @@
 // The pure part of `stabctl gate`: samples of two revisions in, an answer and what CI shows of it out.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,21 @@ namespace stab::commands {
 // The factor that a gate's plan has, and its levels.
 inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
 
+// When the time is over, fewer blocks give no answer, unless the first declared look is earlier: too little is known of their
+// spread.
+inline constexpr uint32_t kFewestBlocksOfGate = 6;
+
 struct GateFacts {
   std::string base, head;  // commits, as people read them; empty: nobody knows them yet
-  std::string command;     // that repeats it
+  std::string command;     // that asks the same again
   std::string unfinished;  // why the trials ended before they said enough; empty: they didn't
+  // It is the time that was set before the first trial, whose end is the last look; so many blocks are whole.
+  bool is_over_time = false;
+  uint32_t whole_blocks = 0;
   std::string clock{};     // a sentence: which time is judged, and why; empty: as stab-gate.toml says
   double seconds = 0;      // of wall time, builds included
+  // By workload the command that tells whether its code or its place is the cause; workloads that explain refuses have none.
+  std::map<std::string, std::string> cause_commands{};
 };
 
 struct GateOutput {

@@ -49,8 +49,12 @@ std::string time_line(const char* name, const RunSummary& runs) {
 // What the machine does lasts longer than two runs, so where it does much, it is in the difference of two layouts, too.
 constexpr double kMostOfRuns = 0.02;
 
+bool is_hidden(const LayoutSpread& spread) {
+  return std::expm1(spread.run) > kMostOfRuns;
+}
+
 std::string layout_line(const LayoutSpread& spread) {
-  if (std::expm1(spread.run) > kMostOfRuns)
+  if (is_hidden(spread))
     return "what layout does is hidden by the machine: the runs of one layout differ by " + per_cent(std::expm1(spread.run)) +
            " (sd); ask again when fewer other programs run";
   return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
@@ -86,7 +90,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   clock(json, "cpu", of_cpu);
   json.value("user_s", of_wall.user).value("system_s", of_wall.system);
   json.value("layouts", spread ? std::optional(spread->layouts) : std::nullopt);
-  json.value("layout_log_sd", spread ? std::optional(spread->layout) : std::nullopt);
+  json.value("layout_log_sd", spread && !is_hidden(*spread) ? std::optional(spread->layout) : std::nullopt);
   json.value("run_log_sd", spread ? std::optional(spread->run) : std::nullopt);
   json.value("experiment", facts.experiment).value("unfinished", facts.unfinished).value("about", facts.about).end();
   out.json = json.take();

@@ -194,12 +194,16 @@ function watchFigures() {
     waiting = requestAnimationFrame(() => redrawFigures(figure => !figure.stale && Math.abs(figure.holder.clientWidth - figure.width) > 1));
   }).observe(document.body);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { palette.clear(); redrawFigures(() => true); });
+  let closed = [];  // folds that are open on paper alone
   addEventListener('beforeprint', () => {
+    closed = [...document.querySelectorAll('details.fold:not([open])')];
+    for (const fold of closed) fold.open = true;
     pointScale = 3;
     palette.clear();
     for (const figure of allFigures) figure.redraw();
   });
   addEventListener('afterprint', () => {
+    for (const fold of closed) fold.open = false;
     palette.clear();
     pointScale = Math.max(1, window.devicePixelRatio || 1);
     redrawFigures(() => true);

@@ -12,6 +12,7 @@
 #include "analysis/page/distribution.h"
 #include "analysis/page/looks_data.h"
 #include "analysis/page/luck.h"
+#include "analysis/report/first_screen.h"
 #include "analysis/report/cell_pairs.h"
 #include "analysis/report/level_summaries.h"
 #include "analysis/report/report_pen.h"
@@ -37,12 +38,14 @@ std::vector<double> all_to_people(report::Scale scale, std::vector<double> value
 }
 
 void answers(text::JsonWriter& json, const report::Report& report) {
-  const report::Answers answers = report::answers_of(report);
-  json.begin_object("answer").value("population", name(answers.population)).begin_array("sentences");
-  for (const report::Answers::Sentence& sentence : answers.sentences) {
-    json.begin_object().value("factor", sentence.contrast->factor).value("level", sentence.contrast->level);
-    json.value("verdict", sentence.contrast->refused.empty() ? name(sentence.contrast->verdict) : "refused");
-    json.value("text", sentence.text).end();
+  const report::ScreenAnswers screen = report::screen_answers(report);
+  json.begin_object("answer").value("population", name(report::answers_of(report).population));
+  json.value("extend_blocks", screen.extend_blocks).value("extend_note", screen.extend_note).begin_array("sentences");
+  for (const report::ScreenAnswer& one : screen.answers) {
+    json.begin_object().value("response", one.contrast->response);
+    json.value("factor", one.contrast->factor).value("level", one.contrast->level);
+    json.value("verdict", one.contrast->refused.empty() ? name(one.contrast->verdict) : "refused");
+    json.value("section", one.section).value("text", one.text).value("before", one.before).value("after", one.after).end();
   }
   json.end().end();
 }

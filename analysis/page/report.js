@@ -4,6 +4,15 @@ function section(id, title, ...content) {
   return h('section', {id, 'aria-labelledby': id + '-title'}, h('h2', {id: id + '-title'}, title), content);
 }
 
+// What explains the answer, and doesn't give it: closed until a reader wants it. Its figures are drawn when it opens.
+function folded(what, ...content) {
+  return h('details', {class: 'fold'}, h('summary', {}, what), content);
+}
+
+function openFolds(place) {
+  for (const fold of [place.closest('details.fold'), ...place.querySelectorAll('details.fold')]) if (fold) fold.open = true;
+}
+
 function contents(sections) {
   return h('nav', {'aria-label': 'contents'}, h('ol', {}, sections.map(part => h('li', {}, h('a', {href: '#' + part.id, click: event => { event.preventDefault(); scrollToPart(part); part.querySelector('h2').setAttribute('tabindex', '-1'); part.querySelector('h2').focus({preventScroll: true}); }}, part.querySelector('h2').textContent)))));
 }
@@ -11,7 +20,8 @@ function contents(sections) {
 // Figures are drawn when they come near, and grow then: those above the place are drawn first, so that it stays where it is.
 function scrollToPart(place) {
   if (!place) return;
-  for (const figure of allFigures) if (figure.element.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING) figure.ensure();
+  openFolds(place);
+  for (const figure of allFigures) if (!figure.element.closest('details.fold:not([open])') && figure.element.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING) figure.ensure();
   place.scrollIntoView();
 }
 
@@ -39,14 +49,14 @@ async function openReport() {
   const sections = [
     causalSection(curves, load),
     benchmarksSection(suite),
-    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, cells.element, slicingTable(), estimatorTables()),
+    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, slicingTable(), estimatorTables(), folded('Any two cells, as you pick them', cells.element)),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
-    section('causes', 'What depends on what', interaction.element, components[1].element, effects[1].element),
-    section('spread', 'Where the spread comes from', components[0].element, luck.element, doses.map(figure => figure.element)),
+    section('causes', 'What depends on what', folded('How factors act together, and how much of all variation each explains', interaction.element, components[1].element, effects[1].element)),
+    section('spread', 'Where the spread comes from', folded('Layouts against runs, the luck of one link, and the layouts of each run', components[0].element, luck.element, doses.map(figure => figure.element))),
     ...layoutMapSections(),
-    section('more', 'What would decide it', extendCommands(), precision.element, components[2].element, looks?.element, whatIf()),
-    section('weather', 'The run and the machine', run.element, runChangesTable(), environmentChangesTable(), blocks.element, environmentSection(), validityTable()),
-    section('assumptions', 'Assumptions', normal.element, diagnosticsTable()),
+    section('more', 'What would decide it', extendCommands(), whatIf(), folded('How narrow intervals get with more replicates, layouts and runs', precision.element, components[2].element, looks?.element)),
+    section('weather', 'The run and the machine', runChangesTable(), environmentChangesTable(), validityTable(), folded('The run trial by trial, its blocks, and how the machine stood', run.element, blocks.element, environmentSection())),
+    section('assumptions', 'Assumptions', folded('Whether values are normal, and what other checks say', normal.element, diagnosticsTable())),
     section('proof', 'Proof', proofSection(trials)),
   ].filter(Boolean);
   main.append(contents(sections), ...sections);

@@ -152,21 +152,66 @@ std::string nothing_unsure(const Report& report) {
          report.workload_word + (unsure == 1 ? " is" : " are") + ", see the tables";
 }
 
-std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
-  Section changed{.title = "What changed", .items = {}, .rest = "more changed", .notes = {}};
-  Section same{.title = "What didn't", .items = {}, .rest = "more are the same", .notes = {}};
-  Section unsure{.title = "What is unsure, and what would decide it", .items = {}, .rest = "more are unsure", .notes = {}};
-  Section withheld{
-      .title = report.stopping.empty() ? "Not judged before the experiment is over" : "Not judged before the declared look",
-      .items = {},
-      .rest = "more wait",
-      .notes = {}};
-  std::vector<const Contrast*> without;
-  Section refused{.title = "What has no answer, and why", .items = {}, .rest = "more have none", .notes = {}};
-  bool compared = false;
-  std::optional<uint64_t> fewest;  // blocks to add that settle the question that is nearest
+std::string title_of(const Report& report, Verdict verdict, bool is_refused) {
+  if (is_refused) return "What has no answer, and why";
+  switch (verdict) {
+    case Verdict::kChanged: return "What changed";
+    case Verdict::kEquivalent: return "What didn't";
+    case Verdict::kUnsure: return "What is unsure, and what would decide it";
+    case Verdict::kWithheld: break;
+  }
+  return report.stopping.empty() ? "Not judged before the experiment is over" : "Not judged before the declared look";
+}
+
+// Whether the first screen has its answers.
+bool is_asked(const Report& report, const Response& response) {
+  return response.declared || response.is_benchmark() || &response == &report.responses[0];
+}
+
+// Blocks to add that decide the question that is nearest; absent: none would, or nothing can be added.
+std::optional<uint64_t> fewest_blocks(const Report& report) {
+  std::optional<uint64_t> fewest;
+  if (report.trial_word != "trial") return fewest;
   for (const Response& response : report.responses) {
-    if (!response.declared && !response.is_benchmark() && &response != &report.responses[0]) continue;
+    if (!is_asked(report, response)) continue;
+    for (const Contrast* contrast : answering(report, response.name))
+      if (contrast->refused.empty() && !contrast->by_alone && contrast->settles_blocks)
+        fewest = std::min(fewest.value_or(UINT64_MAX), *contrast->settles_blocks);
+  }
+  return fewest;
+}
+
+constexpr char kExtendNote[] =
+    "These numbers hold if the differences are as seen. A new experiment with that many is clean; this command adds what the "
+    "nearest question needs, with a caveat:";
+
+// What the level's one cell measured, as people read it; empty: it has several, or none.
+std::string mean_text(const Report& report, const Contrast& contrast, const std::string& level) {
+  if (contrast.population != Population::kOneWorkload) return {};
+  size_t factor = 0;
+  while (factor < report.factors.size() && report.factors[factor].name != contrast.factor) ++factor;
+  const Cell* only = nullptr;
+  for (const Cell& cell : report.cells) {
+    if (cell.response != contrast.response || cell.workload != contrast.workload || factor >= cell.levels.size() ||
+        cell.levels[factor] != level)
+      continue;
+    if (only) return {};
+    only = &cell;
+  }
+  return only ? value_text(response_of(report, contrast.response), only->geometric_mean.value_or(only->mean)) : std::string();
+}
+
+std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
+  const auto section_of = [&](Verdict verdict, const char* rest) {
+    return Section{.title = title_of(report, verdict, false), .items = {}, .rest = rest, .notes = {}};
+  };
+  Section changed = section_of(Verdict::kChanged, "more changed"), same = section_of(Verdict::kEquivalent, "more are the same");
+  Section unsure = section_of(Verdict::kUnsure, "more are unsure"), withheld = section_of(Verdict::kWithheld, "more wait");
+  std::vector<const Contrast*> without;
+  Section refused{.title = title_of(report, Verdict::kUnsure, true), .items = {}, .rest = "more have none", .notes = {}};
+  bool compared = false;
+  for (const Response& response : report.responses) {
+    if (!is_asked(report, response)) continue;
     for (const Contrast* contrast : answering(report, response.name)) {
       compared = true;
       if (!contrast->refused.empty()) {
@@ -178,8 +223,6 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
                          : contrast->verdict == Verdict::kUnsure     ? unsure
                                                                      : withheld;
       section.items.push_back(sentence(pen, report, *contrast));
-      if (contrast->by_alone) continue;
-      if (contrast->settles_blocks) fewest = std::min(fewest.value_or(UINT64_MAX), *contrast->settles_blocks);
     }
   }
   refused.items = refusals(report, without);
@@ -197,11 +240,9 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   if (judged && changed.items.empty()) changed.items.push_back("nothing was shown to change");
   if (judged && same.items.empty()) same.items.push_back("nothing was shown to be the same");
   if (judged && unsure.items.empty()) unsure.items.push_back(nothing_unsure(report));
-  if (fewest && where.experiment > 0 && report.trial_word == "trial")
-    unsure.notes = {
-        "These numbers hold if the differences are as seen. A new experiment with that many is clean; this command adds what the "
-        "nearest question needs, with a caveat:",
-        "stabctl extend " + std::to_string(where.experiment) + " +" + std::to_string(*fewest) + where.options};
+  if (const auto fewest = fewest_blocks(report); fewest && where.experiment > 0)
+    unsure.notes = {kExtendNote,
+                    "stabctl extend " + std::to_string(where.experiment) + " +" + std::to_string(*fewest) + where.options};
   for (Section* section : {&changed, &same, &unsure, &withheld, &refused})
     if (!section->items.empty()) out.push_back(std::move(*section));
   Section worries{.title = "What to worry about", .items = {}, .rest = "more", .notes = {}};
@@ -292,6 +333,30 @@ Lines lay_out(const Pen& pen, const Report& report, const std::vector<Section>& 
 }
 
 }  // namespace
+
+ScreenAnswers screen_answers(const Report& report) {
+  ScreenAnswers out;
+  const Pen pen{kProseWidth, false, false};
+  for (const Response& response : report.responses) {
+    if (!is_asked(report, response) || (response.is_benchmark() && &response != &report.responses[0])) continue;
+    for (const Contrast* contrast : answering(report, response.name)) {
+      const bool is_refused = !contrast->refused.empty();
+      out.answers.push_back(
+          {contrast, title_of(report, contrast->verdict, is_refused),
+           is_refused ? question(report, *contrast) + ": " + shown(contrast->refused) : sentence(pen, report, *contrast),
+           is_refused ? "" : mean_text(report, *contrast, contrast->baseline),
+           is_refused ? "" : mean_text(report, *contrast, contrast->level)});
+    }
+  }
+  const auto rank = [](const ScreenAnswer& one) {
+    return one.contrast->refused.empty() ? static_cast<int>(one.contrast->verdict) : INT32_MAX;
+  };
+  std::stable_sort(out.answers.begin(), out.answers.end(),
+                   [&](const ScreenAnswer& a, const ScreenAnswer& b) { return rank(a) < rank(b); });
+  out.extend_blocks = fewest_blocks(report);
+  if (out.extend_blocks) out.extend_note = kExtendNote;
+  return out;
+}
 
 std::string render_first_screen(const Report& report, const Whereabouts& where, int width, bool colour) {
   const Pen pen{std::clamp(width, 60, 200), colour, false};

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/report/report.h"
 
@@ -16,6 +18,20 @@ struct Whereabouts {
   std::string options;     // that they need to find it: " --db lab.db"; empty: none
   std::string page;        // path of the report's page; empty: not written
 };
+
+// The same answers for another page, in the same words: a suite's benchmarks are left out, of which it says how many changed.
+struct ScreenAnswer {
+  const Contrast* contrast = nullptr;
+  std::string section;        // "What changed": the screen's heading above it
+  std::string text;           // "code=shuffle against off: 3 % slower, ..."
+  std::string before, after;  // of one workload, and levels of one cell: what each measured; else empty
+};
+struct ScreenAnswers {
+  std::vector<ScreenAnswer> answers;      // changes first, then what is the same, unsure, not judged yet and refused
+  std::optional<uint64_t> extend_blocks;  // that decide the nearest question; absent: none are known
+  std::string extend_note;                // what is said above the command that adds them
+};
+ScreenAnswers screen_answers(const Report& report);
 
 inline constexpr int kFirstScreenLines = 40;
 

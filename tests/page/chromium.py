@@ -191,6 +191,7 @@ class Page:
             self.show(name)
 
     def show(self, name):
+        self.run(f"(fold => {{ if (fold) fold.open = true; }})(document.getElementById({json.dumps(name)}).closest('details.fold'))")
         there = f"document.getElementById({json.dumps(name)}).scrollIntoView({{behavior: 'instant', block: 'center'}})"
         self.run(there)
         self.until(f"document.getElementById({json.dumps(name)}).hidden || document.querySelector('#{name} .plot').children.length > 1", 20)

@@ -333,15 +333,7 @@ Status load_machines(store::Store& store, store::Id experiment, const plan::Plan
 
 // A sequence may be judged at any time, by whole blocks: what is of a block that still has trials to come is left out.
 Status keep_whole_blocks(store::Store& store, store::Id experiment, report::Samples& samples) {
-  store::Store::TrialFilter filter;
-  filter.kind = store::TrialKind::kMain;
-  uint32_t whole = UINT32_MAX;
-  for (const store::TrialState state : {store::TrialState::kPlanned, store::TrialState::kClaimed, store::TrialState::kStarted,
-                                       store::TrialState::kCancelled}) {
-    filter.state = state;
-    STAB_TRY(const std::vector<store::TrialRow> open, store.trials(experiment, filter));
-    for (const store::TrialRow& trial : open) whole = std::min(whole, trial.block);
-  }
+  STAB_TRY(const uint32_t whole, whole_blocks(store, experiment));
   samples = report::first_blocks(samples, whole);
   return {};
 }
@@ -389,6 +381,19 @@ void make_printable(report::Samples& samples) {
 }
 
 }  // namespace
+
+Result<uint32_t> whole_blocks(store::Store& store, store::Id experiment) {
+  store::Store::TrialFilter filter;
+  filter.kind = store::TrialKind::kMain;
+  uint32_t whole = UINT32_MAX;
+  for (const store::TrialState state : {store::TrialState::kPlanned, store::TrialState::kClaimed, store::TrialState::kStarted,
+                                       store::TrialState::kCancelled}) {
+    filter.state = state;
+    STAB_TRY(const std::vector<store::TrialRow> open, store.trials(experiment, filter));
+    for (const store::TrialRow& trial : open) whole = std::min(whole, trial.block);
+  }
+  return whole;
+}
 
 uint32_t disturbances(const std::map<std::string, double>& ledger) {
   const auto value = [&](const char* key) {

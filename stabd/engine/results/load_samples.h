@@ -19,6 +19,9 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
 // For who has expanded its plan already.
 Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment, const ExpandedPlan& expanded);
 
+// Blocks from the first one on of which no trial is to come any more, of those that have trials; UINT32_MAX: of none.
+Result<uint32_t> whole_blocks(store::Store& store, store::Id experiment);
+
 // What the ledger of one trial shows; thresholds and their reasons are in the .cc.
 uint32_t disturbances(const std::map<std::string, double>& ledger);
 

@@ -5,12 +5,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "stabd/worker/sha256.h"
 
 namespace stab::engine {
 namespace {
 
 std::string short_hash(const std::string& sha256) { return sha256.substr(0, 12) + "..."; }
+
+// "0", "0 or 1", "0, 1 or 3"
+std::string alternatives(const std::vector<int>& statuses) {
+  std::string out;
+  for (size_t i = 0; i < statuses.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == statuses.size() ? " or " : ", ") + std::to_string(statuses[i]);
+  return out;
+}
 
 // More than most programs print; hashing it takes as long as asking for it.
 constexpr int64_t kHashedHere = 1 << 20;
@@ -59,8 +69,8 @@ Result<std::string> hash_of_output(int fd, int64_t bytes, Worker* worker) {
 
 Result<std::string> contradiction(const plan::Expect& expect, const ProcessEnd& end,
                                   const std::optional<std::string>& first_stdout_sha256, Worker* worker) {
-  if (end.exit_status != expect.exit)
-    return describe_end(end.exit_status, end.signal) + ", expected exit status " + std::to_string(expect.exit);
+  if (!end.exit_status || std::find(expect.exit.begin(), expect.exit.end(), *end.exit_status) == expect.exit.end())
+    return describe_end(end.exit_status, end.signal) + ", expected exit status " + alternatives(expect.exit);
   if (expect.stdout_sha256 && *expect.stdout_sha256 != end.stdout_sha256)
     return "stdout has sha256 " + short_hash(end.stdout_sha256) + " (" + std::to_string(end.stdout_bytes) +
            " bytes), expected " + short_hash(*expect.stdout_sha256);

@@ -157,7 +157,10 @@ TEST(Benchmarks, FiveHundredOfThemStayReadable) {
   EXPECT_LE(std::count(screen.begin(), screen.end(), '\n'), 50);
 }
 
-const commands::GateFacts kFacts{"aaaa", "bbbb", "stabctl gate aaaa..bbbb", {}};
+// `suite` measures itself, which explain refuses.
+const commands::GateFacts kFacts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb --plan x.toml",
+                                 .unfinished = {},
+                                 .cause_commands = {{"tool", "stabctl explain aaaa..bbbb --plan x.toml --workload tool"}}};
 
 TEST(Gate, PassesWhereNothingIsWorse) {
   const auto gate = commands::run_gate(suite(3, 3, [](int i) { return i == 1 ? -0.3 : 0.0; }), kFacts);
@@ -204,6 +207,49 @@ TEST(Gate, WhatIsUnfinishedIsUnsure) {
   EXPECT_THAT(gate->text, HasSubstr("the budget of 2s ended first"));
 }
 
+// The end of the time that was given is a look, too: what it shows is an answer, and what is of no whole block isn't in it.
+TEST(Gate, WhereTheTimeWasOverItAnswers) {
+  commands::GateFacts over = kFacts;
+  over.unfinished = "the budget of 2s ended first", over.is_over_time = true;
+  const auto cut = [&](uint32_t blocks, std::vector<uint32_t> looks, double effect) {
+    report::Samples samples = suite(2, 2, [&](int i) { return i == 1 ? effect : 0.0; });
+    std::erase_if(samples.trials, [&](const report::Trial& trial) {
+      return trial.block > blocks || (trial.block == blocks && trial.levels[0] == 1);
+    });
+    samples.incomplete = true;
+    if (!looks.empty()) samples.stopping.rule = report::StoppingRule::kLooks;
+    samples.stopping.looks = std::move(looks);
+    over.whole_blocks = blocks;
+    return *commands::run_gate(samples, over);
+  };
+  for (const std::vector<uint32_t>& looks : {std::vector<uint32_t>{10, 20, 40}, {}}) {
+    const commands::GateOutput worse = cut(7, looks, 0.3), fine = cut(8, looks, 0);
+    EXPECT_EQ(worse.exit_code, 1) << worse.text;
+    EXPECT_EQ(fine.exit_code, 0) << fine.text;
+    EXPECT_THAT(worse.text, HasSubstr("the budget of 2s ended first: the answer is of 7 blocks\n"));
+    EXPECT_THAT(worse.markdown, HasSubstr("ended first: the answer is of 7 blocks\n"));
+    EXPECT_EQ(nlohmann::json::parse(worse.json)["questions"][0]["n"], 7);
+    EXPECT_EQ(nlohmann::json::parse(fine.json)["unfinished"], "the budget of 2s ended first: the answer is of 8 blocks");
+    EXPECT_EQ(cut(5, looks, 0.3).exit_code, 3) << "too few to know their spread";
+    EXPECT_THAT(cut(5, looks, 0.3).text, HasSubstr("without an answer: the budget of 2s ended first"));
+  }
+  EXPECT_EQ(cut(4, {4, 20}, 0.3).exit_code, 1) << "a look that was declared";
+  // Between two looks, and open: what it takes is said.
+  report::Samples samples = suite(2, 2, [](int) { return 0.0; });
+  samples.incomplete = true;
+  samples.stopping = {.rule = report::StoppingRule::kLooks, .looks = {8, 40}};
+  for (report::Response& response : samples.responses) response.margin = 0.002;
+  over.whole_blocks = UINT32_MAX;
+  const auto open = commands::run_gate(samples, over);
+  EXPECT_EQ(open->exit_code, 3);
+  EXPECT_THAT(open->text, HasSubstr("replicates of each (now 12)"));
+  EXPECT_THAT(open->text, HasSubstr("the answer is of 12 blocks"));
+  // Who interrupts it may have seen how it goes.
+  over.is_over_time = false;
+  for (report::Response& response : samples.responses) response.margin = 0.05;
+  EXPECT_EQ(commands::run_gate(samples, over)->exit_code, 3);
+}
+
 // What is printed, written and returned says one thing, also where no trial was over.
 TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
   const commands::GateOutput gate = commands::gate_without_trials({"aaaa", "bbbb", "", "the budget of 2s ended first"});
@@ -219,6 +265,7 @@ TEST(Gate, WithoutTrialsItIsUnsureEverywhere) {
   const commands::GateOutput none = commands::gate_without_answer(kFacts, "a build failed");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.json, HasSubstr("\"answer\": \"none\""));
+  EXPECT_THAT(none.json, HasSubstr("\"command\": \"stabctl gate aaaa..bbbb --plan x.toml\""));
   EXPECT_THAT(none.junit, HasSubstr("errors=\"1\" skipped=\"0\""));
 }
 
@@ -237,7 +284,13 @@ TEST(Gate, ItsDecisionIsForPrograms) {
   EXPECT_NEAR(worse["largest"]["cost"].get<double>(), std::exp(0.3) - 1, 0.05);
   EXPECT_LT(worse["largest"]["cost_low"], worse["largest"]["cost"]);
   EXPECT_LT(worse["largest"]["cost"], worse["largest"]["cost_high"]);
-  EXPECT_EQ(worse["cause_command"], "stabctl explain aaaa..bbbb");
+  EXPECT_EQ(worse["command"], "stabctl gate aaaa..bbbb --plan x.toml");
+  EXPECT_FALSE(worse.contains("cause_command")) << "of a suite's benchmarks explain can't tell the cause";
+  report::Samples slow_tool = suite(3, 3, [](int i) { return i == 1 ? 0.3 : 0.0; });
+  for (report::Trial& trial : slow_tool.trials)
+    if (trial.workload == 1 && trial.levels[0] == 1) *trial.values[0] *= 1.2;
+  EXPECT_EQ(decision(slow_tool)["largest"]["response"], "b1");
+  EXPECT_EQ(decision(slow_tool)["cause_command"], "stabctl explain aaaa..bbbb --plan x.toml --workload tool");
   EXPECT_FALSE(worse.contains("settles_replicates"));
   const auto found = decision(suite(3, 0, [](int i) { return i == 1 ? 0.3 : 0.0; }));
   EXPECT_EQ(found["action"], "reject");
@@ -294,7 +347,10 @@ TEST(Gate, ItsPageHasAllMembers) {
     if (trial.levels[0] == 1) trial.values[2].reset();
   report::Samples open = suite(3, 3, [](int) { return 0.0; });
   for (report::Response& response : open.responses) response.margin = 0.002;
-  for (const report::Samples& samples : {suite(3, 3, [](int i) { return i == 1 ? 0.3 : 0.0; }), removed, open})
+  report::Samples slow = suite(3, 3, [](int) { return 0.0; });
+  for (report::Trial& trial : slow.trials)
+    if (trial.workload == 1 && trial.levels[0] == 1) *trial.values[0] *= 1.2;
+  for (const report::Samples& samples : {slow, removed, open})
     collect(nlohmann::json::parse(commands::run_gate(samples, kFacts)->json));
   collect(nlohmann::json::parse(commands::gate_without_answer(kFacts, "a build failed").json));
   EXPECT_GT(names.size(), 25u);

@@ -101,6 +101,16 @@ TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
   EXPECT_THAT(text, EndsWith(" -- 20\n"));
 }
 
+// A margin that was typed is part of the question; a wider one takes its place.
+TEST(CompareAnswer, TheNextCommandKeepsTheMarginThatWasTyped) {
+  CompareFacts of = facts();
+  of.margin = " --margin 0.5%";
+  report::Samples samples = made(0.012, 0.02, 12);
+  EXPECT_THAT(answered(samples, of).text, HasSubstr("next: stabctl compare ./old ./new --margin 0.5% --at-most "));
+  EXPECT_THAT(answered(made(0, 0.2, 8), of).text, EndsWith("next: stabctl compare ./old ./new --margin 3% -- 20\n"));
+  EXPECT_THAT(answered(cut_off(5), of).text, HasSubstr("next: stabctl compare ./old ./new --margin 0.5% --at-most 10min -- 20"));
+}
+
 TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
   const CompareOutput cut = answered(cut_off(20));
   EXPECT_EQ(cut.exit_code, 1);
@@ -193,13 +203,17 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
 TEST(TimeAnswer, WhereTheMachineIsNoisyLayoutIsHidden) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
   report::Samples samples = runs_of_layouts(wall, cpu);
-  const auto text = [&] {
-    return time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""})->text;
+  const auto output = [&] {
+    return *time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""});
   };
+  const auto text = [&] { return output().text; };
   EXPECT_THAT(text(), HasSubstr("layout alone moves its CPU time by "));
   for (size_t i = 0; i < samples.trials.size(); i += 2) *samples.trials[i].values[1] *= 1.06;
   EXPECT_THAT(text(), HasSubstr("what layout does is hidden by the machine"));
   EXPECT_THAT(text(), Not(HasSubstr("layout alone")));
+  const nlohmann::json json = nlohmann::json::parse(output().json);
+  EXPECT_TRUE(json["layout_log_sd"].is_null()) << "a program reads no number that the text withholds";
+  EXPECT_GT(json["run_log_sd"].get<double>(), 0.02);
 }
 
 TEST(TimeAnswer, OneRunHasNoSpread) {

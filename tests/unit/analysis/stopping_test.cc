@@ -11,6 +11,7 @@
 
 #include "analysis/report/contrasts.h"
 #include "analysis/report/report.h"
+#include "analysis/report/worse.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -148,6 +149,53 @@ TEST(Stopping, TheEndOfTimeIsTheLastLook) {
   EXPECT_TRUE(report::may_be_judged(*report::judged_when_time_ended(few, 5)));
   few.stopping = {.rule = report::StoppingRule::kSequence, .looks = {}, .first = 2, .max = 9};
   EXPECT_FALSE(report::judged_when_time_ended(few, 2));
+}
+
+// The same of a gate, which ends at the first look with an answer: where nothing is worse it seldom says so, and where something
+// is worse by exactly the margin it seldom says that it isn't.
+TEST(Stopping, AGateWhoseTimeEndsErrsAsSeldom) {
+  constexpr int kRounds = 2500;
+  constexpr double kMargin = 0.01;
+  for (const auto& [what, looks] : {std::pair{"looks 10, 20, 40", std::vector<uint32_t>{10, 20, 40}}, {"no look", {}}}) {
+    const auto spending = statistics::Spending::kObrienFleming;
+    std::vector<report::StoppedAt> early;
+    for (size_t k = 0; k < looks.size(); ++k)
+      early.push_back({*report::LookLevels::at_look(spending, {10 / 40.0, 20 / 40.0, 1}, k, kAlpha)});
+    std::map<uint32_t, report::StoppedAt> last;
+    Rng rng = Rng::stream(4, "time of a gate");
+    int rejected = 0, accepted = 0, answered = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      const auto whole = static_cast<uint32_t>(6 + rng.below(34));
+      for (const double effect : {0.0, std::log1p(kMargin)}) {
+        report::Samples cut = treatment_samples(rng, whole, 2, 0.01, effect);
+        cut.responses[0].margin = kMargin;
+        cut.incomplete = true;
+        if (!looks.empty()) cut.stopping = {.rule = report::StoppingRule::kLooks, .spending = spending, .looks = looks};
+        const auto answer = [&](const report::Samples& seen, const report::StoppedAt& at) {
+          const report::Contrast contrast = contrasts_at(seen, at)[0];
+          return report::worse_by(seen.responses[0], contrast, kAlpha, contrast.p_holm);
+        };
+        report::Worse found = report::Worse::kUnsure;
+        for (size_t k = 0; k < looks.size() && looks[k] < whole && found == report::Worse::kUnsure; ++k)
+          found = answer(report::first_blocks(cut, looks[k]), early[k]);
+        if (found == report::Worse::kUnsure) {
+          const auto ended = report::judged_when_time_ended(cut, whole);
+          ASSERT_TRUE(ended);
+          if (!last.contains(whole)) last.emplace(whole, report::StoppedAt{*report::levels_of(*ended)});
+          found = answer(*ended, last.at(whole));
+        }
+        rejected += effect == 0 && found == report::Worse::kYes;
+        accepted += effect > 0 && found == report::Worse::kNo;
+        answered += found != report::Worse::kUnsure;
+      }
+    }
+    std::printf("rate gate, %s, time over: rejected %.4f of equal ones, accepted %.4f at the margin; answered %.4f\n", what,
+                rejected / double{kRounds}, accepted / double{kRounds}, answered / double{2 * kRounds});
+    EXPECT_LE(rejected / double{kRounds}, kAlpha / 2 + limit(kAlpha / 2, kRounds)) << what;
+    EXPECT_LE(accepted / double{kRounds}, kAlpha + limit(kAlpha, kRounds)) << what;
+    EXPECT_GE(accepted / double{kRounds}, 0.02) << what;
+    EXPECT_GT(answered / double{2 * kRounds}, 0.4) << what;
+  }
 }
 
 // The boundaries themselves against walks, without any of the arithmetic that made them.

@@ -160,11 +160,11 @@ TEST(Parse, ReadsEverythingAPlanCanSay) {
   EXPECT_EQ(fib.timeout, 60s);
   EXPECT_EQ(fib.env.at("LC_ALL"), "C");
   EXPECT_EQ(fib.warmup, 1);
-  EXPECT_EQ(fib.expect.exit, 0);  // a workload's expect replaces the program's
+  EXPECT_THAT(fib.expect.exit, ElementsAre(0));  // a workload's expect replaces the program's
   EXPECT_TRUE(fib.expect.stdout_sha256.has_value());
   const Workload& sieve = lua.workloads[1];
   EXPECT_THAT(sieve.run.argv, ElementsAre("./lua", "-e", "print(1)"));
-  EXPECT_EQ(sieve.expect.exit, 3);
+  EXPECT_THAT(sieve.expect.exit, ElementsAre(3));
   EXPECT_EQ(sieve.timeout, 1s);
   EXPECT_EQ(sieve.stdin_path, "in.txt");
 
@@ -184,7 +184,27 @@ TEST(Parse, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(plan.experiment.runs_per_seed, 1);
   EXPECT_EQ(plan.machine.cpus, "auto");
   EXPECT_EQ(plan.programs[0].workloads[0].timeout, 10min);
-  EXPECT_EQ(plan.programs[0].workloads[0].expect.exit, 0);
+  EXPECT_THAT(plan.programs[0].workloads[0].expect.exit, ElementsAre(0));
+}
+
+TEST(Parse, SeveralExitStatusesMayBeAccepted) {
+  const auto read = [](const std::string& exit) {
+    return parse_plan(small_plan("") + "expect = { exit = " + exit + " }\n", "t.toml");
+  };
+  const Parsed list = read("[0, 10, 20]");
+  ASSERT_TRUE(list.plan) << render(list.errors);
+  EXPECT_THAT(list.plan->programs[0].workloads[0].expect.exit, ElementsAre(0, 10, 20));
+  for (const auto& [exit, said] : {std::pair{"[]", "'exit' is an empty list, so no run could pass"},
+                                   {"[0, 1, 0]", "'exit' has 0 twice"},
+                                   {"[0, 256]", "'exit' is 256, expected 0 to 255"},
+                                   {"-1", "'exit' is -1, expected 0 to 255"},
+                                   {"[\"0\"]", "'exit' is a string, expected an integer"},
+                                   {"\"0\"", "'exit' is a string, expected an integer"}}) {
+    const Parsed wrong = read(exit);
+    EXPECT_FALSE(wrong.plan) << exit;
+    EXPECT_THAT(render(wrong.errors), HasSubstr(said)) << exit;
+    EXPECT_THAT(render(wrong.errors), HasSubstr("^")) << exit;
+  }
 }
 
 TEST(Parse, ReportsAllFaultsAtOnceInTheOrderOfTheText) {

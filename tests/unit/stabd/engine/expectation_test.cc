@@ -63,8 +63,12 @@ TEST(Expectation, ExitStatus) {
   EXPECT_EQ(contradiction(expect, finished.end, {}), "");
   finished.end.exit_status = 3;
   EXPECT_EQ(contradiction(expect, finished.end, {}), "exit status 3, expected exit status 0");
-  expect.exit = 3;
+  expect.exit = {3};
   EXPECT_EQ(contradiction(expect, finished.end, {}), "");
+  expect.exit = {0, 3};
+  EXPECT_EQ(contradiction(expect, finished.end, {}), "");
+  expect.exit = {0, 1, 10};
+  EXPECT_EQ(contradiction(expect, finished.end, {}), "exit status 3, expected exit status 0, 1 or 10");
   finished.end.exit_status.reset();
   finished.end.signal = 11;
   EXPECT_EQ(contradiction(expect, finished.end, {}).substr(0, 19), "killed by signal 11");

@@ -489,7 +489,7 @@ TEST_F(TrialRun, AllCellsStartWithTheSameStack) {
   shorter.layout.env_size_bytes = longer.layout.env_size_bytes = 100;
   const auto total = [&](TrialRequest request) {
     // Shown as a failure so that the head of stdout is kept.
-    request.expect.exit = 1;
+    request.expect.exit = {1};
     return std::atoi(run(request).stdout_head.c_str()) + static_cast<int>(request.launch.argv[2].size());
   };
   EXPECT_EQ(total(shorter), total(longer));
