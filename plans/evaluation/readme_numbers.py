@@ -2,6 +2,9 @@
 {NAME} stands for the number of that name (named_numbers.py), and each of these phrases must be in README with the numbers of the recorded trials."""
 
 README_NUMBERS = [
+    "| {sliced.pairs.n} pairs of {sliced.pairs.programs} programs, 8 runs of each build in time slices, test fixed in advance | "
+    "{sliced.pairs.plain.alarms} | {sliced.pairs.randomized.alarms} |",
+    "The first row has p = {sliced.pairs.p.alarms}",
     "| {aa.wide-alone.pairs} pairs of {aa.wide-alone.programs} programs, test fixed in advance, noisy machine | {aa.wide-alone.plain.blocks} | {aa.wide-alone.randomized.blocks} |",
     "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",

@@ -13,8 +13,7 @@ ORDERED = "aa-sliced"
 
 def add_sliced(add, trials):
     """add(name, value); trials(experiment): its recorded trials as dictionaries."""
-    if ORDERED in trials.known():
-        add_pairs(add, functools.partial(pair_answers, trials))
+    add_pairs(add, functools.partial(pair_answers, trials))
 
 
 @functools.cache

@@ -31,6 +31,7 @@ UNNAMED = {
         ("p = 0.016 and 0.019) and `shuffle` in tcl alone", PILOT),
     ],
     "sliced.md": [
+        ("where a test at 5 % promises", LEVEL), ("randomized share holds 5 %, and that", LEVEL),
         ("Each test is two-sided at 5 % unless", LEVEL), ("20 % and with other seeds; 1 % of that", LEVEL),
     ],
     "machines.md": [
