@@ -114,9 +114,9 @@ def promised(szcxx, directory, sample):
         options = [*level.split(), "-mstack-alignment=64", HERE / "promised.c"]
         run(["clang-19", *options, "-o", "plain"], directory)
         build(szcxx.parent / "szc", [*options, "-o", "padded"], directory)
-        expected = run(["./plain", "30000"], directory)
+        expected = run(["./plain", "300000"], directory)
         for seed in range(1 if sample else 5):
-            got, stack = padded_output(directory, "30000", "moves", STAB_STACK="on", STAB_SEED=str(seed), STAB_CODE="shuffle")
+            got, stack = padded_output(directory, "300000", "moves", STAB_STACK="on", STAB_SEED=str(seed), STAB_CODE="shuffle")
             if got != expected or stack["slots"] < 2:
                 raise Failed(f"{level}: expected {expected!r}, got {got!r}; {stack}")
         print(f"{level}: {stack['slots']} pads, and all locals aligned", flush=True)
