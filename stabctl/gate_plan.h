@@ -29,7 +29,7 @@ struct GatePlan {
 };
 // What is asked otherwise than the file says.
 struct GateChanges {
-  std::optional<double> margin, alpha;  // by a search for a commit
+  std::optional<double> margin{}, alpha{};  // by a search for a commit
   bool slice = false;                   // sliced blocks, if the file leaves that open
 };
 // `base` and `head`: commits, 40 hex digits or 64.

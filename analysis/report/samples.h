@@ -135,7 +135,7 @@ enum class StoppingRule {
 struct Stopping {
   StoppingRule rule = StoppingRule::kFixed;
   statistics::Spending spending = statistics::Spending::kObrienFleming;
-  std::vector<uint32_t> looks;  // kLooks: replicates at each, the last is the end at the latest
+  std::vector<uint32_t> looks{};  // kLooks: replicates at each, the last is the end at the latest
   uint32_t first = 0;           // kPrecision: replicates of the first stage; kSequence: no verdict before
   double half_width = 0;        // kPrecision: of the widest interval, relative
   uint32_t max = 0;             // kSequence: replicates at which it was planned to end at the latest

@@ -37,7 +37,7 @@ struct Peer {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups;  // supplementary ones, when it connected
-  std::shared_ptr<Connection> connection;  // that it asks over
+  std::shared_ptr<Connection> connection{};  // that it asks over
 };
 
 }  // namespace stab::daemon
