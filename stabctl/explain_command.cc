@@ -139,7 +139,9 @@ class Explainer {
         out.unfinished = "it was interrupted";
       else if (is_stopped)
         out.unfinished = "the time of --at-most was over";
-      if (count == 0) return bad_input(is_stopped ? out.unfinished + " before a block was whole" : "no block is whole");
+      if (count < statistics::kLeastCauseBlocks)
+        return bad_input((is_stopped ? out.unfinished + " before" : "the runs ended before") +
+                         " three blocks were whole; --at-most gives it more");
       // Whether another look follows is decided by time alone, so that it costs no false answers.
       uint32_t more = look + 1 < settings.looks.size() && !is_stopped ? settings.looks[look + 1] - count : 0;
       const auto fit = static_cast<uint32_t>(std::max<int64_t>(0, (until - spent()).count() / (took.count() / count)));

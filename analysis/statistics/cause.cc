@@ -12,7 +12,6 @@
 namespace stab::statistics {
 namespace {
 
-constexpr uint32_t kLeastBlocks = 3;
 // What is sure but smaller than this share of the margin is no cause that is worth a name.
 constexpr double kNamedShare = 0.25;
 // Code is excused only within this share of the margin.
@@ -59,7 +58,7 @@ CauseVerdict verdict_of(EffectState code, EffectState place) {
 
 // After how many blocks an effect would be told, one way or the other, if it is what it seems; nothing: after none.
 std::optional<uint32_t> forecast(const CauseEffect& effect, double z, double margin) {
-  if (effect.state != EffectState::kOpen) return kLeastBlocks;
+  if (effect.state != EffectState::kOpen) return kLeastCauseBlocks;
   const double size = std::abs(effect.estimate);
   const double far = std::max(size, margin - size);
   if (far <= 0 || effect.spread <= 0) return std::nullopt;
@@ -103,8 +102,8 @@ Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, siz
 
 Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal) {
   const auto count = static_cast<uint32_t>(blocks.size());
-  if (count < kLeastBlocks)
-    return bad_input(std::to_string(count) + " whole blocks: expected " + std::to_string(kLeastBlocks) + " at least");
+  if (count < kLeastCauseBlocks)
+    return bad_input(std::to_string(count) + " whole blocks: expected " + std::to_string(kLeastCauseBlocks) + " at least");
   std::vector<double> plain, code, place;
   for (const CauseBlock& block : blocks) {
     plain.push_back(block.plain_new - block.plain_old);

@@ -22,6 +22,9 @@
 
 namespace stab::statistics {
 
+// With fewer nothing is known of their spread.
+inline constexpr uint32_t kLeastCauseBlocks = 3;
+
 // Logarithms of CPU times of the four trials of one block.
 struct CauseBlock {
   double plain_old = 0, plain_new = 0, random_old = 0, random_new = 0;

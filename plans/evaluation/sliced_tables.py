@@ -230,13 +230,18 @@ def overhead(recorded):
     costs, summary = found["everything on, over plain"], summaries["everything on, over plain"]
     worst = max(costs, key=lambda subject: costs[subject]["estimate"])
     over = [subject for subject, f in costs.items() if f["conf_low"] > 1.05]
-    verdict = ("refuted" if summary["median_conf_low"] > 1.02 or over else
+    is_above = summary["median_conf_low"] is not None and summary["median_conf_low"] > 1.02
+    verdict = ("refuted" if is_above or over else
                "confirmed" if summary["median"] <= 1.02 and costs[worst]["estimate"] <= 1.05 else "open")
-    asked = verdicts([("O1", f"median {percent(summary['median'] - 1, 2)} [{percent(summary['median_conf_low'] - 1, 2)}, "
-                             f"{percent(summary['median_conf_high'] - 1, 2)}]; worst {worst} {change(costs[worst])}; "
+    asked = verdicts([("O1", f"median {median_text(summary)}; worst {worst} {change(costs[worst])}; "
                              f"surely above 5 %: {len(over)} of {len(costs)}", verdict)])
     rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
-    rows.append(["**median**", *(f"{percent(s['median'] - 1, 2)} [{percent(s['median_conf_low'] - 1, 2)}, {percent(s['median_conf_high'] - 1, 2)}]"
-                                 for s in summaries.values())])
+    rows.append(["**median**", *map(median_text, summaries.values())])
     return {recorded.name: "\n\n".join([recorded.header(), asked, "Change of CPU time [95 %], within blocks, each block another link:",
                                         table(["workload", *found], rows)])}, {}
+
+
+def median_text(summary):
+    """With its exact interval, which few workloads don't have."""
+    low, high = ("-" if summary[name] is None else percent(summary[name] - 1, 2) for name in ("median_conf_low", "median_conf_high"))
+    return f"{percent(summary['median'] - 1, 2)} [{low}, {high}]"
