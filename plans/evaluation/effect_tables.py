@@ -3,16 +3,12 @@ import itertools
 import statistics
 
 from figures import changes
-from recorded import OF_A_LINK, answer, as_ratio, bounds, differ, holm, of_pairs, p_text, percent, ratio, shift, stats, table, units
+from recorded import OF_A_LINK, answer, as_ratio, change, differ, holm, of_pairs, p_text, ratio, shift, stats, table, units
 from resample import MOST, needed as needed_by_ranks
 
 RESPONSES = {"wall_ns": "wall time", "task-clock": "CPU time"}
 TESTS = {"t": ratio, "ranks": shift}
 POWER = "0.8"
-
-
-def change(found):
-    return f"{percent(found['estimate'] - 1, 2)} {bounds(found)}"
 
 
 def sensitivity(recorded):

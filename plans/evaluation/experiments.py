@@ -28,6 +28,20 @@ def declare(name, question, build, *, seed, replicates, below, these="", runs_pe
     PLANS[name] = question, "\n" + "\n".join(lines) + "\n" + below, build
 
 
+# Factors of plain builds in seeded links beside szc's with everything on.
+PLAIN_LINKS_AND_ALL = """cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["5ms"]
+link = { seeds = 10 }       # of the plain builds; one of them alone is what is usually measured
+# Nothing but plain builds as they are, and szc's with everything on.
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
+]
+"""
+
 declare("normality", "Are times normal when layouts are drawn anew in a run, and when they are drawn once? The "
         "paper's Table 1.",
         "szc", seed=1, replicates=30, below="""
@@ -78,18 +92,7 @@ declare("sensitivity", "How many trials does it take to see a function slowed do
         below="""
 [factors]
 slow = ["0", "0.5", "1", "2"]
-cc = ["clang-19", "szc"]
-code = ["off", "shuffle"]
-stack = ["off", "on"]
-heap = ["off", "page"]
-epoch = ["5ms"]
-link = { seeds = 10 }       # of the plain builds; one of them alone is what is usually measured
-# Nothing but plain builds as they are, and szc's with everything on.
-exclude = [
-  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
-  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
-]
-""")
+""" + PLAIN_LINKS_AND_ALL)
 
 declare("control", "Does a layout optimization show where the order of functions is kept (pad), and vanish where "
         "it isn't (shuffle)?",
@@ -182,18 +185,7 @@ declare("sliced-sensitivity", "How small a slowdown is seen in ten sliced blocks
         preflight="false", sliced="10ms", below="""
 [factors]
 slow = ["0", "0.1", "0.25", "0.5", "1", "2"]
-cc = ["clang-19", "szc"]
-code = ["off", "shuffle"]
-stack = ["off", "on"]
-heap = ["off", "page"]
-epoch = ["5ms"]
-link = { seeds = 10 }       # of the plain builds; one of them alone is what is usually measured
-# Nothing but plain builds as they are, and szc's with everything on.
-exclude = [
-  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
-  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
-]
-""")
+""" + PLAIN_LINKS_AND_ALL)
 
 declare("sliced-control", "The control again: does a layout optimization show where the order of functions is kept, and vanish where "
         "it isn't?",

@@ -4,13 +4,12 @@ Over "plain": clang's build as it is, in seeded links; a link is one draw, howev
 with everything off; both sides ran the same links, which are compared with themselves. All ratios are by ranks
 (recorded.shift); those of geometric means stand beside them in the summary.
 """
-import concurrent.futures
 import math
 import statistics
 from typing import NamedTuple
 
 from figures import COLOURS, Canvas, Panel
-from recorded import PAPERS, percent, ratio, shift, shift_of_pairs, stats, table, units
+from recorded import PAPERS, in_parallel, percent, ratio, shift, shift_of_pairs, stats, table, units
 
 OVER = {"plain": {"cc": "clang-19"}, "off": {"cc": "szc", "code": "off", "stack": "off", "heap": "off"}}
 # Programs that use less aren't compared: trials up to 20 November 2026, 17:30, have the peak of the lab itself, 16 to 17 MB,
@@ -107,8 +106,8 @@ def ratios(recorded, column, response, how=by_ranks):
         if base < MEMORY_SEEN_KIB:
             return None
         return {"estimate": median(sides[0], response) / base, "conf_low": None, "conf_high": None}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return {subject: found for subject, found in zip(recorded.subjects, pool.map(of, recorded.subjects)) if found}
+    answers = in_parallel(of, ([subject] for subject in recorded.subjects))
+    return {subject: found for subject, found in zip(recorded.subjects, answers) if found}
 
 
 def median(trials, response):

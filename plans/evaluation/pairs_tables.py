@@ -8,14 +8,13 @@ source, so the programs' own shares are shown, and an interval from them alone.
 
 The wide experiment asks three questions that were written before it ran: wide() answers them, of CPU time.
 """
-import concurrent.futures
 import itertools
 import math
 import statistics
 
 from figures import COLOURS, Canvas, Panel
 from pairs import KINDS as PAIRS, LONGER_ENV_BYTES, WIDE
-from recorded import binomial, holm, percent, ratio, shift, stats, table
+from recorded import binomial, holm, in_parallel, mcnemar, percent, ratio, share, shift, stats, table
 
 ALPHA = 0.05
 SIDES = {"side": ("A", "B"), "env_size": ("0", str(LONGER_ENV_BYTES))}
@@ -47,9 +46,7 @@ def tested(recorded):
                               "sd": statistics.mean(statistics.stdev(t[response] for t in side) /
                                                     statistics.mean(t[response] for t in side) for side in sides)}
         return pair
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(test, subject, compiler) for subject in recorded.subjects for compiler in COMPILERS]
-        return [job.result() for job in jobs if job.result()]
+    return [found for found in in_parallel(test, itertools.product(recorded.subjects, COMPILERS)) if found]
 
 
 def apart(times, centre):
@@ -111,7 +108,7 @@ def asked(pairs):
     alarmed = {compiler: {p["subject"] for p in pairs if p["compiler"] == compiler and p[DECLARED]["blocked"] < ALPHA} for compiler in COMPILERS}
     plain, randomized = alarmed.values()
     only = len(plain - randomized), len(randomized - plain)
-    p_values = [*of_pairs, paired_ranks(programs), binomial(only[0], sum(only), 0.5)["p_value"] if sum(only) else 1.0]
+    p_values = [*of_pairs, paired_ranks(programs), mcnemar(*only)]
     centre = {compiler: [statistics.median(own.values()) for own in (apart[compiler], programs[compiler])] for compiler in COMPILERS}
     said = [[percent(math.expm1(centre[compiler][k]), 2) for compiler in COMPILERS] for k in (0, 1)]
     rows = [[question, *seen, p_four(p), p_four(adjusted)] for question, seen, p, adjusted in
@@ -139,8 +136,7 @@ def line(kind, compiler, pairs):
     for test in TESTS:
         for response in RESPONSES:
             found = binomial(alarms(pairs, response, test), len(pairs), ALPHA)
-            row.append(f"{alarms(pairs, response, test)}: {percent(found['estimate'])} [{percent(found['conf_low'])}, "
-                       f"{percent(found['conf_high'])}]")
+            row.append(f"{alarms(pairs, response, test)}: {share(found)}")
     return row
 
 

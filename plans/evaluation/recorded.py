@@ -7,6 +7,7 @@ in ns, `started_ms` counts from the first that began; a number that there isn't 
 
 No statistic is computed here: stabctl stats does it, on columns that we hand over as CSV.
 """
+import concurrent.futures
 import json
 import lzma
 import math
@@ -124,6 +125,11 @@ def differ(p_values, adjusted):
     return f"{sum(p < 0.05 for p in p_values)} ({sum(p < 0.05 for p in adjusted)}) of {len(p_values)}"
 
 
+def change(found):
+    """A ratio as a change, with its interval."""
+    return f"{percent(found['estimate'] - 1, 2)} {bounds(found)}"
+
+
 def bounds(found):
     """A ratio's interval as a change; a bound that there isn't is a dash."""
     return f"[{', '.join('-' if found[b] is None else percent(found[b] - 1, 2) for b in ('conf_low', 'conf_high'))}]"
@@ -132,6 +138,22 @@ def bounds(found):
 def binomial(successes, trials, p):
     """Exact: share, its Clopper-Pearson interval, p-value against p."""
     return answer(["binomial", "--successes", str(successes), "--trials", str(trials), "--p", str(p)])
+
+
+def share(found):
+    """Of a binomial answer, with its interval."""
+    return f"{percent(found['estimate'])} [{percent(found['conf_low'])}, {percent(found['conf_high'])}]"
+
+
+def mcnemar(only_left, only_right):
+    """p of McNemar's exact test: things that one side alone has."""
+    return binomial(only_left, only_left + only_right, 0.5)["p_value"] if only_left + only_right else 1.0
+
+
+def in_parallel(call, arguments):
+    """[call(*each) for each in arguments]: most of the time goes to stabctl."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda given: call(*given), arguments))
 
 
 def answer(arguments):

@@ -3,13 +3,14 @@
 All of CPU time, user and system. A block's logarithms are compared within the block: by the paired t-test, and by signed ranks
 where the page says so. A verdict is the page's rule applied to the numbers beside it, "confirmed", "refuted" or "open".
 """
-import concurrent.futures
+import itertools
 import math
 import statistics
 
 from figures import COLOURS, Canvas, Panel
-from pairs_tables import COMPILERS, p_four
-from recorded import Recorded, as_ratio, binomial, bounds, holm, of_pairs, percent, ratio_in_blocks, stats, table
+from pairs_tables import COMPILERS, p_four, paired_ranks
+from recorded import (Recorded, as_ratio, binomial, change, holm, in_parallel, mcnemar, of_pairs, percent, ratio_in_blocks, share,
+                      stats, table)
 
 ALPHA = 0.05
 RESPONSE = "cpu_ns"
@@ -19,19 +20,6 @@ EVERYTHING = {"code": "shuffle", "stack": "on", "heap": "page"}
 NOTHING = {"code": "off", "stack": "off", "heap": "off"}
 
 
-def in_parallel(call, arguments):
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda given: call(*given), arguments))
-
-
-def share(found):
-    return f"{percent(found['estimate'])} [{percent(found['conf_low'])}, {percent(found['conf_high'])}]"
-
-
-def change(found):
-    return f"{percent(found['estimate'] - 1, 2)} {bounds(found)}"
-
-
 def by_block(trials):
     return {trial["block"]: math.log(trial[RESPONSE]) for trial in trials}
 
@@ -39,16 +27,6 @@ def by_block(trials):
 def verdicts(rows):
     """rows: (question's name, what was seen, verdict)."""
     return "What was asked before the data:\n\n" + table(["asked", "seen", "verdict"], [[f"**{name}**", seen, f"**{verdict}**"] for name, seen, verdict in rows])
-
-
-def paired_signed_ranks(left, right):
-    """p of signed ranks of two lists of the same things."""
-    given = {"value": left + right, "side": ["a"] * len(left) + ["b"] * len(right), "pair": 2 * list(range(len(left)))}
-    return stats("wilcoxon", given, "--response", "value", "--group", "side", "--pair", "pair")["p_value"]
-
-
-def mcnemar(only_left, only_right):
-    return binomial(only_left, only_left + only_right, 0.5)["p_value"] if only_left + only_right else 1.0
 
 
 def one_sided(p, more):
@@ -67,21 +45,22 @@ def pairs(recorded):
         return {"subject": subject, "program": subject.rpartition("-")[0], "compiler": compiler,
                 "p": ratio_in_blocks(*sides, RESPONSE)["p_value"], "distance": abs(statistics.fmean(differences)),
                 "sd": statistics.stdev(differences), "layouts": [t["layouts_executed"] for side in sides for t in side]}
-    tested = in_parallel(test, [(subject, compiler) for subject in recorded.subjects for compiler in COMPILERS])
+    tested = in_parallel(test, itertools.product(recorded.subjects, COMPILERS))
     of = {compiler: {pair["subject"]: pair for pair in tested if pair["compiler"] == compiler} for compiler in COMPILERS}
     alarmed = {compiler: {s for s, pair in own.items() if pair["p"] < ALPHA} for compiler, own in of.items()}
     plain, randomized = alarmed.values()
     shares = {compiler: binomial(len(alarmed[compiler]), len(own), ALPHA) for compiler, own in of.items()}
     found, only = shares["szc"], (len(plain - randomized), len(randomized - plain))
-    apart = [[pair["distance"] for pair in own.values()] for own in of.values()]
-    fewer, nearer = mcnemar(*only), paired_signed_ranks(*apart)
+    distances = {compiler: {s: pair["distance"] for s, pair in own.items()} for compiler, own in of.items()}
+    apart = [statistics.median(own.values()) for own in distances.values()]
+    fewer, nearer = mcnemar(*only), paired_ranks(distances)
     calibrated = "confirmed" if found["conf_low"] <= ALPHA <= found["conf_high"] else "refuted" if found["conf_low"] > ALPHA else "open"
     asked = verdicts([
         ("A1", f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", calibrated),
         ("A2", f"{len(plain)} alarms of {len(of['clang-19'])} plain pairs: {share(shares['clang-19'])}; only plain {only[0]}, only randomized "
                f"{only[1]}; p {p_four(fewer)}", one_sided(fewer, only[0] - only[1])),
-        ("A3", f"median distance {percent(statistics.median(apart[0]), 2)} plain, {percent(statistics.median(apart[1]), 2)} randomized; "
-               f"p {p_four(nearer)}", one_sided(nearer, statistics.median(apart[0]) - statistics.median(apart[1])))])
+        ("A3", f"median distance {percent(apart[0], 2)} plain, {percent(apart[1], 2)} randomized; p {p_four(nearer)}",
+         one_sided(nearer, apart[0] - apart[1]))])
     rows = []
     for program in sorted({pair["program"] for pair in tested}):
         own = {compiler: [pair for pair in of[compiler].values() if pair["program"] == program] for compiler in COMPILERS}
@@ -207,13 +186,16 @@ def control(recorded):
     adjusted = holm([found["p_value"] for found in interactions])
     seen = sum(p < ALPHA and found["estimate"] > 1 for p, found in zip(adjusted, interactions))
     same = sum(found["conf_low"] is not None and found["conf_low"] > 0.99 and found["conf_high"] < 1.01 for found in left)
-    count = lambda n: "confirmed" if n >= 6 else "refuted" if n <= 2 else "open"   # noqa: E731
-    asked = verdicts([("C1", f"seen in {seen} of {len(rows)} programs", count(seen)),
-                      ("C2", f"within ±1 % in {same} of {len(rows)}", count(same))])
+    asked = verdicts([("C1", f"seen in {seen} of {len(rows)} programs", of_eight(seen)),
+                      ("C2", f"within ±1 % in {same} of {len(rows)}", of_eight(same))])
     head = ["workload", *(f"{code}: {order}" for code in ("pad", "shuffle") for order in orders), "colliding costs more under pad", "p", "p (Holm)"]
     legend = "Change of CPU time against the source's order, block by block, by signed ranks [95 %]:"
     return {recorded.name: "\n\n".join([recorded.header(), asked, legend,
                                         table(head, [[*row, p_four(p)] for row, p in zip(rows, adjusted)])])}, {}
+
+
+def of_eight(programs):
+    return "confirmed" if programs >= 6 else "refuted" if programs <= 2 else "open"
 
 
 # Overhead
@@ -223,6 +205,7 @@ def overhead(recorded):
     cells = {"plain": {"cc": "clang-19"}, "off": {"cc": "szc", **NOTHING}, "all": {"cc": "szc", **EVERYTHING}}
     asked_of = {"everything off, over plain": ("off", "plain"), "everything on, over plain": ("all", "plain"), "everything on, over off": ("all", "off")}
     subjects = sorted(recorded.subjects)
+
     def compare(subject, ours, base):
         return ratio_in_blocks(recorded.where(subject, **cells[ours]), recorded.where(subject, **cells[base]), RESPONSE)
     found = {name: dict(zip(subjects, in_parallel(compare, [(subject, *sides) for subject in subjects]))) for name, sides in asked_of.items()}

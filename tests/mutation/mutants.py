@@ -40,8 +40,8 @@ class Mutant(NamedTuple):
     def files(self):
         return {edit.file for edit in self.edits}
 
-    def apply(self, tree):
-        """Changes the files of this tree, all or none."""
+    def changed(self, tree):
+        """{path: text} of this tree's files as the mutant has them."""
         changed = {}
         for edit in self.edits:
             path = tree / edit.file
@@ -51,8 +51,7 @@ class Mutant(NamedTuple):
             if (times := text.count(edit.before)) != 1:
                 raise MutantError(f"{edit.file} has its text {times} times, expected once: {edit.before.strip()[:100]}")
             changed[path] = text.replace(edit.before, edit.after)
-        for path, text in changed.items():
-            path.write_text(text)
+        return changed
 
 
 def of_row(row, table):
