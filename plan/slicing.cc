@@ -25,6 +25,12 @@ const char* refused(std::string_view response) {
   return nullptr;
 }
 
+// What they have instead.
+std::string instead_of(std::string_view response) {
+  if (!response.starts_with(kProgressPrefix)) return "cpu_time";
+  return in_quotes(std::string(kProgressCpuPrefix) + std::string(progress_point(response)));
+}
+
 }  // namespace
 
 bool runs_alone(const Plan& plan, uint32_t block) {
@@ -51,10 +57,7 @@ void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design)
   for (const Response& response : plan.experiment.responses)
     if (const char* why = refused(response.name); why != nullptr)
       refuse("in sliced blocks " + in_quotes(response.name) + " " + why,
-             "use " + (response.name.starts_with(kProgressPrefix)
-                           ? in_quotes(std::string(kProgressCpuPrefix) + std::string(progress_point(response.name)))
-                           : std::string("cpu_time")) +
-                 ", or blocks = \"in turn\"");
+             "use " + instead_of(response.name) + ", or blocks = \"in turn\"");
   if (design.cells.size() < 2)
     refuse("a block of this plan has one trial, so there is nothing to run at the same time",
            "give a factor two levels, or write blocks = \"in turn\"");

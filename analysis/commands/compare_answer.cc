@@ -11,7 +11,6 @@
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
-#include "analysis/report/stopping_decision.h"
 #include "analysis/report/worse.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"

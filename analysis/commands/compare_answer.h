@@ -7,12 +7,13 @@
 
 #include "analysis/commands/timed_runs.h"
 #include "analysis/report/samples.h"
+#include "analysis/report/stopping_decision.h"
 #include "base/result.h"
 
 namespace stab::commands {
 
-// Of fewer blocks nothing is said: too little is known of their spread.
-inline constexpr uint32_t kFewestBlocks = 6;
+// Of fewer blocks compare says nothing.
+inline constexpr uint32_t kFewestBlocks = report::kFewestBlocksAtEnd;
 
 // What the samples don't say.
 struct CompareFacts {

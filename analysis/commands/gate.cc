@@ -301,8 +301,9 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
 std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFacts& facts) {
   const report::Stopping& stopping = all.stopping;
   const uint32_t blocks = std::min(facts.whole_blocks, report::replicates_of(all));
-  const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : kFewestBlocksOfGate;
-  const bool is_enough = facts.is_over_time && all.incomplete && blocks >= std::min(first, kFewestBlocksOfGate);
+  // As many as a declared look had said are enough, too.
+  const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : report::kFewestBlocksAtEnd;
+  const bool is_enough = facts.is_over_time && all.incomplete && blocks >= std::min(first, report::kFewestBlocksAtEnd);
   std::optional<report::Samples> out = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt;
   facts.is_over_time = out.has_value();
   if (out) facts.unfinished += ": the answer is of " + report::plural(blocks, "block");

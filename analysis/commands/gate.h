@@ -14,10 +14,6 @@ namespace stab::commands {
 // The factor that a gate's plan has, and its levels.
 inline constexpr char kGateFactor[] = "revision", kGateBase[] = "base", kGateHead[] = "head";
 
-// When the time is over, fewer blocks give no answer, unless the first declared look is earlier: too little is known of their
-// spread.
-inline constexpr uint32_t kFewestBlocksOfGate = 6;
-
 struct GateFacts {
   std::string base, head;  // commits, as people read them; empty: nobody knows them yet
   std::string command;     // that asks the same again

@@ -76,6 +76,9 @@ bool may_be_judged(const Samples& samples);
 // Where a sequence's intervals are narrowest: between its first replicates and its last ones (their geometric mean).
 double narrowest_replicates(const Stopping& stopping);
 
+// Of fewer blocks nothing is said when the time is over: too little is known of their spread.
+inline constexpr uint32_t kFewestBlocksAtEnd = 6;
+
 // The samples of a fixed plan, or of one with declared looks, as they were when time ran out that had been set before any of them
 // was seen: the first `blocks`, which are whole, and the last of them is the end, or the last look. That look's boundary is the
 // one of looks planned up to there, where the earlier ones could have spent more of alpha than they did: all looks together err
