@@ -391,9 +391,8 @@ void pays_for_what_it_computed_in_the_kernel() {
   // Where the credit comes between two reads it is missed.
   bool paid = false;
   for (int i = 0; i < 20 && !paid; ++i) {
-    static volatile bool is_elsewhere, is_over;
-    is_elsewhere = false;
-    is_over = false;
+    static volatile bool is_elsewhere, is_expected, is_over;
+    is_elsewhere = is_expected = is_over = false;
     pthread_t thread;
     pthread_create(&thread, nullptr, [](void*) -> void* {
       for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
@@ -405,15 +404,17 @@ void pays_for_what_it_computed_in_the_kernel() {
       timespec soon = {0, 1'000'000};
       while (nanosleep(&soon, &soon) != 0) {}  // occupies that CPU from now on
       is_elsewhere = true;
+      while (!is_expected) {}
       const uint64_t end = now_ns() + 1'000'000;
       while (now_ns() < end) {}
-      raise_global();
+      raise_global();  // once: who looks for it has noted what was there before
       while (!is_over) {}  // and pays nothing meanwhile
       return nullptr;
     }, nullptr);
     while (!is_elsewhere) sched_yield();
     forgive();
     const uint64_t spun_before = spun(), before = area->state.global;
+    is_expected = true;
     while (__atomic_load_n(&area->state.global, __ATOMIC_SEQ_CST) == before)
       if (read(zeros, room, kBytes) <= 0) abort();
     paid = spun() - spun_before >= kDebtNs;
