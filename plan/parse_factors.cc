@@ -1,4 +1,4 @@
-// [factors]: layout factors take their levels from the words of runtime/stab_abi.h, everything else is a
+// [factors]: layout factors take their levels from the words of runtime/modes.h, everything else is a
 // treatment of the user's. `link`, `exclude`, `nested` and `fraction` are reserved: they shape the crossing.
 #include <algorithm>
 #include <cmath>

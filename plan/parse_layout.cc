@@ -13,7 +13,7 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/toml/toml_text.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::plan {
 namespace {

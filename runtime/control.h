@@ -11,7 +11,6 @@
 
 #include "runtime/api/program_orders.h"
 #include "runtime/code/entry_cell.h"
-#include "runtime/stab_abi.h"
 
 namespace stab {
 

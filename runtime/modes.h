@@ -1,4 +1,4 @@
-// The factors of a layout: their levels, words and limits. The part of stab_abi.h that plans are written in.
+// The factors of a layout: their levels, words and limits. Plans are written in them.
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
-// The settings of this process, read once from STAB= or the readable STAB_* variables (stab_abi.h).
+// The settings of this process, read once from STAB= or the readable STAB_* variables (settings_abi.h).
 #pragma once
 
-#include "runtime/stab_abi.h"
+#include "runtime/settings_abi.h"
 
 namespace stab {
 

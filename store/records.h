@@ -91,7 +91,7 @@ struct SubjectRow {
 struct CellRow {
   int index = 0;
   std::string name;
-  std::string code = "off", stack = "off", heap = "off";  // words of stab_abi.h
+  std::string code = "off", stack = "off", heap = "off";  // words of runtime/modes.h
   int64_t epoch_ns = 0;
   int64_t env_size_bytes = 0;
   std::map<std::string, std::string> levels;  // factor -> level name

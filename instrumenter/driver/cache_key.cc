@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::driver {
 

@@ -13,7 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "instrumenter/pass/stack_pads.h"
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 namespace {

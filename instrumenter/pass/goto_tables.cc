@@ -18,7 +18,7 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 namespace {

@@ -8,7 +8,7 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "instrumenter/pass/stack_pads.h"
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 namespace {

@@ -50,7 +50,7 @@
 #include "instrumenter/pass/rare_calls.h"
 #include "instrumenter/pass/short_activations.h"
 #include "instrumenter/pass/tight_loops.h"
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "instrumenter/postlink/identities.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 namespace {

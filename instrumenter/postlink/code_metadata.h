@@ -1,4 +1,4 @@
-// The content of section stab_code (format: runtime/stab_abi.h).
+// The content of section stab_code (format: runtime/code_abi.h).
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 

@@ -11,7 +11,7 @@
 #include "instrumenter/postlink/frames.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/references.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 

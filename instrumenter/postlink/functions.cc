@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/sections_abi.h"
+
 namespace stab::postlink {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 

@@ -14,7 +14,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {

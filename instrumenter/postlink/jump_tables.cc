@@ -16,6 +16,8 @@
 #include <optional>
 #include <span>
 
+#include "runtime/sections_abi.h"
+
 namespace stab::postlink {
 namespace {
 

@@ -1,5 +1,5 @@
 // Long loops: where an activation that never returns can be led to the same place of another copy of its function while
-// it runs (format: LoopRecord in runtime/stab_abi.h; what the runtime does with it: runtime/code/long_loops.h).
+// it runs (format: LoopRecord in runtime/code_abi.h; what the runtime does with it: runtime/code/long_loops.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "instrumenter/postlink/fields.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/jump_tables.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 

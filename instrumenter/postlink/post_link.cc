@@ -25,7 +25,8 @@
 #include "instrumenter/postlink/references.h"
 #include "instrumenter/postlink/shortfalls.h"
 #include "instrumenter/postlink/stack_record.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {

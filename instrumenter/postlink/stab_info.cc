@@ -15,6 +15,7 @@
 #include "instrumenter/postlink/probes.h"
 #include "instrumenter/postlink/shortfalls.h"
 #include "instrumenter/postlink/walkers.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {

@@ -1,5 +1,5 @@
 // Building an image is two passes over the functions: place them all (order, padding), then copy each body and
-// correct it by the rule of stab_abi.h. It runs once an epoch in the helper, so it allocates nothing and checks
+// correct it by the rule of code_abi.h. It runs once an epoch in the helper, so it allocates nothing and checks
 // nothing: metadata.cc has checked. Correcting a field is one 32-bit addition, modulo 2^32: images lie within
 // 2 GiB of everything the program links to.
 #include "runtime/code/image.h"

@@ -25,8 +25,9 @@
 #include "runtime/code/match_table.h"
 #include "runtime/code/metadata.h"
 #include "runtime/code/moved_frames.h"
+#include "runtime/code_abi.h"
 #include "runtime/layout_rng.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::code {
 

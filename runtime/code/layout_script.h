@@ -30,6 +30,7 @@
 
 #include "runtime/code/entry_cell.h"
 #include "runtime/code/metadata.h"
+#include "runtime/modes.h"
 
 namespace stab::code {
 

@@ -1,6 +1,6 @@
 // Match tables: the same places in several builds of a program.
 //
-// A match table lists every function that any of the builds moves, by identity (stab_abi.h), with the most room that it takes in
+// A match table lists every function that any of the builds moves, by identity (code_abi.h), with the most room that it takes in
 // one of them. Whoever places a build's functions by the table draws an order and gaps of the table's rows, so what is drawn
 // depends on the seed, the number of the image and the table alone: two builds that share a function have it at the same offset
 // in a slot, and its jump tables, too. A row whose function a build lacks is a gap there.

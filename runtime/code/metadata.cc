@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include "runtime/code/partition_point.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::code {
 namespace {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 
 namespace stab::code {
 

@@ -8,7 +8,6 @@
 #include <atomic>
 
 #include "runtime/heap/heap.h"
-#include "runtime/stab_abi.h"
 
 namespace stab::heap {
 

@@ -33,7 +33,7 @@
 #include "runtime/code/long_loops.h"
 #include "runtime/control.h"
 #include "runtime/progress/board.h"
-#include "runtime/stab_abi.h"
+#include "runtime/settings_abi.h"
 
 namespace stab::helper {
 

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/stab_abi.h"
+#include "runtime/settings_abi.h"
 
 namespace stab::helper {
 

@@ -3,6 +3,7 @@
 
 #include "runtime/code/layout_script.h"
 #include "runtime/code/match_table.h"
+#include "runtime/modes.h"
 
 namespace stab::helper {
 

@@ -36,6 +36,7 @@
 #include "runtime/layout/match.h"
 #include "runtime/layout/regular_file.h"
 #include "runtime/layout/replay.h"
+#include "runtime/sections_abi.h"
 #include "runtime/sys.h"
 
 namespace {

@@ -8,7 +8,8 @@
 
 #include "runtime/code/image.h"
 #include "runtime/code/metadata.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/settings_abi.h"
 
 namespace stab::layout {
 

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "runtime/layout_rng.h"
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
+#include "runtime/settings_abi.h"
 
 namespace stab {
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/stab_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 
@@ -29,6 +29,6 @@ void begin_stack(const void* base, const StackStart& start);
 
 }  // namespace stab
 
-// What the instrumented functions read; see stab_abi.h.
+// What the instrumented functions read; see sections_abi.h.
 extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) thread_local stab::abi::StackRecord
     stab_stack;

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 #include "stabd/engine/trial/dose.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

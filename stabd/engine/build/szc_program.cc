@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::engine {
 namespace {

@@ -377,6 +377,7 @@ Result<CausalScript> CausalProfile::script_of(const store::TrialRow& trial, cons
   const std::string stream =
       stream_of(experiment_->expanded().subjects[static_cast<size_t>(trial.subject)].name, cell.name);
   const auto list = is_control ? plan::control_arms_from : plan::arms_from;
+  static_assert(static_cast<uint32_t>(causal::ArmKind::kSlowdown) == static_cast<uint32_t>(plan::CausalArmKind::kSlowdown));
   for (const plan::CausalArm& arm : list(plan(), experiment_->plan().experiment.seed, stream,
                                          static_cast<uint64_t>(script.first_position), windows, regions))
     script.arms.push_back({static_cast<causal::ArmKind>(arm.kind), arm.region, arm.permille, 0});

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/separation/submitter.h"
 

@@ -97,20 +97,23 @@ std::vector<Point> points_of(const plan::Causal& plan, const std::vector<store::
   const auto is_taken = [&](const std::string& name) {
     return std::any_of(points.begin(), points.end(), [&](const Point& one) { return one.point.name == name; });
   };
+  const auto is_of = [](const store::ProgressPointRow& row, progress::Kind kind) {
+    return row.kind == static_cast<uint32_t>(kind);
+  };
   for (size_t i = 0; i < stored.size(); ++i) {
-    const auto kind = static_cast<progress::Kind>(stored[i].kind);
     const std::string& name = stored[i].name;
-    if (kind == progress::Kind::kProgress && is_wanted(plan.progress, name)) points.push_back({{name, PointKind::kProgress}, i});
+    if (is_of(stored[i], progress::Kind::kProgress) && is_wanted(plan.progress, name))
+      points.push_back({{name, PointKind::kProgress}, i});
     const bool is_arrival = plan.candidates > 0 ? is_wanted(plan.progress, name) : plan.arrival.empty() || name == plan.arrival;
-    if (kind == progress::Kind::kArrival && is_arrival) {
+    if (is_of(stored[i], progress::Kind::kArrival) && is_arrival) {
       points.push_back({{is_taken(name) ? name + " (arrivals)" : name, PointKind::kArrival}, i});
     }
     const bool has_begin = std::any_of(stored.begin(), stored.end(), [&](const store::ProgressPointRow& other) {
-      return other.name == name && static_cast<progress::Kind>(other.kind) == progress::Kind::kBegin;
+      return other.name == name && is_of(other, progress::Kind::kBegin);
     });
     // A plan that names its progress points asks for no latency unless it names that, too.
     const bool is_asked = !plan.latency.empty() || plan.progress.empty();
-    if (kind == progress::Kind::kEnd && has_begin && is_asked && is_wanted(plan.latency, name))
+    if (is_of(stored[i], progress::Kind::kEnd) && has_begin && is_asked && is_wanted(plan.latency, name))
       points.push_back({{is_taken(name) ? name + " (latency)" : name, PointKind::kLatency}, i});
   }
   // Tasks arrive at the begin of a latency point where nothing else says so.
@@ -118,7 +121,7 @@ std::vector<Point> points_of(const plan::Causal& plan, const std::vector<store::
   const auto is_arrival = [](const Point& point) { return point.point.kind == PointKind::kArrival; };
   for (size_t i = 0; is_load && i < stored.size() && std::none_of(points.begin(), points.end(), is_arrival); ++i) {
     const std::string& name = stored[i].name;
-    if (static_cast<progress::Kind>(stored[i].kind) == progress::Kind::kBegin && (plan.arrival.empty() || name == plan.arrival))
+    if (is_of(stored[i], progress::Kind::kBegin) && (plan.arrival.empty() || name == plan.arrival))
       points.push_back({{name + " (arrivals)", PointKind::kArrival}, i});
   }
   return points;

@@ -432,6 +432,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
   samples.alpha = expanded.plan.experiment.alpha;
   samples.factors = factors_of(expanded.plan);
   samples.responses = responses_of(expanded.plan);
+  static_assert(static_cast<int>(report::Estimator::Kind::kMixed) == static_cast<int>(plan::Estimator::Kind::kMixed));
   for (const plan::Estimator& estimator : expanded.plan.analysis.estimators)
     samples.estimators.push_back({static_cast<report::Estimator::Kind>(estimator.kind), estimator.probability});
   samples.shift_quantiles = expanded.plan.analysis.shift;

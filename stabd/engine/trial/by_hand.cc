@@ -14,7 +14,7 @@
 #include <fstream>
 
 #include "base/unique_fd.h"
-#include "runtime/stab_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::engine {
 namespace {

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/modes.h"
 
 namespace stab::engine {
 namespace {

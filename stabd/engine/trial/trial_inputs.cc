@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "runtime/causal/causal_abi.h"
-#include "runtime/stab_abi.h"
+#include "runtime/settings_abi.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/worker/named_file.h"
 

@@ -23,7 +23,6 @@
 #include <utility>
 
 #include "counters/counting_session.h"
-#include "runtime/stab_abi.h"
 #include "stabd/engine/trial/causal_outcome.h"
 #include "stabd/engine/trial/companion.h"
 #include "stabd/engine/trial/dose.h"

@@ -8,6 +8,7 @@
 
 #include "instrumenter/postlink/code_view.h"
 #include "instrumenter/postlink/stab_info.h"
+#include "runtime/sections_abi.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {

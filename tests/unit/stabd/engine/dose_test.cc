@@ -6,7 +6,8 @@
 
 #include <cstdio>
 
-#include "runtime/stab_abi.h"
+#include "runtime/code_abi.h"
+#include "runtime/modes.h"
 #include "stabd/engine/trial/throughput.h"
 
 namespace stab::engine {

@@ -1,0 +1,50 @@
+// The agreement between our pass and the runtime: the sections and symbols that the pass emits, and what their bytes mean.
+// docs/reference/abi.md says the same for people.
+//
+// Everything here is on disk: nothing is reordered or reused, and a change bumps kAbiVersion (settings_abi.h). Plain C++ without
+// the standard library.
+#pragma once
+
+#include <stdint.h>
+
+namespace stab::abi {
+
+// u32 slots, read-only and allocated; __start_stab_pads and __stop_stab_pads bound them. A function's entry
+// moves the stack pointer by the lower half of its slot, unless it runs deeper than the thread's budget. The upper half
+// holds flags. The helper rewrites the slots through a shared mapping; the program itself can only read them.
+// A slot belongs to the one function that refers to it.
+inline constexpr char kPadsSection[] = "stab_pads";
+inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page: uniform over 64 L1 sets
+inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the slot's file content: stays 0 unless
+                                                     // STAB_STACK=recursive
+
+// Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it; in a linked
+// library that definition is taken back, as it would make the library's thread-local storage static):
+// pads are taken while lowest <= rsp <= base. {~0, 0}: nowhere, which the first comparison finds.
+inline constexpr char kStackRecordSymbol[] = "stab_stack";
+struct StackRecord {
+  uint64_t lowest;  // address; `budget` below base
+  uint64_t base;    // address; the end of what the thread's start used
+};
+inline constexpr StackRecord kNowhere = {~uint64_t{0}, 0};
+
+// Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop,
+// StackRecord* record) and void (u32* start). `record` is the stab_stack that the library reads: its own, where its
+// link hides the name. Weak references, so that a library also works without the runtime. Begin is load without the
+// record: of older libraries, and what newer ones call in older runtimes.
+inline constexpr char kModuleLoadSymbol[] = "stab_rt_module_load";
+inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";
+inline constexpr char kModuleEndSymbol[] = "stab_rt_module_end";
+
+// One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
+// address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and moves
+// only where other compilers' code may (szc --stab-move=all). Absent in a binary that none of our compilers made: then
+// every well-formed function may move.
+inline constexpr char kFunctionsSection[] = "stab_funcs";
+
+// One entry for each computed-goto table whose every use the pass has proven to be an indirect branch of one
+// function (no label is stored anywhere): i32, the table's address minus the entry's own. Only these may be
+// copied with their function; labels of other tables keep their addresses in the original body.
+inline constexpr char kGotosSection[] = "stab_gotos";
+
+}  // namespace stab::abi
