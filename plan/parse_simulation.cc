@@ -67,7 +67,7 @@ void parse_simulation(toml::Section& counters, Plan& plan) {
 void check_simulation(toml::Faults& faults, const Plan& plan) {
   if (!plan.counters.simulation.on()) return;
   const Factor* epoch = factor_of(plan, FactorKind::kEpoch);
-  const char* hint = "write epoch = { visits = 1000 } and visits in the program (stab_visit, szc --stab-visit=FUNCTION)";
+  const std::string hint = "write epoch = { visits = 1000 } and visits in the program (stab_visit, szc --stab-visit=FUNCTION)";
   if (epoch != nullptr)
     for (const Level& level : epoch->levels)
       if (!level.value.starts_with(kVisitsMark))
@@ -77,7 +77,7 @@ void check_simulation(toml::Faults& faults, const Plan& plan) {
       if (level.value == "shuffle" || level.value == "pad" || level.value == "design")
         faults.error(code->spot,
                      "code '" + level.name + "' changes with its epoch, and the plan has none that a simulated trial keeps",
-                     std::string(hint) + ", or code = [\"once\"]");
+                     hint + ", or code = [\"once\"]");
   for (const Program& program : plan.programs)
     for (const Workload& workload : program.workloads)
       if (workload.metrics)

@@ -196,8 +196,8 @@ Result<std::string> describe(const std::string& path) {
   std::string text = line("file", path);
   const Section* section = image.find_section(abi::kCodeSection);
   if (section == nullptr) {
-    text += line("code", std::string("no ") + abi::kCodeSection +
-                             ": nothing moves; link with szc and glibc, or run stab-postlink");
+    const std::string missing = abi::kCodeSection;
+    text += line("code", "no " + missing + ": nothing moves; link with szc and glibc, or run stab-postlink");
     return text + describe_pads(image);
   }
   // The file may hold the section at any offset; the view needs alignment.

@@ -36,7 +36,7 @@ class AssembledTest : public testing::Test {
                    const std::string& keep = "-Wl,--emit-relocs") {
     std::ofstream(scratch_ / "program.s") << ".data\n.quad start\n.text\n.globl start\n" << assembly << "\n";
     const std::string output = scratch_ / "program";
-    const std::string command = std::string(STAB_CLANG) + " -fuse-ld=lld -nostdlib -Wl,-e,start " + keep +
+    const std::string command = STAB_CLANG " -fuse-ld=lld -nostdlib -Wl,-e,start " + keep +
                                 " " + options + " " + (scratch_ / "program.s") + " -o " + output;
     EXPECT_EQ(system(command.c_str()), 0) << assembly;
     return output;

@@ -184,8 +184,8 @@ class CompiledImageTest : public MovedImageTest, public testing::WithParamInterf
 TEST_P(CompiledImageTest, KeepsItsMeaning) {
   std::ofstream(scratch_ / "program.c") << kProgram;
   const std::string program = scratch_ / "program";
-  const std::string command = std::string(STAB_CLANG) + " -w -ffunction-sections -falign-functions=16 -fuse-ld=lld " +
-                              "-Wl,--emit-relocs " + GetParam() + " " + (scratch_ / "program.c") + " -o " + program;
+  const std::string command = STAB_CLANG " -w -ffunction-sections -falign-functions=16 -fuse-ld=lld -Wl,--emit-relocs " +
+                              std::string(GetParam()) + " " + (scratch_ / "program.c") + " -o " + program;
   ASSERT_EQ(system(command.c_str()), 0);
   ASSERT_NO_FATAL_FAILURE(analyze_file(program));
   ASSERT_NO_FATAL_FAILURE(verify(3));
