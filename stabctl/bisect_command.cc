@@ -73,11 +73,12 @@ class Comparisons {
       : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock), stop_(stop),
         has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
 
-  // Nothing: the run was stopped, which `unfinished` of the search says, and the comparison doesn't count.
+  // Nothing: the run was stopped, which `unfinished` of the search says. The next run goes on with the comparison's experiment.
   Result<std::optional<BisectStep>> compare(size_t position, size_t against, std::optional<double> margin);
 
  private:
   Result<std::optional<BisectStep>> measure(size_t position, size_t against, std::optional<double> margin);
+  Result<store::Id> experiment_of(size_t position, size_t against, const plan::Plan& plan);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -111,13 +112,27 @@ Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t a
   return step;
 }
 
+// The one that an earlier run of the search began and did not end, or a new one.
+Result<store::Id> Comparisons::experiment_of(size_t position, size_t against, const plan::Plan& plan) {
+  const std::string database = std::filesystem::absolute(arguments_.database).lexically_normal();
+  if (const auto& begun = state_.begun();
+      begun && begun->position == position && begun->against == against && begun->database == database)
+    if (const auto row = engine_.store().experiment(begun->experiment);
+        row && row->name == begun->name && !store::is_over(row->state))
+      return row->id;
+  STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
+  STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
+  STAB_CHECK_OK(state_.begin({position, against, database, experiment, row.name}));
+  return experiment;
+}
+
 Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, std::optional<double> margin) {
   Revisions pair{revisions_.root, search_.commits[against].hash, search_.commits[position].hash};
   if (search_.faster) std::swap(pair.base, pair.head);
   STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = margin, .alpha = kAlpha}));
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
-  STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
+  STAB_TRY(const store::Id experiment, experiment_of(position, against, plan));
   STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_));
   if (end == engine::RunEnd::kStopped) {
     search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
@@ -191,8 +206,9 @@ int bisect_command(const Arguments& arguments) {
   if (!state) return complain_of_no_answer(state.error());
   if (!state->other().empty())
     std::fprintf(stderr, "the unfinished search of %s is given up\n", printable(state->other()).c_str());
-  if (!state->steps().empty())
-    std::fprintf(stderr, "an interrupted search goes on: %zu comparisons are kept\n", state->steps().size());
+  if (!state->steps().empty() || state->begun())
+    std::fprintf(stderr, "an interrupted search goes on: %zu comparison%s kept%s\n", state->steps().size(),
+                 state->steps().size() == 1 ? " is" : "s are", state->begun() ? ", and the trials of the next one" : "");
 
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);

@@ -74,6 +74,11 @@ Result<BisectState> BisectState::open(std::string folder, std::string good, std:
       return state;
     }
     for (const Json& step : json.at("steps")) state.steps_.push_back(from_json(step));
+    if (json.contains("begun")) {
+      const Json& begun = json.at("begun");
+      state.begun_ = BegunComparison{begun.at("position"), begun.at("against"), begun.at("database"), begun.at("experiment"),
+                                     begun.at("name")};
+    }
   } catch (const Json::exception&) {
     return bad_input("'" + state.file() + "' is damaged; remove it, and the search begins again");
   }
@@ -82,9 +87,22 @@ Result<BisectState> BisectState::open(std::string folder, std::string good, std:
 
 Status BisectState::add(const BisectStep& step) {
   steps_.push_back(step);
+  begun_.reset();
+  return write();
+}
+
+Status BisectState::begin(BegunComparison comparison) {
+  begun_ = std::move(comparison);
+  return write();
+}
+
+Status BisectState::write() const {
   Json steps = Json::array();
   for (const BisectStep& one : steps_) steps.push_back(as_json(one));
-  const Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
+  Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
+  if (begun_)
+    json["begun"] = {{"position", begun_->position}, {"against", begun_->against}, {"database", begun_->database},
+                     {"experiment", begun_->experiment}, {"name", begun_->name}};
   // What git says need not be UTF-8.
   return write_whole(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", file());
 }

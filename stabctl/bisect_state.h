@@ -10,6 +10,14 @@
 
 namespace stab::ctl {
 
+// A comparison whose experiment was submitted, and whose answer is not there yet.
+struct BegunComparison {
+  size_t position = 0, against = 0;  // as BisectStep has them
+  std::string database;              // absolute path; the experiment is one of its
+  int64_t experiment = 0;
+  std::string name;                  // of the experiment: another database at that path has another one of that number
+};
+
 class BisectState {
  public:
   // Of the search of `good`..`bad`; `question`: whatever else has to be the same for a step to count, such as the text of
@@ -20,7 +28,11 @@ class BisectState {
   const std::vector<commands::BisectStep>& steps() const { return steps_; }
   // An unfinished search of other commits or of another question that lies here, as "GOOD..BAD"; empty: there is none.
   const std::string& other() const { return other_; }
+  // The step's answer; no comparison is begun any more.
   Status add(const commands::BisectStep& step);
+  // What a run was at when it ended before its time.
+  const std::optional<BegunComparison>& begun() const { return begun_; }
+  Status begin(BegunComparison comparison);
   // The folder, with the database that the steps' trials are in.
   const std::string& folder() const { return folder_; }
   // Removes all of it: the search is over.
@@ -30,9 +42,11 @@ class BisectState {
   BisectState(std::string folder, std::string good, std::string bad, std::string question)
       : folder_(std::move(folder)), good_(std::move(good)), bad_(std::move(bad)), question_(std::move(question)) {}
   std::string file() const { return folder_ + "/steps.json"; }
+  Status write() const;
 
   std::string folder_, good_, bad_, question_, other_;
   std::vector<commands::BisectStep> steps_;
+  std::optional<BegunComparison> begun_;
 };
 
 }  // namespace stab::ctl
