@@ -1,8 +1,8 @@
-// history_table [ROUNDS]: a Markdown table of whole searches for a commit among 256, where it is known which commits made the program
-// slower. Each comparison of `stabctl bisect` is a whole gate: blocks of two trials, the looks of stab-gate.toml, its answer. Beside
-// it stands what people do today, `git bisect run` with a t-test of ten runs of either build. Its builds have a place each, which a
-// quarter of the commits changes; over random layouts that is part of a block's noise. And as if no place mattered.
-// Where looks are many, a tenth of the rounds.
+// history_table [ROUNDS]: a Markdown table of whole searches for a commit among 256, where it is known which commits made the
+// program slower. Each comparison of `stabctl bisect` is a whole gate: blocks of two trials, the looks of stab-gate.toml, its
+// answer. Beside it stands what people do today, `git bisect run` with a t-test of ten runs of either build. Its builds have a
+// place each, which a quarter of the commits changes; over random layouts that is part of the noise of blocks. And as if no place
+// mattered. Where looks are many, a tenth of the rounds.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -174,8 +174,9 @@ size_t median(std::vector<size_t> values) {
 
 void say(const std::string& name, const char* how, int rounds, const Tally& tally) {
   const auto share = [&](int number) { return 100.0 * number / rounds; };
-  std::printf("| %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %zu | %zu |\n", name.c_str(), how, share(tally.right), share(tally.wrong),
-              share(tally.range), share(tally.none), share(tally.unsure), median(tally.gates), median(tally.blocks));
+  std::printf("| %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %zu | %zu |\n", name.c_str(), how, share(tally.right),
+              share(tally.wrong), share(tally.range), share(tally.none), share(tally.unsure),
+              median(tally.gates), median(tally.blocks));
   std::fflush(stdout);
 }
 
@@ -219,7 +220,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "history_table: '%s' is no number of rounds\n", argv[1]);
     return 2;
   }
-  std::puts("| blocks differ by (sd), 256 commits | search | right commit | wrong commit | range | nothing | unsure | comparisons | blocks |");
+  std::puts("| blocks differ by (sd), 256 commits | search | right commit | wrong commit | range | nothing | unsure "
+            "| comparisons | blocks |");
   std::puts("|---|---|---:|---:|---:|---:|---:|---:|---:|");
   for (const Machine& machine : {Machine{"0.7 %", 0.007, {10, 20, 40}}, Machine{"6 %", 0.06, {10, 20, 40}},
                                  Machine{"6 %, looks of 400, 800, 1600", 0.06, {400, 800, 1600}}}) {
