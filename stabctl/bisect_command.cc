@@ -118,11 +118,11 @@ Result<store::Id> Comparisons::experiment_of(size_t position, size_t against, co
   if (const auto& begun = state_.begun();
       begun && begun->position == position && begun->against == against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
-        row && row->name == begun->name && !store::is_over(row->state))
+        row && row->submitted_at_ns == begun->submitted_at_ns && !store::is_over(row->state))
       return row->id;
   STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
-  STAB_CHECK_OK(state_.begin({position, against, database, experiment, row.name}));
+  STAB_CHECK_OK(state_.begin({position, against, database, experiment, row.submitted_at_ns}));
   return experiment;
 }
 

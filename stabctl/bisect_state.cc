@@ -77,7 +77,7 @@ Result<BisectState> BisectState::open(std::string folder, std::string good, std:
     if (json.contains("begun")) {
       const Json& begun = json.at("begun");
       state.begun_ = BegunComparison{begun.at("position"), begun.at("against"), begun.at("database"), begun.at("experiment"),
-                                     begun.at("name")};
+                                     begun.at("submitted_at_ns")};
     }
   } catch (const Json::exception&) {
     return bad_input("'" + state.file() + "' is damaged; remove it, and the search begins again");
@@ -102,7 +102,7 @@ Status BisectState::write() const {
   Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
   if (begun_)
     json["begun"] = {{"position", begun_->position}, {"against", begun_->against}, {"database", begun_->database},
-                     {"experiment", begun_->experiment}, {"name", begun_->name}};
+                     {"experiment", begun_->experiment}, {"submitted_at_ns", begun_->submitted_at_ns}};
   // What git says need not be UTF-8.
   return write_whole(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", file());
 }

@@ -15,7 +15,7 @@ struct BegunComparison {
   size_t position = 0, against = 0;  // as BisectStep has them
   std::string database;              // absolute path; the experiment is one of its
   int64_t experiment = 0;
-  std::string name;                  // of the experiment: another database at that path has another one of that number
+  int64_t submitted_at_ns = 0;       // the experiment: another database at that path has another one of that number
 };
 
 class BisectState {
