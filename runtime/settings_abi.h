@@ -2,7 +2,7 @@
 // docs/reference/abi.md says the same for people.
 //
 // Everything here crosses a process border: fields are never reordered or reused. A change here or in sections_abi.h bumps
-// kAbiVersion in the same commit; a runtime that meets another version runs the program unmoved and says so in the dose report.
+// kAbiVersion in the same commit; a program that meets settings of another version refuses to run (exit code 125).
 // Plain C++ without the standard library, so that every side can include it.
 #pragma once
 

@@ -56,15 +56,6 @@ const GateQuestion* question_of(const std::vector<GateQuestion>& questions, cons
   return nullptr;
 }
 
-CommitFinding finding_of(report::Worse answer) {
-  switch (answer) {
-    case report::Worse::kNo: return CommitFinding::kNotSlower;
-    case report::Worse::kYes: return CommitFinding::kSlower;
-    case report::Worse::kUnsure: break;
-  }
-  return CommitFinding::kUnsure;
-}
-
 // One comparison after the other, on one engine. Those that an earlier run of the search made are taken from its state.
 class Comparisons {
  public:
@@ -112,9 +103,14 @@ Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t a
   return step;
 }
 
+// As the notes of a search name it, wherever the next run stands.
+std::string path_of_database(const Arguments& arguments) {
+  return std::filesystem::absolute(arguments.database).lexically_normal();
+}
+
 // The one that an earlier run of the search began and did not end, or a new one.
 Result<store::Id> Comparisons::experiment_of(size_t position, size_t against, const plan::Plan& plan) {
-  const std::string database = std::filesystem::absolute(arguments_.database).lexically_normal();
+  const std::string database = path_of_database(arguments_);
   if (const auto& begun = state_.begun();
       begun && begun->position == position && begun->against == against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
@@ -155,18 +151,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t a
     step.why = "it doesn't measure " + (search_.subject.empty() ? std::string("anything") : search_.subject);
     return std::optional(step);
   }
-  step.finding = finding_of(question->answer);
-  step.change = question->change;
-  step.interval = question->interval;
-  step.cost = question->cost;
-  step.cost_low = question->cost_low;
-  step.is_share = question->is_share;
-  step.blocks = question->n;
-  step.workload = question->workload;
-  step.response = question->response;
-  step.subject = question->subject;
-  step.why = question->refused;
-  return std::optional(step);
+  return std::optional(commands::step_of(*question, plan.experiment.margin));
 }
 
 // The gate's file belongs to the question: another one asks something else.
@@ -206,14 +191,15 @@ int bisect_command(const Arguments& arguments) {
   if (!state) return complain_of_no_answer(state.error());
   if (!state->other().empty())
     std::fprintf(stderr, "the unfinished search of %s is given up\n", printable(state->other()).c_str());
-  if (!state->steps().empty() || state->begun())
+  Arguments own = arguments;
+  if (own.database.empty()) own.database = state->folder() + "/lab.db";
+  const bool has_trials = state->begun() && state->begun()->database == path_of_database(own);
+  if (!state->steps().empty() || has_trials)
     std::fprintf(stderr, "an interrupted search goes on: %zu comparison%s kept%s\n", state->steps().size(),
-                 state->steps().size() == 1 ? " is" : "s are", state->begun() ? ", and the trials of the next one" : "");
+                 state->steps().size() == 1 ? " is" : "s are", has_trials ? ", and the trials of the next one" : "");
 
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
-  Arguments own = arguments;
-  if (own.database.empty()) own.database = state->folder() + "/lab.db";
   const SystemClock clock;
   auto engine = open_engine(own, clock);
   if (!engine) return complain_of_no_answer(engine.error());

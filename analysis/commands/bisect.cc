@@ -194,7 +194,33 @@ std::string log_of(const Bisection& search) {
   return out;
 }
 
+CommitFinding finding_of(report::Worse answer) {
+  switch (answer) {
+    case report::Worse::kNo: return CommitFinding::kNotSlower;
+    case report::Worse::kYes: return CommitFinding::kSlower;
+    case report::Worse::kUnsure: break;
+  }
+  return CommitFinding::kUnsure;
+}
+
 }  // namespace
+
+BisectStep step_of(const GateQuestion& question, double margin) {
+  BisectStep step;
+  step.finding = finding_of(question.answer);
+  step.change = question.change;
+  step.interval = question.interval;
+  step.cost = question.cost;
+  step.cost_low = question.cost_low;
+  step.is_share = question.is_share;
+  step.margin = margin;
+  step.blocks = question.n;
+  step.workload = question.workload;
+  step.response = question.response;
+  step.subject = question.subject;
+  step.why = question.refused;
+  return step;
+}
 
 BisectOutput bisect_output(const Bisection& search) {
   BisectOutput out;

@@ -34,6 +34,9 @@ struct BisectStep {
   std::string why;      // why there is no answer
 };
 
+// What a gate's answer says as a comparison; who compared with whom is the caller's to fill in.
+BisectStep step_of(const GateQuestion& question, double margin);
+
 enum class BisectEnd : uint8_t {
   kCommit,      // one commit, shown to be slower than the one before it
   kRange,       // some commits, which could not be told apart

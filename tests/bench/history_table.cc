@@ -80,18 +80,7 @@ BisectStep gate(Rng& rng, const Machine& machine, double difference, double marg
     if (!outcome->stop && at != machine.looks.back()) continue;
     const auto questions = gate_questions(seen);
     if (!questions) stop(questions.error());
-    const GateQuestion& question = questions->front();
-    BisectStep step;
-    step.finding = question.answer == Worse::kYes  ? CommitFinding::kSlower
-                   : question.answer == Worse::kNo ? CommitFinding::kNotSlower
-                                                   : CommitFinding::kUnsure;
-    step.cost = question.cost;
-    step.cost_low = question.cost_low;
-    step.margin = margin;
-    step.blocks = at;
-    step.change = question.change;
-    step.interval = question.interval;
-    return step;
+    return step_of(questions->front(), margin);
   }
   stop(Error{ErrorCode::kInternal, "no look ends it", {}});
 }
