@@ -54,12 +54,13 @@ enum class Immovable : uint8_t {
   kLandingPads = 16,     // its exceptions are handled in a way that isn't known to follow a copy
   kWalksCode = 17,       // of a program whose runtime walks code addresses: Go, OCaml, V8 and the like
   kSystem = 18,          // the entry point, IFUNC resolvers, the unwinder; all that is linked statically with libc
+  kAsksCaller = 19,      // of a shared library: it calls what looks at its caller's address, as dlopen and dlsym do
 };
 inline constexpr const char* kImmovableWords[] = {
     "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
     "returns-twice", "undecodable", "cross-short-jump", "overlaps",        "runtime", "unresolved-field",
     "falls-through", "cold-part",  "no-frame",         "assembly",        "landing-pads",     "walks-code",
-    "system"};
+    "system",       "asks-caller"};
 
 // CodeHeader::flags
 inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from

@@ -72,6 +72,11 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("stack pads are not matched with those of the other builds: the executable says no identities of its functions; link it "
      "again with szc"),
     "the program's CPU time can't be read, so epochs end by the time of day; mount /proc in the program's PID namespace",
+    ("the helper could not read a shared library's file, or its code was changed after it was linked, so that code stays; keep "
+     "the program dumpable and /proc mounted, and run stab-postlink again on a library that was edited"),
+    ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limit on "
+     "address space (ulimit -v)"),
+    "more than 48 shared libraries would have moved at a time; the code of the others stays",
 };
 
 }  // namespace stab

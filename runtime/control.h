@@ -11,6 +11,7 @@
 
 #include "runtime/api/program_orders.h"
 #include "runtime/code/entry_cell.h"
+#include "runtime/code/moved_library.h"
 
 namespace stab {
 
@@ -77,6 +78,9 @@ enum class Degradation : uint8_t {
   kMatchFailed,        // a function of the program has no place in the match table, or its images would be too large
   kNoIdentities,       // layouts are to be matched, and the executable says no identities of functions
   kWallEpochs,         // the program's CPU time can't be read: epochs end by the time of day
+  kLibraryUnread,      // a shared library's file couldn't be read, or describes other code than there is: its code stays
+  kLibraryNoRoom,      // there was no memory for a shared library's images, or none in its reach: its code stays
+  kLibrariesDropped,   // more shared libraries than can move at a time: the code of some stays
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -95,7 +99,8 @@ struct CodeDose {
   uint64_t ticks_held = 0;        // epochs that kept the layout of the one before: no image could be reused
   uint64_t ticks_unentered = 0;   // epochs that kept it because nobody had entered it yet
   uint64_t stayers = 0;           // copies of functions in retired images whose calls were led to the newest
-  uint64_t libraries_stay = 0;    // shared libraries of ours that were loaded: their code does not move
+  uint64_t libraries_moved = 0;   // shared libraries of ours whose code moved, each time that one was loaded
+  uint64_t libraries_stay = 0;    // and whose code did not
   uint32_t slots_made = 0;        // the ring's size in the end
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;
@@ -167,6 +172,9 @@ struct Control {
   // executed[slot] is set by the first entry into the image there. Read on each entry, so on lines of its own.
   alignas(64) uint8_t executed[kMaxSlots] = {};
   code::EntryCell entries[code::kMostCounted];  // calls of the functions that the layout script counts, in its order
+
+  code::LibraryMove library;
+  code::MovedLibrary libraries[code::kMaxLibraries];
 };
 static_assert(sizeof(Control) <= kControlBytes);
 
@@ -179,6 +187,11 @@ union ControlPages {
 alignas(4096) extern __attribute__((visibility("hidden"))) ControlPages stab_control_pages;
 
 inline Control& control() { return stab_control_pages.control; }
+
+// Whether some code moves, or has moved.
+inline bool has_images() {
+  return control().ring_address != 0 || __atomic_load_n(&control().code.libraries_moved, __ATOMIC_RELAXED) != 0;
+}
 
 // A helper that was killed answers nothing any more.
 inline bool is_helper_dead() { return (__atomic_load_n(&control().helper_life, __ATOMIC_ACQUIRE) & kHelperDied) != 0; }

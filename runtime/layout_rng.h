@@ -50,5 +50,6 @@ inline constexpr uint64_t kRngCode = 1;
 inline constexpr uint64_t kRngStack = 2;
 inline constexpr uint64_t kRngHeap = 3;
 inline constexpr uint64_t kRngLevels = 4;
+inline constexpr uint64_t kRngLibrary = 5;  // its index: the library's name and the image's number
 
 }  // namespace stab

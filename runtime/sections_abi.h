@@ -36,6 +36,10 @@ inline constexpr char kModuleLoadSymbol[] = "stab_rt_module_load";
 inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";
 inline constexpr char kModuleEndSymbol[] = "stab_rt_module_end";
 
+// The same of each shared library that has code, pads or not: void (const void* place), an address in its file.
+inline constexpr char kCodeLoadSymbol[] = "stab_rt_code_load";
+inline constexpr char kCodeUnloadSymbol[] = "stab_rt_code_unload";
+
 // One entry for each function that our pass has seen, emitted as !pcsections metadata: i32, the function's
 // address minus the entry's own, then u32, its size in bytes. A function that is not listed is foreign and moves
 // only where other compilers' code may (szc --stab-move=all). Absent in a binary that none of our compilers made: then

@@ -241,6 +241,7 @@ void fill_hello(Hello& hello, const Extent& extent) {
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
+  hello.may_load = extent.has_loader && !is_simulated();
   if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
@@ -298,10 +299,13 @@ struct MadeDescriptors {
     for (int i = 0; i < count; ++i) sys::close(at[i]);
   }
   // A descriptor that the plan does without was not sent.
-  int find(helper::Made which, const Plan& plan) const {
-    if (which == helper::Made::kBoard && plan.board_bytes == 0) return -1;
-    const int place = static_cast<int>(which) - (which > helper::Made::kBoard && plan.board_bytes == 0 ? 1 : 0);
-    return place < count ? at[place] : -1;
+  int find(helper::Made wanted, const Plan& plan) const {
+    const bool is_sent[] = {true, plan.board_bytes > 0, plan.ring_offset > 0, plan.library_bytes > 0};
+    static_assert(sizeof is_sent == static_cast<size_t>(helper::Made::kCount));
+    const int which = static_cast<int>(wanted);
+    int place = 0;
+    for (int i = 0; i < which; ++i) place += is_sent[i];
+    return is_sent[which] && place < count ? at[place] : -1;
   }
 };
 
@@ -326,7 +330,7 @@ bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, Des
   }
   Mapped mapped;
   map_planned(extent, hello, plan, made.find(helper::Made::kImages, plan), made.find(helper::Made::kControl, plan),
-              made.find(helper::Made::kBoard, plan), mapped);
+              made.find(helper::Made::kBoard, plan), made.find(helper::Made::kLibraries, plan), mapped);
   mapped.degradations = control().degradations;
   if (!helper::send_message(socket, &mapped, sizeof mapped)) return false;
   Ready ready;

@@ -18,6 +18,7 @@
 
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
+#include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/places.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "instrumenter/pass/visits.h"
@@ -44,9 +45,18 @@ bool deferred_to_link(llvm::Module& module) {
   return true;
 }
 
+// Before the list of functions, which has its constructors, too.
+struct Registration : llvm::PassInfoMixin<Registration> {
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    return register_module_code(module) ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved = GotoTables().run(module, analyses);
+  llvm::PreservedAnalyses preserved = Registration().run(module, analyses);
+  preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
   preserved.intersect(Places().run(module, analyses));
@@ -115,6 +125,7 @@ struct MarkAll : llvm::PassInfoMixin<MarkAll> {
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
+  if (name == "stab-registration") return passes.addPass(Registration()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;

@@ -45,7 +45,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "instrumenter/pass/inline_assembly.h"
-#include "instrumenter/pass/module_pads.h"
+#include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/own_frame.h"
 #include "instrumenter/pass/rare_calls.h"
 #include "instrumenter/pass/short_activations.h"

@@ -37,6 +37,10 @@ constexpr std::string_view kLongJumps[] = {"longjmp",       "_longjmp",         
                                            "__libc_longjmp", "__libc_siglongjmp", "____longjmp_chk"};
 // What these do it with, in a program that libc is part of.
 constexpr std::string_view kLoadsOfLongJumps[] = {"__longjmp", "__longjmp_cancel"};
+// The loader finds the file that calls these by the return address, and takes one in an image for the executable's: the search
+// path, the scope and the next definition would be another's. In an executable that is right, but for RTLD_NEXT
+// (runtime/code/names.cc).
+constexpr std::string_view kAsksCaller[] = {"dlopen", "dlmopen", "dlsym", "dlvsym"};
 // libgcc's unwinder, linked statically: it goes back on the stack that it is on.
 constexpr std::string_view kUnwinds[] = {"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow",
                                          "_Unwind_ForcedUnwind"};
@@ -99,6 +103,8 @@ class Judge {
     if (code.falls_off_its_end && (is_unseen || goes_on_in_part(function))) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
+    if (image_.is_shared_library() && refers_to_one_of(kAsksCaller, index, callees_, disassembly_, functions_))
+      return Immovable::kAsksCaller;
     // For compilers its entry is in the middle of a function, and a comparison before may be used after it.
     if (!function.parent_of_cold_part().empty() && is_jumped_to(function)) return Immovable::kColdPart;
     if (entry_is_target(index)) return Immovable::kEntryIsTarget;

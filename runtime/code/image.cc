@@ -259,9 +259,14 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   scratch.table = scratch.wish + count;
   scratch.room = reinterpret_cast<uint8_t*>(scratch.table + code.header->table_count);
   for (uint32_t i = 0; i < code.loop_count; ++i) scratch.room[code.loops[i].function] = room_for(code, code.loops[i]);
-  for (uint32_t i = 0; i < count; ++i)
-    if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
+  order_as_in_file(code, scratch);
   return scratch;
+}
+
+void order_as_in_file(const Metadata& code, ImageScratch& scratch) {
+  scratch.order_count = 0;
+  for (uint32_t i = 0; i < code.header->function_count; ++i)
+    if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
 }
 
 uint32_t table_bytes(const Metadata& code, uint32_t function) {

@@ -155,7 +155,7 @@ unsigned long long loads_so_far() {
   return loads;
 }
 
-bool may_move() { return control().ring_address != 0 && __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) == 0; }
+bool may_move() { return has_images() && __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) == 0; }
 
 // A helper that is dead makes no further image, and what is there stays.
 void go_home() {

@@ -10,23 +10,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/code/image.h"
-#include "runtime/control.h"
+#include "runtime/code/moved_library.h"
 
 namespace {
 
 void* original_of(const void* pointer) {
-  const stab::Control& control = stab::control();
-  const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-  const uint64_t into_ring = address - control.ring_address;
-  if (control.ring_address == 0 || into_ring >= control.ring_bytes) return const_cast<void*>(pointer);
-  const uint64_t slot = control.ring_address + into_ring / control.slot_bytes * control.slot_bytes;
-  stab::code::ImageEntry entry;
-  if (!stab::code::find_executed(reinterpret_cast<const uint8_t*>(slot), static_cast<uint32_t>(address - slot), entry))
-    return const_cast<void*>(pointer);
-  const uint64_t body = slot + entry.body;
-  const uint64_t original = control.text_address + entry.start;
-  return reinterpret_cast<void*>(address < body ? original : original + (address - body));
+  return reinterpret_cast<void*>(stab::code::original_of(reinterpret_cast<uint64_t>(pointer)));
 }
 
 // libc's by its version, as ours are in front of it here. x86-64 began with this version, and libc keeps it.

@@ -11,33 +11,21 @@
 #include "runtime/code/unwind.h"
 
 #include "runtime/code/image.h"
-#include "runtime/control.h"
+#include "runtime/code/moved_library.h"
 
 namespace stab::code {
 
-namespace {
-
-// The slot of the ring that holds an address; 0: none does.
-uint64_t slot_holding(uint64_t address) {
-  const Control& control = stab::control();
-  const uint64_t into_ring = address - control.ring_address;
-  if (control.ring_address == 0 || into_ring >= control.ring_bytes) return 0;
-  return control.ring_address + into_ring / control.slot_bytes * control.slot_bytes;
-}
-
-}  // namespace
-
 const void* find_moved_fde(FindFde real, void* pc, EhBases* bases) {
   const uint64_t address = reinterpret_cast<uint64_t>(pc);
-  const uint64_t slot_start = slot_holding(address);
-  if (slot_start == 0) return real(pc, bases);
+  const PlaceInImage place = find_image(address);
+  if (place.slot_address == 0) return real(pc, bases);
 
   ImageEntry entry;
-  if (!find_executed(reinterpret_cast<const uint8_t*>(slot_start),
-                     static_cast<uint32_t>(address - slot_start), entry))
+  if (!find_executed(reinterpret_cast<const uint8_t*>(place.slot_address),
+                     static_cast<uint32_t>(address - place.slot_address), entry))
     return nullptr;
-  const uint64_t body = slot_start + entry.body;
-  const uint64_t original = control().text_address + entry.start;
+  const uint64_t body = place.slot_address + entry.body;
+  const uint64_t original = place.text_address + entry.start;
   // In the prefix nothing has happened yet: as at the function's first byte.
   const uint64_t moved_by = (address < body ? address : body) - original;
   const void* fde = real(reinterpret_cast<void*>(address - moved_by), bases);
@@ -47,13 +35,14 @@ const void* find_moved_fde(FindFde real, void* pc, EhBases* bases) {
 
 int find_moved_object(FindObject real, void* pc, dl_find_object* result) {
   if (real == nullptr) return -1;
-  const uint64_t slot_start = slot_holding(reinterpret_cast<uint64_t>(pc));
-  if (slot_start == 0) return real(pc, result);
-  const uint8_t* const frames = frames_of(reinterpret_cast<const uint8_t*>(slot_start));
-  // All else is as of the file that this function is in.
-  if (frames == nullptr || real(reinterpret_cast<void*>(&find_moved_object), result) != 0) return -1;
-  result->dlfo_map_start = reinterpret_cast<void*>(slot_start);
-  result->dlfo_map_end = reinterpret_cast<void*>(slot_start + control().slot_bytes);
+  const PlaceInImage place = find_image(reinterpret_cast<uint64_t>(pc));
+  if (place.slot_address == 0) return real(pc, result);
+  const uint8_t* const frames = frames_of(reinterpret_cast<const uint8_t*>(place.slot_address));
+  // All else is as of the file that the function is in. The loader knows of its segments' bytes only, not of whole pages.
+  const uint64_t original = original_of(reinterpret_cast<uint64_t>(pc));
+  if (frames == nullptr || real(reinterpret_cast<void*>(original), result) != 0) return -1;
+  result->dlfo_map_start = reinterpret_cast<void*>(place.slot_address);
+  result->dlfo_map_end = reinterpret_cast<void*>(place.slot_address + place.slot_bytes);
   result->dlfo_eh_frame = const_cast<uint8_t*>(frames);
   return 0;
 }

@@ -36,7 +36,8 @@ Function* find_next(Function*& cached, const char* name) {
   return found;
 }
 
-// Whoever is in an image is of the executable, too; libc takes that for nobody's, and nobody for the executable.
+// Whoever is in an image of the executable is of it, too; libc takes that for nobody's, and nobody for the executable. Of a
+// library those functions stay that load others (post-link's asks-caller).
 bool is_ours(const void* caller) {
   const auto address = reinterpret_cast<uint64_t>(caller);
   const stab::Control& control = stab::control();
@@ -55,7 +56,7 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* fi
     mode &= ~RTLD_DEEPBIND;
     stab::degrade(stab::control(), stab::Degradation::kDeepBinding);
   }
-  if (stab::control().ring_address == 0 || (needs_caller(file) && !is_ours(__builtin_return_address(0)))) return next(file, mode);
+  if (!stab::has_images() || (needs_caller(file) && !is_ours(__builtin_return_address(0)))) return next(file, mode);
   stab::code::before_load(next, mode);
   void* const handle = next(file, mode);
   if (handle != nullptr) stab::code::after_load(mode);
@@ -65,7 +66,7 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* fi
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlmopen(Lmid_t space, const char* file, int mode) {
   LoadApart* const next = find_next(next_open_apart, "dlmopen");
   const bool is_asked_for_it = needs_caller(file) && !is_ours(__builtin_return_address(0));
-  if (space == LM_ID_BASE || stab::control().ring_address == 0 || is_asked_for_it) return next(space, file, mode);
+  if (space == LM_ID_BASE || !stab::has_images() || is_asked_for_it) return next(space, file, mode);
   void* const handle = next(space, file, mode);
   if (handle != nullptr) stab::code::after_load_apart(handle);
   return handle;

@@ -72,7 +72,8 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
       .number("ticks_held", code.ticks_held)
       .number("ticks_unentered", code.ticks_unentered)
       .number("stayers", code.stayers)
-      .number("libraries_stay", code.libraries_stay);
+      .number("libraries_moved", peek(code.libraries_moved))
+      .number("libraries_stay", peek(code.libraries_stay));
   if (control.ring_address != 0) {
     (object.key("text_hash") << "\"0x").hex(use.text_hash) << "\"";
     object.number("text_address", control.text_address)

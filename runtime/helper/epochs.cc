@@ -1,4 +1,4 @@
-// One epoch: build an image off to the side, publish it by pointing every canonical entry to it, then retire the
+// One epoch: build an image of each module off to the side, publish it by pointing every canonical entry to it, then retire the
 // one before, so that frames still running in it call into the new one. At every moment in between each entry
 // leads to one complete image or the other. Pads are drawn anew along with it.
 #include <string.h>
@@ -24,15 +24,17 @@ void count_if_executed(Session& session, int slot) {
 
 // Adds a slot and its memory. -1: the ring is at its limit, or there is no memory.
 int grow(Session& session) {
-  if (!session.images.ring.may_grow()) return -1;
-  const uint64_t bytes = session.images.ring_offset + (session.images.ring.made() + uint64_t{1}) * session.images.slot_bytes;
-  if (sys::truncate(session.images.memory_fd, bytes) != 0) {
-    session.images.ring.set_limit(session.images.ring.made());
+  Images& images = session.images;
+  if (!images.ring.may_grow()) return -1;
+  const Module& program = images.program;
+  const uint64_t bytes = images.ring_offset + (images.ring.made() + uint64_t{1}) * program.slot_bytes;
+  if (program.moves && sys::truncate(images.memory_fd, bytes) != 0) {
+    images.ring.set_limit(images.ring.made());
     return -1;
   }
-  session.control->code.slots_made = session.images.ring.made() + 1;
-  const int slot = session.images.ring.grow();
-  populate(session.images.slot_memory(slot), session.images.used_bytes);
+  session.control->code.slots_made = images.ring.made() + 1;
+  const int slot = images.ring.grow();
+  for_each_moving(images, [slot](Module& module) { populate(module.slot_memory(slot), module.used_bytes); });
   return slot;
 }
 
@@ -41,13 +43,50 @@ int choose_slot(Session& session) {
   return slot >= 0 ? slot : grow(session);
 }
 
-// Puts a new image in place of the newest. False: there is no free slot, the present layout stays.
-bool replace_image(Session& session) {
+// Of the image that is being made.
+uint32_t number_of_next(const Session& session) {
+  return session.images.program.scratch.match.count > 0 ? session.layouts.passed : session.layouts.images_built;
+}
+
+// What libraries' images are drawn by: the library's name, and a number as the executable's has.
+LayoutRng rng_of(const Session& session, const Module& module, uint32_t number) {
+  const uint64_t seed = session.hello.settings.seed;
+  return module.name == 0 ? LayoutRng(seed, kRngCode, number) : LayoutRng(seed, kRngLibrary, module.name + number);
+}
+
+void build_image(Session& session, Module& module, int slot, uint32_t number) {
+  code::ImagePlace& place = module.place;
+  place.slot = module.slot_address(slot);
+  place.executed = module.executed_address + static_cast<uint64_t>(slot);
+  LayoutRng rng = rng_of(session, module, number);
+  // A library may have come at any time, so its images don't depend on those before them.
+  if (module.name != 0) code::order_as_in_file(module.code, module.scratch);
+  code::draw_levels(session.hello.settings.seed, number, module.scratch);
+  module.image_bytes = static_cast<uint32_t>(code::build_image(module.code, module.original, place, session.hello.settings.code,
+                                                               rng, module.scratch, module.slot_memory(slot)));
+}
+
+// From now on whoever calls a function of the module comes to this image.
+void publish_image(Session& session, Module& module) {
+  code::publish(module.code, module.scratch, module.place, module.original, module.text);
+  lead_stayers(module, 0);
+  if (module.name != 0) return;
+  const uint32_t slot = static_cast<uint32_t>((module.place.slot - module.ring_address) / module.slot_bytes);
+  session.looks.loops.arrive(module.code, slot, module.place, module.scratch, module.slot_memory(static_cast<int>(slot)),
+                             module.image_bytes);
+  lead_loops(session);
+}
+
+void name_for_perf(Session& session, Module& module, int slot) {
+  if (!session.images.perf_map.add(module, slot)) degrade(*session.control, Degradation::kNoPerfMap);
+}
+
+// Puts new images in place of the newest. False: there is no free slot, the present layout stays.
+bool replace_images(Session& session) {
   Images& images = session.images;
   const int slot = choose_slot(session);
   if (slot < 0) return false;
-  Control& control = *session.control;
-  CodeDose& dose = control.code;
+  CodeDose& dose = session.control->code;
   const int old = images.ring.newest();
   // A slot that nobody can come back to is not entered any more: its flag is final.
   count_if_executed(session, slot);
@@ -56,31 +95,20 @@ bool replace_image(Session& session) {
   session.looks.loops.forget(static_cast<uint32_t>(slot));
 
   const uint64_t started_ns = sys::monotonic_ns();
-  code::ImagePlace& place = images.place;
-  place.slot = images.slot_address(slot);
-  place.executed = session.hello.control_address + offsetof(Control, executed) + static_cast<uint64_t>(slot);
-  const uint32_t number = images.scratch.match.count > 0 ? session.layouts.passed : session.layouts.images_built;
-  LayoutRng rng(session.hello.settings.seed, kRngCode, number);
-  code::draw_levels(session.hello.settings.seed, number, images.scratch);
-  images.image_bytes = static_cast<uint32_t>(code::build_image(
-      images.code, images.original, place, session.hello.settings.code, rng, images.scratch, images.slot_memory(slot)));
-  dose.image_bytes = images.image_bytes;
+  const uint32_t number = number_of_next(session);
+  for_each_moving(images, [&](Module& module) { build_image(session, module, slot, number); });
+  dose.image_bytes = images.program.image_bytes;
   const uint64_t built_ns = sys::monotonic_ns();
-  code::publish(images.code, images.scratch, place, images.original, images.text_memory());
-  lead_stayers(session, 0);
-  session.looks.loops.arrive(images.code, static_cast<uint32_t>(slot), place, images.scratch, images.slot_memory(slot),
-                             images.image_bytes);
-  lead_loops(session);
+  for_each_moving(images, [&](Module& module) { publish_image(session, module); });
   const uint64_t published_ns = sys::monotonic_ns();
   images.ring.publish(slot);
   session.layouts.image_in[slot] = session.layouts.image = number;
-  if (old >= 0) code::retire(images.slot_memory(old));
+  if (old >= 0) for_each_moving(images, [old](Module& module) { code::retire(module.slot_memory(old)); });
   dose.layouts_built = ++session.layouts.images_built;
   dose.build_ns += built_ns - started_ns;
   dose.publish_ns += published_ns - built_ns;
   dose.retire_ns += sys::monotonic_ns() - published_ns;
-  if (!images.perf_map.add(images.code, images.scratch, images.slot_memory(slot), place.slot))
-    degrade(control, Degradation::kNoPerfMap);
+  for_each_moving(images, [&](Module& module) { name_for_perf(session, module, slot); });
   return true;
 }
 
@@ -111,9 +139,21 @@ bool may_reuse(const Session& session) {
   return session.hello.settings.epoch_ns != 0 && !session.hello.settings.simulated && !session.images.at_home;
 }
 
-bool code_has_epochs(const Session& session) {
+bool any_moves(Images& images) {
+  bool any = false;
+  for_each_moving(images, [&any](Module&) { any = true; });
+  return any;
+}
+
+bool code_has_epochs(Session& session) {
+  return any_moves(session.images) && !session.images.at_home && abi::has_layouts(session.hello.settings.code);
+}
+
+// Now, or when a library comes.
+bool code_may_have_epochs(const Session& session) {
   const Images& images = session.images;
-  return images.moves && !images.text_replaced && !images.at_home && abi::has_layouts(session.hello.settings.code);
+  const bool may_move = (images.program.moves && !images.program.text_replaced) || images.libraries.memory_fd >= 0;
+  return may_move && !images.at_home && abi::has_layouts(session.hello.settings.code);
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -145,7 +185,7 @@ bool seeks_slot(const Session& session) {
 // of a millisecond for a few threads and more for many.
 bool seeks_stayers(const Session& session) {
   constexpr uint64_t kBetweenLooksNs = 40'000'000;
-  if (!session.images.moves || (session.images.code.header->flags & abi::kCodeSwitchesStacks) != 0) return false;
+  if (!session.images.moves || session.images.switches_stacks) return false;
   return sys::monotonic_ns() - session.looks.looked_ns >= kBetweenLooksNs && is_within_share(session);
 }
 
@@ -153,46 +193,61 @@ bool seeks_stayers(const Session& session) {
 
 bool has_epochs(const Session& session) {
   if (session.hello.settings.epoch_ns == 0) return false;
-  return code_has_epochs(session) || session.pads != nullptr || heap_has_epochs(session);
+  return code_may_have_epochs(session) || session.pads != nullptr || heap_has_epochs(session);
+}
+
+bool begin_module(Session& session, Module& module) {
+  Images& images = session.images;
+  const int newest = images.ring.newest();
+  if (newest < 0) {
+    images.moves = replace_images(session);
+    return images.moves;
+  }
+  build_image(session, module, newest, session.layouts.image);
+  publish_image(session, module);
+  name_for_perf(session, module, newest);
+  return true;
 }
 
 bool build_first(Session& session) {
   refill_pads(session);
-  if (session.images.moves) {
-    session.images.moves = replace_image(session);
-    if (!session.images.moves) degrade(*session.control, Degradation::kNoMemfd);
+  Images& images = session.images;
+  if (images.program.moves) {
+    images.program.moves = begin_module(session, images.program);
+    if (!images.program.moves) degrade(*session.control, Degradation::kNoMemfd);
   }
-  if (session.images.moves) session.control->code.functions_moved = session.images.scratch.order_count;
+  if (images.program.moves) session.control->code.functions_moved = images.program.scratch.order_count;
   bump_epoch(session);
   if (session.task.tells_epochs) {
-    const bool counts = session.followed.is_there && session.images.moves;
+    const bool counts = session.followed.is_there && images.program.moves;
     const code::LayoutScript* const script = counts ? &session.followed.script() : nullptr;
     session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0, script, session.control->entries);
   }
   if (session.task.tells_samples) {
     session.samples.promise();
-    if (session.images.moves && !session.samples.begin(session.family, session.images))
+    if (images.program.moves && !session.samples.begin(session.family, images))
       degrade(*session.control, Degradation::kNoFunctionSamples);
   }
   record_epoch(session, 0);
-  return session.images.moves;
+  return images.moves;
 }
 
 void advance(Session& session, bool ordered) {
   // Before a slot is used again.
   session.samples.take(session.family, session.images);
   uint8_t flags = ordered ? kEpochOrdered : 0;
-  if (code_has_epochs(session) && has_replaced_text(session)) {
-    session.images.text_replaced = true;
+  for_each_moving(session.images, [&session](Module& module) {
+    if (!code_has_epochs(session) || !has_replaced_text(session, module)) return;
+    module.text_replaced = true;
     degrade(*session.control, Degradation::kTextReplaced);
-    leave_replaced_text(session);
-  }
+    leave_replaced_text(session, module);
+  });
   if (code_has_epochs(session)) {
     CodeDose& dose = session.control->code;
     if (!ordered && !newest_was_entered(session)) {
       ++dose.ticks_unentered;
       flags |= kEpochUnentered;
-    } else if (!replace_image(session)) {
+    } else if (!replace_images(session)) {
       degrade(*session.control, Degradation::kRingFull);
       ++dose.ticks_held;
       flags |= kEpochHeld;
@@ -211,9 +266,11 @@ void advance(Session& session, bool ordered) {
 
 void go_home(Session& session) {
   Images& images = session.images;
-  if (!images.moves || images.text_replaced || images.at_home) return;
-  code::restore(images.code, images.scratch, images.original, images.text_memory());
-  code::retire(images.slot_memory(images.ring.newest()));
+  if (!images.moves || images.at_home) return;
+  for_each_moving(images, [&images](Module& module) {
+    code::restore(module.code, module.scratch, module.original, module.text);
+    code::retire(module.slot_memory(images.ring.newest()));
+  });
   images.at_home = true;
 }
 

@@ -53,7 +53,7 @@ bool read_hello(const void* bytes, size_t size, bool launched, Hello& out) {
   if (launched) out.settings.long_loops = false;
   if (!are_possible(out.settings, launched)) return false;
   if (out.handed >> static_cast<uint32_t>(Handed::kCount) != 0 || out.pid <= 0 || out.nonce == 0) return false;
-  if (out.text_relocations > 1 || out.unwinder >= static_cast<uint32_t>(Unwinder::kCount)) return false;
+  if (out.text_relocations > 1 || out.may_load > 1 || out.unwinder >= static_cast<uint32_t>(Unwinder::kCount)) return false;
   out.degradations &= (uint64_t{1} << static_cast<unsigned>(Degradation::kCount)) - 1;
   return out.bias % kPage == 0 && is_page(out.control_address) && out.control_address != 0 && pads_fit(out);
 }
@@ -88,6 +88,7 @@ bool make_plan(const Hello& hello, const Wanted& wanted, Plan& plan, uint64_t& s
 bool is_possible(const Mapped& mapped, const Plan& plan) {
   if (mapped.magic != kProtocolMagic || mapped.control != 1) return false;
   if (mapped.text > 1 || mapped.pads > 1 || mapped.board > (plan.board_bytes > 0 ? 1 : 0)) return false;
+  if (mapped.libraries > (plan.library_bytes > 0 ? 1 : 0)) return false;
   if (mapped.pads == 1 && plan.pads_bytes == 0) return false;
   if (mapped.text == 0) return true;
   return plan.text_bytes > 0 && mapped.slots >= 2 && mapped.slots <= plan.slot_limit && is_page(mapped.ring_address) &&

@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x35524550'4c454853u;  // "SHELPER5"
+inline constexpr uint64_t kProtocolMagic = 0x36524550'4c454853u;  // "SHELPER6"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -75,6 +75,8 @@ struct Hello {
   uint64_t control_address = 0;
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message
+  uint32_t may_load = 0;          // 1: shared libraries may come
+  uint32_t reserved = 0;
 };
 
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.
@@ -82,6 +84,7 @@ enum class Made : uint32_t {
   kControl,  // the control block
   kBoard,    // of progress points; only where the plan has its bytes
   kImages,   // text, pads and images; only where the plan has any
+  kLibraries,  // the libraries' memory; only where the plan has its bytes
   kCount
 };
 
@@ -96,6 +99,7 @@ struct Plan {
   uint64_t slot_bytes = 0;
   uint64_t slot_limit = 0;
   uint64_t board_bytes = 0;   // 0: there is no board
+  uint64_t library_bytes = 0; // how large the libraries' memory may grow; 0: there is none
   // code::ScriptFault: why the layout script can't be obeyed; the program then says so and ends. Its line from 1, 0: none.
   uint32_t script_fault = 0;
   uint32_t script_line = 0;
@@ -108,7 +112,7 @@ struct Mapped {
   uint32_t control = 0;
   uint32_t slots = 0;    // how many slots the ring has room for
   uint32_t board = 0;
-  uint32_t reserved = 0;
+  uint32_t libraries = 0;
   uint64_t ring_address = 0;
   uint64_t degradations = 0;
 };

@@ -1,40 +1,38 @@
-// Images: the memory that code moves in, shared with the program, and what is needed to build an image there.
+// Images: the memory that code moves in, shared with the program, and what is needed to build images there.
 #pragma once
 
 #include <stdint.h>
 
-#include "runtime/code/image.h"
-#include "runtime/code/ring.h"
+#include "runtime/helper/libraries.h"
+#include "runtime/helper/module.h"
 #include "runtime/helper/perf_map.h"
 
 namespace stab::helper {
 
-// One memfd: the text as the program maps it over its own, pads, and the ring of slots. invariant: where `moves` holds, an image
-// is published, and everything here is set
+// One memfd: the executable's text as the program maps it over its own, pads, and the ring of slots. Libraries have another.
+// invariant: where `moves` holds, images of at least one module are published in the newest slot
 struct Images {
   bool moves = false;
-  bool text_replaced = false;         // by the program: no further image would be entered
-  bool at_home = false;               // its calls run originals again, as the program asked: there is no further image
+  bool at_home = false;           // calls run originals again, as the program asked: there is no further image
+  bool switches_stacks = false;   // a module does: suspended stacks may hold return addresses, so no slot is used again
   int memory_fd = -1;
-  uint8_t* shared = nullptr;          // our writable view of it
-  uint64_t text_offset = 0;
-  uint64_t text_bytes = 0;            // whole pages
+  uint8_t* shared = nullptr;      // our writable view of it
   uint64_t ring_offset = 0;
-  uint64_t ring_address = 0;          // in the program
-  uint64_t slot_bytes = 0;            // from one slot to the next
-  uint64_t used_bytes = 0;            // of a slot, at most
-  uint32_t image_bytes = 0;           // of the newest image
 
-  code::Metadata code;
-  const uint8_t* original = nullptr;  // a copy of the text's bytes in the file; whole pages
-  code::ImagePlace place;             // slot and executed are set for each image
-  code::ImageScratch scratch;
   code::Ring ring;
   PerfMap perf_map;
-
-  uint8_t* slot_memory(int slot) { return shared + ring_offset + static_cast<uint64_t>(slot) * slot_bytes; }
-  uint64_t slot_address(int slot) const { return ring_address + static_cast<uint64_t>(slot) * slot_bytes; }
-  uint8_t* text_memory() { return shared + text_offset; }
+  Module program;
+  ModuleMemory program_memory;
+  Libraries libraries;
 };
+
+// Calls `each` with every module that has new images.
+template <typename Each>
+void for_each_moving(Images& images, Each each) {
+  const auto moves = [](const Module& module) { return module.moves && !module.text_replaced; };
+  if (moves(images.program)) each(images.program);
+  for (uint32_t i = 0; i < images.libraries.count; ++i)
+    if (moves(images.libraries.all[i].module)) each(images.libraries.all[i].module);
+}
 
 }  // namespace stab::helper

@@ -5,14 +5,12 @@
 
 #include "runtime/code/long_loops.h"
 #include "runtime/code/ring.h"
-#include "runtime/code/stayers.h"
 #include "runtime/helper/sampler.h"
 
 namespace stab::helper {
 
 struct Looks {
-  code::Stayers stayers;
-  bool leads_loops = false;  // of what stays, too, not its calls alone
+  bool leads_loops = false;  // of what stays in images of the executable, too, not its calls alone
   code::LongLoops loops;
   code::SeenCode seen;
   uint64_t looked_ns = 0;     // when the last one began

@@ -9,7 +9,10 @@
 namespace stab::helper {
 namespace {
 
-void begin(Orders& orders) { __atomic_store_n(&orders.advancing, kAdvancing, __ATOMIC_SEQ_CST); }
+void begin(Session& session) {
+  __atomic_store_n(&session.control->orders.advancing, kAdvancing, __ATOMIC_SEQ_CST);
+  let_libraries_go(session);
+}
 
 void end(Orders& orders) {
   if (__atomic_exchange_n(&orders.advancing, kIdle, __ATOMIC_SEQ_CST) == kAdvancingAwaited)
@@ -55,7 +58,7 @@ void refill_modules(Session& session, LayoutRng& rng) {
 
 void advance_unless_paused(Session& session) {
   Orders& orders = session.control->orders;
-  begin(orders);
+  begin(session);
   if (__atomic_load_n(&orders.paused, __ATOMIC_SEQ_CST) == 0) advance(session);
   end(orders);
 }
@@ -67,8 +70,9 @@ bool obey_orders(Session& session) {
   const uint32_t modules = __atomic_load_n(&orders.modules_wanted, __ATOMIC_SEQ_CST);
   const bool new_modules = modules != orders.modules_given;
   const bool home = __atomic_load_n(&orders.home_wanted, __ATOMIC_SEQ_CST) != 0 && orders.home_given == 0;
-  begin(orders);
+  begin(session);
   if (home) go_home(session);
+  serve_library(session);
   if (new_layout) {
     if (session.hello.settings.epoch_ns == 0) ++session.use.ticks;
     ++session.layouts.passed;

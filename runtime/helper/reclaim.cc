@@ -238,77 +238,87 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   return false;
 }
 
-// For whoever asked which functions stay in old images.
+// For whoever asked which functions of the executable stay in old images.
 void note_stay(Session& session, uint32_t slot, uint32_t at) {
+  Module& program = session.images.program;
   code::ImageEntry entry;
-  if (!session.samples.is_on() || !code::find_original(session.images.slot_memory(static_cast<int>(slot)), at, entry)) return;
-  session.samples.saw_stay(code::function_at(session.images.code, entry.start), session.layouts.image_in[slot],
-                           session.layouts.epochs);
+  if (!session.samples.is_on() || !code::find_original(program.slot_memory(static_cast<int>(slot)), at, entry)) return;
+  session.samples.saw_stay(code::function_at(program.code, entry.start), session.layouts.image_in[slot], session.layouts.epochs);
 }
 
-// The function of a copy in a retired image is led from now on, wherever a copy of it stays.
+// The executable's function of a copy in a retired image is led from now on, wherever a copy of it stays.
 void follow_loops(Session& session, uint32_t slot, uint32_t at) {
-  Images& images = session.images;
+  Module& program = session.images.program;
   code::LongLoops& loops = session.looks.loops;
   code::ImageEntry entry;
-  if (!session.looks.leads_loops || !code::find_original(images.slot_memory(static_cast<int>(slot)), at, entry)) return;
-  const uint32_t function = code::function_at(images.code, entry.start);
-  if (function == images.code.header->function_count) return;
-  const code::LongLoops::Following following = loops.follow(images.code, function);
+  if (!session.looks.leads_loops || !code::find_original(program.slot_memory(static_cast<int>(slot)), at, entry)) return;
+  const uint32_t function = code::function_at(program.code, entry.start);
+  if (function == program.code.header->function_count) return;
+  const code::LongLoops::Following following = loops.follow(program.code, function);
   if (following == code::LongLoops::Following::kBegun || following == code::LongLoops::Following::kKnown)
     loops.note_body(function, slot, entry.body);
 }
 
-// Enters the copies in retired images that looks have found, and leads their calls on.
-void enter_stayers(Session& session) {
-  Images& images = session.images;
-  Looks& looks = session.looks;
-  const uint32_t known = looks.stayers.size(), followed = looks.loops.size();
+// Enters the copies in retired images of the module that looks have found.
+void enter_stayers_of(Session& session, Module& module) {
+  const uint64_t ring_bytes = session.images.ring.made() * module.slot_bytes;
   for (uint32_t place = 0; place < code::SeenCode::kPlaces; ++place) {
-    const uint64_t address = looks.seen[place];
-    if (address == 0) continue;
-    const uint64_t at = address - looks.looker.ring.address;
-    const uint32_t slot = static_cast<uint32_t>(at / images.slot_bytes);
-    if ((images.ring.retired() >> slot & 1) == 0) continue;
-    note_stay(session, slot, static_cast<uint32_t>(at % images.slot_bytes));
-    follow_loops(session, slot, static_cast<uint32_t>(at % images.slot_bytes));
-    if (looks.stayers.add(images.code, slot, images.slot_memory(static_cast<int>(slot)),
-                          static_cast<uint32_t>(at % images.slot_bytes)))
+    const uint64_t into_ring = session.looks.seen[place] - module.ring_address;
+    if (into_ring >= ring_bytes) continue;
+    const uint32_t slot = static_cast<uint32_t>(into_ring / module.slot_bytes);
+    const uint32_t at = static_cast<uint32_t>(into_ring % module.slot_bytes);
+    if ((session.images.ring.retired() >> slot & 1) == 0) continue;
+    if (module.name == 0) {
+      note_stay(session, slot, at);
+      follow_loops(session, slot, at);
+    }
+    if (module.stayers.add(module.code, slot, module.slot_memory(static_cast<int>(slot)), at))
       ++session.control->code.stayers;
   }
-  lead_stayers(session, known);
-  if (!looks.leads_loops) return;
+}
+
+// And leads their calls on.
+void enter_stayers(Session& session) {
+  Looks& looks = session.looks;
+  const uint32_t followed = looks.loops.size();
+  for_each_moving(session.images, [&session](Module& module) {
+    const uint32_t known = module.stayers.size();
+    enter_stayers_of(session, module);
+    lead_stayers(module, known);
+  });
+  Module& program = session.images.program;
+  if (!looks.leads_loops || !program.moves) return;
   // Nobody is led to the landings of those that are new before they are written.
-  const int newest = images.ring.newest();
-  looks.loops.arrive(images.code, static_cast<uint32_t>(newest), images.place, images.scratch, images.slot_memory(newest),
-                     images.image_bytes, followed);
+  const int newest = session.images.ring.newest();
+  looks.loops.arrive(program.code, static_cast<uint32_t>(newest), program.place, program.scratch, program.slot_memory(newest),
+                     program.image_bytes, followed);
   lead_loops(session);
 }
 
 }  // namespace
 
 void lead_loops(Session& session) {
-  Images& images = session.images;
+  Module& program = session.images.program;
+  const code::Ring& ring = session.images.ring;
   const code::LongLoops& loops = session.looks.loops;
   if (loops.size() == 0) return;
-  const uint32_t newest = static_cast<uint32_t>((images.place.slot - images.ring_address) / images.slot_bytes);
-  const uint64_t landings = images.place.slot + code::landings_at(images.image_bytes);
+  const uint32_t newest = static_cast<uint32_t>((program.place.slot - program.ring_address) / program.slot_bytes);
+  const uint64_t landings = program.place.slot + code::landings_at(program.image_bytes);
   // Of slots that are free nobody has to be led: everybody was seen out of them.
-  const code::SlotSet held = images.ring.retired() | code::SlotSet{1} << images.ring.newest();
-  for (uint32_t slot = 0; slot < images.ring.made(); ++slot) {
+  const code::SlotSet held = ring.retired() | code::SlotSet{1} << ring.newest();
+  for (uint32_t slot = 0; slot < ring.made(); ++slot) {
     const int at = static_cast<int>(slot);
     if (slot == newest || (held >> slot & 1) == 0) continue;
-    loops.lead(images.code, slot, images.slot_address(at), landings, images.slot_memory(at));
+    loops.lead(program.code, slot, program.slot_address(at), landings, program.slot_memory(at));
   }
 }
 
-void lead_stayers(Session& session, uint32_t first) {
-  Images& images = session.images;
-  for (uint32_t i = first; i < session.looks.stayers.size(); ++i) {
-    const code::Stayer& stayer = session.looks.stayers[i];
+void lead_stayers(Module& module, uint32_t first) {
+  for (uint32_t i = first; i < module.stayers.size(); ++i) {
+    const code::Stayer& stayer = module.stayers[i];
     const int slot = static_cast<int>(stayer.slot);
-    code::lead_calls(images.code, stayer, images.slot_address(slot), images.place, images.scratch, images.original,
-                     images.slot_memory(slot));
+    code::lead_calls(module.code, stayer, module.slot_address(slot), module.place, module.scratch, module.original,
+                     module.slot_memory(slot));
   }
 }
 
@@ -329,7 +339,7 @@ void forget_gone_kin(Session& session) {
 void reclaim(Session& session) {
   Control& control = *session.control;
   if (session.images.ring.retired() == 0) return;
-  if ((session.images.code.header->flags & abi::kCodeSwitchesStacks) != 0) {
+  if (session.images.switches_stacks) {
     degrade(control, Degradation::kSwitchesStacks);
     return;
   }
@@ -356,7 +366,7 @@ void reclaim(Session& session) {
   if (complete && no_child_is_missing(session, kin_before)) {
     const code::SlotSet left = session.looks.threads.out_of_all() & session.images.ring.retired();
     session.images.ring.release(left);
-    session.looks.stayers.forget(left);
+    for_each_moving(session.images, [left](Module& module) { module.stayers.forget(left); });
   }
   enter_stayers(session);
   session.looks.look_took_ns = sys::monotonic_ns() - started_ns;

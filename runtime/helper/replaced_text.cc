@@ -18,16 +18,17 @@ bool leads_into_ring(const Session& session, const uint8_t* entry, uint64_t addr
   int32_t distance = 0;
   memcpy(&distance, entry + 1, sizeof distance);
   const uint64_t target = address + kJumpBytes + static_cast<uint64_t>(int64_t{distance});
-  return entry[0] == kJump && target - session.looks.looker.ring.address < session.looks.looker.ring.bytes;
+  return entry[0] == kJump && session.looks.looker.rings.slot_of(target) != 0;
 }
 
 }  // namespace
 
-bool has_replaced_text(const Session& session) {
+bool has_replaced_text(const Session& session, const Module& module) {
+  const int memory = module.name == 0 ? session.images.memory_fd : session.images.libraries.memory_fd;
   struct stat ours;
-  if (sys::call(SYS_fstat, session.images.memory_fd, sys::word(&ours)) != 0) return false;
-  const uint64_t end = session.images.place.text + session.images.text_bytes;
-  for (uint64_t at = session.images.place.text; at < end;) {
+  if (sys::call(SYS_fstat, memory, sys::word(&ours)) != 0) return false;
+  const uint64_t end = module.place.text + module.text_bytes;
+  for (uint64_t at = module.place.text; at < end;) {
     Mapping mapping;
     if (!find_mapping(session.family.program, at, session.looks.looker.buffer, mapping)) return false;  // it has just ended
     if (mapping.file != ours.st_ino) return true;
@@ -36,18 +37,18 @@ bool has_replaced_text(const Session& session) {
   return false;
 }
 
-void leave_replaced_text(Session& session) {
-  const code::Metadata& code = session.images.code;
+void leave_replaced_text(Session& session, const Module& module) {
+  const code::Metadata& code = module.code;
   const int memory = session.family.program.memory;
   for (uint32_t i = 0; i < code.header->function_count; ++i) {
     const abi::CodeFunction& f = code.functions[i];
     if (f.immovable != abi::Immovable::kNo) continue;
     const uint32_t start = f.start & ~7u;
-    const uint64_t address = session.images.place.text + start;
+    const uint64_t address = module.place.text + start;
     uint8_t word[8];
     if (sys::pread_full(memory, word, sizeof word, address) != sizeof word) continue;
     if (!leads_into_ring(session, word + f.start % 8, address + f.start % 8)) continue;
-    memcpy(word + f.start % 8, session.images.original + f.start, kJumpBytes);
+    memcpy(word + f.start % 8, module.original + f.start, kJumpBytes);
     sys::pwrite(memory, word, sizeof word, address);
   }
 }

@@ -6,11 +6,11 @@
 
 namespace stab::helper {
 
-// Whether the program has something else in place of the text that it shares with us, or in place of a part.
-bool has_replaced_text(const Session& session);
+// Whether the program has something else in place of the module's text that it shares with us, or in place of a part.
+bool has_replaced_text(const Session& session, const Module& module);
 
 // Gives the entries of what is there now their original bytes, where they lead to an image. No image is entered any more but
-// from images, so layouts have ended.
-void leave_replaced_text(Session& session);
+// from images, so this module's layouts have ended.
+void leave_replaced_text(Session& session, const Module& module);
 
 }  // namespace stab::helper

@@ -81,7 +81,7 @@ bool SampledFunctions::open_ring(int pid, int cpu, bool exclude_kernel) {
 
 bool SampledFunctions::begin(const Family& family, const Images& images) {
   if (!family.numbered) return false;
-  counts_ = allocate<Counts>(images.code.header->function_count);
+  counts_ = allocate<Counts>(images.program.code.header->function_count);
   stayed_ = allocate<StayedFunction>(kMostStayed);
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -110,27 +110,37 @@ void SampledFunctions::end() {
   }
 }
 
-void SampledFunctions::count(uint64_t pc, Images& images) {
-  const uint64_t into_ring = pc - images.ring_address;
-  uint32_t function = images.code.header->function_count;
-  bool is_newest = false, is_original = false;
-  if (into_ring < images.ring.made() * images.slot_bytes) {
-    const int slot = static_cast<int>(into_ring / images.slot_bytes);
+void SampledFunctions::count_in(Module& module, const code::Ring& ring, uint64_t pc, Counted& out) const {
+  const uint64_t into_ring = pc - module.ring_address;
+  const uint32_t all = module.code.header->function_count;
+  out.function = all;
+  if (into_ring < ring.made() * module.slot_bytes) {
+    const int slot = static_cast<int>(into_ring / module.slot_bytes);
     code::ImageEntry entry;
-    if (code::find_executed(images.slot_memory(slot), static_cast<uint32_t>(into_ring % images.slot_bytes), entry))
-      function = code::function_at(images.code, entry.start);
-    is_newest = slot == images.ring.newest();
-  } else if (pc - images.place.text < images.code.header->text_bytes) {
-    function = function_holding(images.code, pc - images.place.text);
-    is_original = true;
+    if (code::find_executed(module.slot_memory(slot), static_cast<uint32_t>(into_ring % module.slot_bytes), entry))
+      out.function = code::function_at(module.code, entry.start);
+    out.in = slot == ring.newest() ? Counted::kNewest : Counted::kOlder;
+  } else if (pc - module.place.text < module.code.header->text_bytes) {
+    out.function = function_holding(module.code, pc - module.place.text);
+    out.in = Counted::kOriginal;
   }
-  if (function == images.code.header->function_count) {
+  out.found = out.function != all;
+}
+
+void SampledFunctions::count(uint64_t pc, Images& images) {
+  Counted counted;
+  count_in(images.program, images.ring, pc, counted);
+  if (counted.found) {
+    Counts& counts = counts_[counted.function];
+    ++(counted.in == Counted::kOriginal ? counts.original : counted.in == Counted::kNewest ? counts.newest : counts.older);
+  }
+  // Functions of libraries have no counts of their own.
+  for (uint32_t i = 0; i < images.libraries.count && !counted.found; ++i)
+    if (images.libraries.all[i].module.moves) count_in(images.libraries.all[i].module, images.ring, pc, counted);
+  if (!counted.found)
     ++elsewhere_;
-    return;
-  }
-  Counts& counts = counts_[function];
-  ++(is_original ? counts.original : is_newest ? counts.newest : counts.older);
-  ++(is_original ? original_ : is_newest ? newest_ : older_);
+  else
+    ++(counted.in == Counted::kOriginal ? original_ : counted.in == Counted::kNewest ? newest_ : older_);
 }
 
 void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& images) {

@@ -50,8 +50,17 @@ class SampledFunctions {
     uint32_t newest, older, original;
   };
 
+  // Where a sample lay.
+  struct Counted {
+    enum In : uint8_t { kNewest, kOlder, kOriginal };
+    bool found = false;
+    In in = kNewest;
+    uint32_t function = 0;
+  };
+
   bool open_ring(int pid, int cpu, bool exclude_kernel);
   void take_ring(Ring& ring, const Family& family, Images& images);
+  void count_in(Module& module, const code::Ring& ring, uint64_t pc, Counted& out) const;
   void count(uint64_t pc, Images& images);
 
   bool is_promised_ = false;

@@ -52,9 +52,9 @@ void fill_use(Session& session) {
   session.use.major_faults = static_cast<uint64_t>(usage.ru_majflt);
   session.use.launched = session.task.launched;
   session.use.loops = session.looks.leads_loops ? &session.looks.loops : nullptr;
-  const bool follows = session.followed.is_there && (session.images.moves || session.followed.matches());
+  const bool follows = session.followed.is_there && (session.images.program.moves || session.followed.matches());
   session.use.script = follows ? &session.followed.script() : nullptr;
-  session.use.matched = session.images.scratch.match.count > 0 ? session.images.scratch.order_count : 0;
+  session.use.matched = session.images.program.scratch.match.count > 0 ? session.images.program.scratch.order_count : 0;
   session.use.counts_cpu = session.clock.counts_cpu();
 }
 
@@ -69,7 +69,7 @@ void write_dose(Session& session, End end) {
   static char text[kReportBytes];
   static progress::Counts counts;
   session.samples.take(session.family, session.images);
-  const bool counts_entries = session.images.moves && session.followed.is_there;
+  const bool counts_entries = session.images.program.moves && session.followed.is_there;
   const bool counted = session.board != nullptr || counts_entries;
   if (session.board != nullptr) progress::read_board(*session.board, counts);
   if (counts_entries) add_entries(session.followed.script(), *session.control, counts);
@@ -81,7 +81,7 @@ void write_dose(Session& session, End end) {
   __atomic_store_n(&session.control->report_state, kReportWritten, __ATOMIC_RELEASE);
   sys::futex_wake(&session.control->report_state);
   session.layouts.log.write_to(session.task.report);
-  session.samples.write_to(session.task.report, session.images.code, session.use.text_hash);
+  session.samples.write_to(session.task.report, session.images.program.code, session.use.text_hash);
   session.samples.end();
   sys::close(session.task.report);
   session.task.report = -1;

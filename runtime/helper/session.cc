@@ -1,9 +1,6 @@
 // The handshake from the helper's side: receive the program's descriptors, read and check the metadata of its
 // executable, make and fill the shared memory, let the program map it. Whatever fails here leaves the program
 // running unmoved, with a degradation that says why.
-//
-// What is checked is a copy that nobody else can write or cut short: of the executable, too, which its owner may replace
-// as soon as the program execs something else.
 #include "runtime/helper/session.h"
 
 #include <linux/magic.h>
@@ -21,25 +18,12 @@
 namespace stab::helper {
 namespace {
 
-// Of text and of metadata, that are read at all: the largest browsers have half of it. A file may promise more than there
-// is, and what the helper reads of it is in no limit of the program's.
-constexpr uint64_t kMostFileBytes = 512u << 20;
-
 uint64_t round_up_page(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
 
 uint8_t* allocate(uint64_t bytes) {
   void* memory = sys::map(nullptr, round_up_page(bytes), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
   return sys::is_address(memory) ? static_cast<uint8_t*>(memory) : nullptr;
-}
-
-// The same for memory that is filled at once: its pages are made by one call, large ones where the kernel has them.
-uint8_t* allocate_to_fill(uint64_t bytes) {
-  uint8_t* const memory = allocate(bytes);
-  if (memory == nullptr) return nullptr;
-  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(round_up_page(bytes)), MADV_HUGEPAGE);
-  populate(memory, round_up_page(bytes));
-  return memory;
 }
 
 struct Received {
@@ -70,23 +54,6 @@ bool is_file(int fd) {
   return fd >= 0 && sys::call(SYS_fstat, fd, sys::word(&status)) == 0 && S_ISREG(status.st_mode);
 }
 
-bool read_file_at(void* context, void* to, size_t size, uint64_t offset) {
-  return sys::pread_full(*static_cast<int*>(context), to, size, offset) == static_cast<long>(size);
-}
-
-// Copies the metadata, as much as its header says, and checks the copy.
-code::MetadataFault read_section(int executable, code::FileSpan span, code::Metadata& out) {
-  abi::CodeHeader header;
-  if (span.bytes < sizeof header || !read_file_at(&executable, &header, sizeof header, span.offset))
-    return code::MetadataFault::kAbsent;
-  const uint64_t bytes = code::metadata_bytes(header);
-  if (bytes == 0) return code::MetadataFault::kAbsent;
-  if (bytes > span.bytes || bytes > kMostFileBytes) return code::MetadataFault::kMalformed;
-  uint8_t* copy = allocate_to_fill(bytes);
-  if (copy == nullptr || !read_file_at(&executable, copy, bytes, span.offset)) return code::MetadataFault::kMalformed;
-  return code::read_metadata(copy, bytes, out);
-}
-
 const code::LayoutScript* script_of(const Session& session) {
   return session.followed.is_there ? &session.followed.script() : nullptr;
 }
@@ -111,37 +78,27 @@ bool read_script(Session& session, int handed) {
   return followed.is_there;
 }
 
-// Finds what describes frames of what moves; without it unwinders that read tables themselves end at a copy.
-code::MovedFrames read_frames(const code::Metadata& code, int executable) {
-  code::FrameTable table;
-  if (!code::find_frame_table(read_file_at, &executable, table)) return {};
-  if (table.count > kMostFileBytes / sizeof(code::FrameRow)) return {};
-  const uint64_t bytes = table.count * sizeof(code::FrameRow);
-  auto* const rows = reinterpret_cast<code::FrameRow*>(allocate(bytes));
-  auto* const memory = reinterpret_cast<uint32_t*>(allocate(uint64_t{code.header->function_count} * 2 * sizeof(uint32_t)));
-  if (rows == nullptr || memory == nullptr || !read_file_at(&executable, rows, bytes, table.rows_offset)) return {};
-  return code::bind_frames(code, table, rows, memory);
-}
-
 bool bind_followed(Session& session) {
   if (!session.followed.is_there) return true;
-  const auto name_of = [](const void* names, uint32_t function) { return static_cast<const PerfMap*>(names)->name_of(function); };
-  session.followed.verdict =
-      code::bind_script(session.images.code, name_of, &session.images.perf_map, session.followed.file.script);
+  const auto name_of = [](const void* names, uint32_t function) {
+    return static_cast<const FunctionNames*>(names)->name_of(function);
+  };
+  const Module& program = session.images.program;
+  session.followed.verdict = code::bind_script(program.code, name_of, &program.names, session.followed.file.script);
   return session.followed.verdict.fault == code::ScriptFault::kNone;
 }
 
 // Of a program whose code stays, but whose pads are matched.
 void read_identities(Session& session, int executable) {
-  code::FileSpan span;
-  if (!session.followed.matches() || !is_file(executable) || !code::find_code_section(read_file_at, &executable, span)) return;
-  (void)read_section(executable, span, session.images.code);
+  if (!session.followed.matches()) return;
+  Images& images = session.images;
+  (void)read_module_metadata(executable, images.program_memory, images.program.code);
 }
 
 // Places functions by the match table, if the script names one. Where that can't be done, they are placed alone.
 void match_places(Session& session) {
   if (!session.followed.matches()) return;
-  Images& images = session.images;
+  Module& program = session.images.program;
   const code::MatchTable& match = session.followed.file.match;
   const abi::CodeMode mode = session.hello.settings.code;
   const bool draws_order = mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kShuffle;
@@ -149,18 +106,18 @@ void match_places(Session& session) {
     if (draws_order) degrade(*session.control, Degradation::kNotMatched);
     return;
   }
-  const uint64_t used_bytes = code::slot_bytes(match, images.scratch.frames.total);
+  const uint64_t used_bytes = code::slot_bytes(match, program.scratch.frames.total);
   void* const memory = used_bytes == 0 ? nullptr : allocate(code::match_scratch_bytes(match));
-  if (memory == nullptr || !code::follow_match(images.code, match, memory, images.scratch))
+  if (memory == nullptr || !code::follow_match(program.code, match, memory, program.scratch))
     return degrade(*session.control, Degradation::kMatchFailed);
-  images.used_bytes = used_bytes;
-  images.slot_bytes = (used_bytes + code::kMatchStride - 1) / code::kMatchStride * code::kMatchStride;
+  program.used_bytes = used_bytes;
+  program.slot_bytes = (used_bytes + code::kMatchStride - 1) / code::kMatchStride * code::kMatchStride;
 }
 
 // So that pads are drawn by their functions' identities, if the script wants that: by slot. pre: the code's metadata, if it can
 // be had, are read
 void match_pads(Session& session) {
-  const code::Metadata& code = session.images.code;
+  const code::Metadata& code = session.images.program.code;
   const uint32_t slots = session.hello.slot_count;
   if (!session.followed.matches() || slots == 0) return;
   if (code.identities == nullptr) return degrade(*session.control, Degradation::kNoIdentities);
@@ -177,7 +134,6 @@ bool read_executable(Session& session, int executable) {
     degrade(control, why);
     return false;
   };
-  if (!is_file(executable)) return refuse(Degradation::kNoMetadata);
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
   switch (static_cast<Unwinder>(session.hello.unwinder)) {
     case Unwinder::kFollows: break;
@@ -187,49 +143,30 @@ bool read_executable(Session& session, int executable) {
     case Unwinder::kOther:
     case Unwinder::kCount: return refuse(Degradation::kUnwinderOther);
   }
-  code::FileSpan span;
-  if (!code::find_code_section(read_file_at, &executable, span)) return refuse(Degradation::kNoMetadata);
-  const code::MetadataFault fault = read_section(executable, span, session.images.code);
-  if (fault != code::MetadataFault::kNone)
-    return refuse(fault == code::MetadataFault::kAbsent ? Degradation::kNoMetadata : Degradation::kMetadataMalformed);
+  Images& images = session.images;
+  Module& program = images.program;
+  if (const Degradation why = read_module(executable, images.program_memory, program); why != Degradation::kCount)
+    return refuse(why);
 
-  const abi::CodeHeader& header = *session.images.code.header;
-  uint64_t offset = 0;
-  if (!code::find_text(read_file_at, &executable, header.text_start, offset)) return refuse(Degradation::kTextDiffers);
-  session.images.text_bytes = round_up_page(header.text_bytes);
-  if (session.images.text_bytes > kMostFileBytes) return refuse(Degradation::kNoNearMemory);
-  // What the program executes now, the rest of the last page included, which is zero behind the file's end.
-  uint8_t* text = allocate_to_fill(session.images.text_bytes);
-  if (text == nullptr) return refuse(Degradation::kNoNearMemory);
-  const long got = sys::pread_full(executable, text, session.images.text_bytes, offset);
-  if (got < static_cast<long>(header.text_bytes)) return refuse(Degradation::kTextDiffers);
-  const uint64_t hashed_from = header.function_count == 0 ? header.text_bytes : session.images.code.functions[0].start;
-  if (abi::hash64(text + hashed_from, header.text_bytes - hashed_from) != header.text_hash)
-    return refuse(Degradation::kTextDiffers);
-  session.images.original = text;
-
+  const abi::CodeHeader& header = *program.code.header;
   if ((header.flags & abi::kCodeWalked) != 0) degrade(control, Degradation::kWalksCode);
+  images.switches_stacks = (header.flags & abi::kCodeSwitchesStacks) != 0;
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
   session.use.text_hash = header.text_hash;
   for (uint32_t i = 0; i < header.function_count; ++i) {
-    const uint32_t reason = static_cast<uint32_t>(session.images.code.functions[i].immovable);
+    const uint32_t reason = static_cast<uint32_t>(program.code.functions[i].immovable);
     if (reason != 0 && reason < sizeof dose.not_moved / sizeof dose.not_moved[0]) ++dose.not_moved[reason];
   }
   if (session.hello.settings.perf_map || (session.followed.is_there && code::needs_images(session.followed.script())))
-    (void)session.images.perf_map.read_names(executable, session.images.code);  // a map without names is one, too
+    (void)program.names.read(executable, program.code);  // a map without names is one, too
   if (!bind_followed(session)) return false;
-  const code::MovedFrames frames = read_frames(session.images.code, executable);
-  session.images.slot_bytes = code::slot_bytes(session.images.code, script_of(session), frames.total);
-  void* scratch = allocate(code::scratch_bytes(session.images.code) + 8);
-  if (session.images.slot_bytes == 0 && session.followed.is_there) return refuse_script(session, code::ScriptFault::kTooLarge);
-  if (session.images.slot_bytes == 0 || scratch == nullptr) return refuse(Degradation::kNoNearMemory);
-  session.images.used_bytes = session.images.slot_bytes;
-  session.images.scratch = code::bind_scratch(session.images.code, scratch);
-  session.images.scratch.frames = frames;
-  if (session.followed.is_there) code::follow_script(session.followed.script(), session.images.scratch);
+  if (!bind_module(script_of(session), images.program_memory, program)) {
+    if (program.slot_bytes == 0 && session.followed.is_there) return refuse_script(session, code::ScriptFault::kTooLarge);
+    return refuse(Degradation::kNoNearMemory);
+  }
   match_places(session);
-  return session.images.scratch.order_count > 0;
+  return program.scratch.order_count > 0;
 }
 
 void pin(int cpu) {
@@ -240,11 +177,12 @@ void pin(int cpu) {
   sys::call(SYS_sched_setaffinity, 0, sizeof set, sys::word(&set));
 }
 
-// Descriptors that travel with Plan; closed here once they are sent, but for the images', which grow.
+// Descriptors that travel with Plan.
 struct Sent {
   int control = -1;
   int board = -1;
-  int images = -1;
+  int images = -1;  // not closed: they grow
+  int libraries = -1;
 };
 
 // Neither can be mapped if it were to shrink under us, so it can't.
@@ -290,10 +228,11 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   Images& images = session.images;
   const Hello& hello = session.hello;
   Wanted wanted{code, pads};
+  Module& program = images.program;
   if (code) {
-    wanted.text_start = images.code.header->text_start;
-    wanted.text_bytes = images.text_bytes;
-    wanted.slot_bytes = images.slot_bytes;
+    wanted.text_start = program.code.header->text_start;
+    wanted.text_bytes = program.text_bytes;
+    wanted.slot_bytes = program.slot_bytes;
   }
   uint64_t slots_offset = 0;
   if (!make_plan(hello, wanted, plan, slots_offset)) return false;
@@ -301,7 +240,7 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   images.memory_fd = images_memfd();
   if (images.memory_fd < 0 || sys::truncate(images.memory_fd, fixed_bytes) != 0) return false;
   // Written rather than copied into the mapping: the kernel need not clear these pages first.
-  if (code && sys::write_full(images.memory_fd, images.original, plan.text_bytes) != 0) return false;
+  if (code && sys::write_full(images.memory_fd, program.original, plan.text_bytes) != 0) return false;
   void* memory = sys::map(nullptr, fixed_bytes + plan.slot_limit * plan.slot_bytes, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_NORESERVE, images.memory_fd);
   if (!sys::is_address(memory)) return false;
@@ -312,12 +251,21 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
 
   images.shared = static_cast<uint8_t*>(memory);
   images.ring_offset = fixed_bytes;
+  program.text = images.shared;
+  program.ring = images.shared + fixed_bytes;
   populate(images.shared, fixed_bytes);
   if (plan.pads_bytes > 0 && sys::pread_full(session.family.program.memory, images.shared + plan.pads_offset, plan.pads_bytes,
                                              hello.pads_address) != static_cast<long>(plan.pads_bytes))
     return false;
   if (pads) session.pads = reinterpret_cast<uint32_t*>(images.shared + slots_offset);
   return true;
+}
+
+// A script is about the executable: what it wants to stay stays, and of a library it knows nothing.
+bool moves_libraries(const Session& session) {
+  const Hello& hello = session.hello;
+  return hello.may_load != 0 && hello.settings.code != abi::CodeMode::kOff && hello.settings.code != abi::CodeMode::kDesign &&
+         static_cast<Unwinder>(hello.unwinder) == Unwinder::kFollows;
 }
 
 // False: the program is gone. Without a control block the plan is empty, and there is nothing more to say.
@@ -327,6 +275,7 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
   if (sent.control >= 0) made[count++] = sent.control;
   if (sent.control >= 0 && sent.board >= 0) made[count++] = sent.board;
   if (sent.control >= 0 && sent.images >= 0) made[count++] = sent.images;
+  if (sent.control >= 0 && sent.libraries >= 0) made[count++] = sent.libraries;
   const bool done = send_message(session.task.socket, &plan, sizeof plan, made, count);
   if (sent.control >= 0) sys::close(sent.control);
   if (sent.board >= 0) sys::close(sent.board);
@@ -334,19 +283,38 @@ bool send_plan(Session& session, const Plan& plan, Sent& sent) {
 }
 
 void prepare_looks(Session& session) {
-  const Images& images = session.images;
+  const Module& program = session.images.program;
   Looks& looks = session.looks;
-  looks.looker.ring = {images.ring_address, images.ring.limit() * images.slot_bytes, images.slot_bytes};
   looks.looker.main_base = &session.control->main_base;
   looks.looker.signal_return = session.hello.signal_return;
   looks.looker.readable = session.hello.control_address;
   looks.looker.seen = &looks.seen;
-  looks.leads_loops = session.task.leads_loops || session.hello.settings.long_loops;
-  if (looks.leads_loops && images.code.header->loop_words == 0) degrade(*session.control, Degradation::kNoLoops);
+  looks.leads_loops = program.moves && (session.task.leads_loops || session.hello.settings.long_loops);
+  if (looks.leads_loops && program.code.header->loop_words == 0) degrade(*session.control, Degradation::kNoLoops);
   looks.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(
       allocate(sizeof(code::ThreadLedger::Row) * code::ThreadLedger::kMaxThreads));
   looks.threads.bind(rows);
+}
+
+// The program has mapped its images.
+void place_program(Session& session, const Plan& plan, const Mapped& mapped) {
+  Images& images = session.images;
+  Module& program = images.program;
+  Control& control = *session.control;
+  program.moves = true;
+  program.ring_address = mapped.ring_address;
+  program.executed_address = session.hello.control_address + offsetof(Control, executed);
+  control.ring_address = mapped.ring_address;
+  control.ring_bytes = mapped.slots * program.slot_bytes;
+  control.slot_bytes = program.slot_bytes;
+  control.text_address = plan.text_address;
+  control.text_bytes = program.code.header->text_bytes;
+  images.ring.set_limit(mapped.slots);
+  program.place.text = plan.text_address;
+  program.place.bias = session.hello.bias;
+  program.place.entries = session.hello.control_address + offsetof(Control, entries);
+  session.looks.looker.rings.program = {mapped.ring_address, mapped.slots * program.slot_bytes, program.slot_bytes};
 }
 
 }  // namespace
@@ -427,6 +395,8 @@ bool shake_hands(Session& session) {
   }
   if (plan.ring_offset > 0) sent.images = session.images.memory_fd;
   plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
+  if (moves_libraries(session)) make_library_memory(session, plan);
+  sent.libraries = session.images.libraries.memory_fd;
   if (!send_plan(session, plan, sent)) return false;
 
   Mapped mapped;
@@ -442,20 +412,11 @@ bool shake_hands(Session& session) {
   control.report_state = session.task.report >= 0 ? kReportPending : kReportNobody;
   show_life(control.helper_life);
   if (mapped.board == 0) session.board = nullptr;
-  session.images.moves = mapped.text != 0;
-  if (!session.images.moves) return true;
-  session.images.ring_address = mapped.ring_address;
-  control.ring_address = mapped.ring_address;
-  control.ring_bytes = mapped.slots * session.images.slot_bytes;
-  control.slot_bytes = session.images.slot_bytes;
-  control.text_address = plan.text_address;
-  control.text_bytes = session.images.code.header->text_bytes;
-  session.images.ring.set_limit(mapped.slots);
+  if (mapped.text != 0) place_program(session, plan, mapped);
+  if (mapped.libraries == 0) session.images.libraries.memory_fd = -1;
+  if (!session.images.program.moves && session.images.libraries.memory_fd < 0) return true;
   if (hello.settings.perf_map && !(session.family.numbered && session.images.perf_map.open(hello.pid)))
     degrade(control, Degradation::kNoPerfMap);
-  session.images.place.text = plan.text_address;
-  session.images.place.bias = hello.bias;
-  session.images.place.entries = hello.control_address + offsetof(Control, entries);
   prepare_looks(session);
   return true;
 }

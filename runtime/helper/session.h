@@ -91,6 +91,8 @@ void send_ready(Session& session);
 // pre of build_first: the handshake is done, main has not started.
 bool build_first(Session& session);
 void advance(Session& session, bool ordered = false);
+// Puts an image of a module that has just come in place, in the newest slot if there is one. False: no slot, or no memory.
+bool begin_module(Session& session, Module& module);
 // Ends the layouts of code: whoever calls a function from then on runs the original. Frames in images stay there.
 void go_home(Session& session);
 // True if epochs change anything, so that the helper has to wake for them.
@@ -102,8 +104,8 @@ void record_epoch(Session& session, uint8_t flags);
 // Reclaim (reclaim.cc): looks at the family's threads, frees the images that nobody can come back to, and leads the
 // calls of what stays in the others to the newest.
 void reclaim(Session& session);
-// Leads the calls of the listed copies, from the `first` on, to the newest image.
-void lead_stayers(Session& session, uint32_t first);
+// Leads the calls of the module's listed copies, from the `first` on, to the newest image.
+void lead_stayers(Module& module, uint32_t first);
 // Leads the loops that are followed to the newest image, which is complete: from all copies that somebody may be in.
 void lead_loops(Session& session);
 // Whether an open process has our control block: its nonce lies at one address in every member of the family.

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
+#include "runtime/code/moved_library.h"
+#include "runtime/code/partition_point.h"
 #include "runtime/code/ring.h"
 #include "runtime/code/stayers.h"
 
@@ -27,7 +29,7 @@ struct MapQuery {
 static_assert(sizeof(MapQuery) == 104);
 inline constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
 
-// Where images are, in the watched processes.
+// Where the images of a module are, in the watched processes.
 struct RingPlace {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -36,6 +38,27 @@ struct RingPlace {
   SlotSet slot_of(uint64_t pc) const {
     const uint64_t at = pc - address;
     return at < bytes ? SlotSet{1} << (at / slot_bytes) : 0;
+  }
+};
+
+// Of all modules. Each word of a stack is looked up here, so libraries' rings are in order; most words lie before or behind all.
+struct RingPlaces {
+  RingPlace program;
+  RingPlace libraries[code::kMaxLibraries];
+  uint32_t count = 0;
+
+  SlotSet slot_of(uint64_t pc) const {
+    if (const SlotSet slot = program.slot_of(pc); slot != 0 || count == 0) return slot;
+    if (pc < libraries[0].address || pc >= libraries[count - 1].address + libraries[count - 1].bytes) return 0;
+    const uint32_t behind = code::partition_point(count, [&](uint32_t i) { return libraries[i].address <= pc; });
+    return libraries[behind - 1].slot_of(pc);
+  }
+  void clear_libraries() { count = 0; }
+  // pre: fewer than kMaxLibraries
+  void add_library(const RingPlace& place) {
+    uint32_t at = count++;
+    for (; at > 0 && libraries[at - 1].address > place.address; --at) libraries[at] = libraries[at - 1];
+    libraries[at] = place;
   }
 };
 
@@ -98,7 +121,7 @@ bool has_ended(const Process& process, int tid);
 
 // A page-sized working buffer and the signal trampoline, shared by all looks.
 struct Looker {
-  RingPlace ring;
+  RingPlaces rings;
   uint64_t signal_return = 0;  // libc's sigreturn trampoline in the program: marks signal frames; 0: unknown
   const uint64_t* main_base = nullptr;  // Control::main_base
   uint8_t* buffer = nullptr;   // kLookBufferBytes
@@ -108,7 +131,7 @@ struct Looker {
 
   // The slot that `word` points into, if it does; it is noted then.
   SlotSet slot_of(uint64_t word) const {
-    const SlotSet slot = ring.slot_of(word);
+    const SlotSet slot = rings.slot_of(word);
     if (slot != 0) seen->note(word);
     return slot;
   }

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "runtime/helper/epoch_record.h"
-#include "runtime/helper/perf_map.h"
+#include "runtime/helper/function_names.h"
 #include "runtime/helper/script_file.h"
 #include "runtime/layout/layout_sandbox.h"
 #include "runtime/layout/match.h"
@@ -106,7 +106,7 @@ bool parse(int argc, char** argv, Options& options) {
 }
 
 const char* name_of(const void* names, uint32_t function) {
-  return static_cast<const helper::PerfMap*>(names)->name_of(function);
+  return static_cast<const helper::FunctionNames*>(names)->name_of(function);
 }
 
 // Zeroed; nullptr where there is no memory.
@@ -116,7 +116,7 @@ uint32_t* allocate_words(size_t count) { return static_cast<uint32_t*>(calloc(co
 struct Run {
   Options options;
   layout::Binary binary;
-  helper::PerfMap names;
+  helper::FunctionNames names;
   helper::ScriptFile script;
   code::ImageScratch scratch;
   uint32_t* pad_of = nullptr;
@@ -156,7 +156,7 @@ bool prepare(Run& run) {
   if (file < 0 || (run.options.script != nullptr && script < 0)) return false;
   if (const char* failed = layout::confine()) return refuse(executable, failed), false;
   if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
-  if (!run.names.read_names(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
+  if (!run.names.read(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
   if (run.options.script != nullptr && !take_script(run, script)) return false;
   if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
     return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;

@@ -85,7 +85,7 @@ def check_dose(path, command, directory, has_library):
     dose = json.loads(lines[0])
     if dose["code"]["functions_moved"] == 0:
         raise Failed(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
-    if has_library != (dose["code"]["libraries_stay"] > 0):
+    if has_library != (dose["code"]["libraries_moved"] > 0) or dose["code"]["libraries_stay"] > 0:
         raise Failed(f"libraries are miscounted in {shown(command, directory, ALL_ON)}: {lines[0]}")
     return dose["code"]["layouts_built"] >= 2
 

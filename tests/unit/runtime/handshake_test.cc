@@ -82,6 +82,7 @@ TEST(Handshake, BelievesNoBrokenHello) {
       [](Hello& h) { h.slot_count = ~0u; },
       [](Hello& h) { h.slot_count = kMostPads + 1, h.pads_bytes = kMostPads * uint64_t{4} + kPage; },
       [](Hello& h) { h.pads_address += kPage; },
+      [](Hello& h) { h.may_load = 2; },
       [](Hello& h) { h.pads_bytes = 0; },
       [](Hello& h) { h.pads_bytes += kPage; },
       [](Hello& h) { h.pads_bytes = uint64_t{1} << 40; },
@@ -145,6 +146,10 @@ TEST(Handshake, BelievesOnlyWhatThePlanAllows) {
   good.text = good.pads = good.control = 1;
   good.slots = kMaxSlots;
   good.ring_address = 0x555540000000;
+  EXPECT_TRUE(is_possible(good, plan));
+  good.libraries = 1;
+  EXPECT_FALSE(is_possible(good, plan)) << "memory that was not planned";
+  plan.library_bytes = 1 << 20;
   EXPECT_TRUE(is_possible(good, plan));
   const std::function<void(Mapped&)> changes[] = {
       [](Mapped& m) { ++m.magic; },

@@ -19,7 +19,7 @@ std::string report(const abi::Settings& settings, const Control& control, End en
 
 // tests/probes/hostile_test.py is a program that says it has entered images, and writes there.
 TEST(Control, ExecutedLiesWhereTheImpostorWrites) {
-  EXPECT_EQ(reinterpret_cast<char*>(&control().executed) - stab_control_pages.bytes, 3712);
+  EXPECT_EQ(reinterpret_cast<char*>(&control().executed) - stab_control_pages.bytes, 3776);
 }
 
 TEST(Report, SaysWhatTheRunGot) {

@@ -29,7 +29,7 @@ class StackParts : public ::testing::TestWithParam<Way> {
     pages_ = static_cast<char*>(mapped);
     // A guard behind it, so that nothing else of this process is taken for more of the stack.
     ASSERT_EQ(mprotect(page(kPages - 1), kPage, PROT_NONE), 0);
-    looker_.ring = {uint64_t{1} << 40, 64 << 20, 1 << 20};
+    looker_.rings.program = {uint64_t{1} << 40, 64 << 20, 1 << 20};
     looker_.main_base = &main_base_;
     looker_.buffer = buffer_.get();
     looker_.give_up_cpu_ns = UINT64_MAX;
@@ -44,7 +44,10 @@ class StackParts : public ::testing::TestWithParam<Way> {
   char* page(size_t index) { return pages_ + index * kPage; }
   uint64_t* word(size_t page_index, size_t index) { return reinterpret_cast<uint64_t*>(page(page_index)) + index; }
   void divide(size_t index) { ASSERT_EQ(madvise(page(index), kPage, MADV_DONTFORK), 0); }
-  void return_into_image(size_t index) { *word(index, 7) = looker_.ring.address + kSlot * looker_.ring.slot_bytes + 16; }
+  void return_into_image(size_t index) {
+    const RingPlace& ring = looker_.rings.program;
+    *word(index, 7) = ring.address + kSlot * ring.slot_bytes + 16;
+  }
 
   // The slots that a scan from the first page finds.
   SlotSet scan() {
@@ -94,7 +97,7 @@ TEST_P(StackParts, ItEndsWithItsThreadsDescriptor) {
 TEST_P(StackParts, ThatOfMainEndsWithItsFrame) {
   divide(1);
   main_base_ = reinterpret_cast<uint64_t>(word(3, 8));
-  *word(3, 9) = looker_.ring.address;
+  *word(3, 9) = looker_.rings.program.address;
   return_into_image(2);
   EXPECT_EQ(scan(), SlotSet{1} << kSlot);
 }

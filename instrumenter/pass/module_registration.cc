@@ -1,9 +1,10 @@
-// The problem: the runtime knows the slots of the executable it is linked into, and nothing of those of shared
-// libraries, which come and go. The approach: a constructor and a destructor in each position-independent object that
-// has slots. They are in a comdat, so that one pair of them is left in each linked library (or executable, which
-// the runtime ignores), and they call weak symbols, so that the library also works in a program without our runtime.
-#include "instrumenter/pass/module_pads.h"
+// The problem: the runtime knows the code and the slots of the executable it is linked into, and nothing of those of shared
+// libraries, which come and go. The approach: constructors and destructors in each position-independent object, one pair for its
+// code, another where it has slots. They are in comdats, so that one of each pair is left in each linked library (or executable,
+// which the runtime ignores), and they call weak symbols, so that the library also works in a program without our runtime.
+#include "instrumenter/pass/module_registration.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
@@ -58,22 +59,53 @@ llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::Ar
   return caller;
 }
 
+void run_at_load_and_unload(llvm::Module& module, llvm::Function* begin, llvm::Function* end) {
+  llvm::appendToGlobalCtors(module, begin, kFirst, begin);
+  llvm::appendToGlobalDtors(module, end, kFirst, end);
+}
+
+bool may_be_shared(const llvm::Module& module) {
+  return module.getPICLevel() != llvm::PICLevel::NotPIC && module.getPIELevel() == llvm::PIELevel::Default;
+}
+
+// Not of a kernel's, nor where there is no system at all (-ffreestanding).
+bool has_code(const llvm::Module& module) {
+  return module.getCodeModel() != llvm::CodeModel::Kernel && llvm::any_of(module, [](const llvm::Function& function) {
+           return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
+                  !function.hasFnAttribute(kNoPadAttribute);
+         });
+}
+
+// Of the linked library, whichever module's it is: hidden in a comdat.
+llvm::Constant* place_in_library(llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* type = llvm::Type::getInt8Ty(context);
+  auto* place = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::LinkOnceODRLinkage,
+                                         llvm::ConstantInt::get(type, 0), "stab.place");
+  place->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  place->setComdat(module.getOrInsertComdat("stab.place"));
+  return place;
+}
+
 }  // namespace
 
 bool register_module_pads(llvm::Module& module) {
-  const bool may_be_shared = module.getPICLevel() != llvm::PICLevel::NotPIC &&
-                             module.getPIELevel() == llvm::PIELevel::Default;
-  if (!may_be_shared) return false;
-  if (module.getFunction("stab.module_begin") != nullptr) return false;
+  if (!may_be_shared(module) || module.getFunction("stab.module_begin") != nullptr) return false;
   llvm::Constant* start = section_bound(module, "__start_");
   llvm::Constant* stop = section_bound(module, "__stop_");
   // A runtime of before kModuleLoadSymbol has the older name only.
   llvm::Function* begin = make_caller(module, "stab.module_begin",
                                       {{abi::kModuleLoadSymbol, {start, stop, stack_record(module)}},
                                        {abi::kModuleBeginSymbol, {start, stop}}});
-  llvm::Function* end = make_caller(module, "stab.module_end", {{abi::kModuleEndSymbol, {start}}});
-  llvm::appendToGlobalCtors(module, begin, kFirst, begin);
-  llvm::appendToGlobalDtors(module, end, kFirst, end);
+  run_at_load_and_unload(module, begin, make_caller(module, "stab.module_end", {{abi::kModuleEndSymbol, {start}}}));
+  return true;
+}
+
+bool register_module_code(llvm::Module& module) {
+  if (!may_be_shared(module) || module.getFunction("stab.code_begin") != nullptr || !has_code(module)) return false;
+  llvm::Constant* place = place_in_library(module);
+  llvm::Function* begin = make_caller(module, "stab.code_begin", {{abi::kCodeLoadSymbol, {place}}});
+  run_at_load_and_unload(module, begin, make_caller(module, "stab.code_end", {{abi::kCodeUnloadSymbol, {place}}}));
   return true;
 }
 

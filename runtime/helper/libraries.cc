@@ -1,0 +1,231 @@
+// What the program says of a library is held against what there is: the file is read through the program's own descriptor, and
+// the bytes that its metadata describes must be those that lie in the program's memory. Numbers that it writes are read once.
+#include "runtime/helper/libraries.h"
+
+#include <string.h>
+
+#include "runtime/helper/session.h"
+#include "runtime/helper/text.h"
+#include "runtime/sys.h"
+
+namespace stab::helper {
+namespace {
+
+// Address space alone: of the memory what is written is taken. The smaller ones are for limits on it.
+constexpr uint64_t kRooms[] = {uint64_t{2} << 30, uint64_t{512} << 20, uint64_t{128} << 20};
+constexpr uint64_t kAddressEnd = uint64_t{1} << 47;
+// Images of one library kept beside each other at most, and how many there are of one that is larger.
+constexpr uint64_t kRingBytes = 256u << 20;
+constexpr uint64_t kFewestSlots = 4;
+
+bool is_page(uint64_t address) { return address % 4096 == 0 && address < kAddressEnd; }
+
+uint32_t step_of(const Control& control) { return __atomic_load_n(&control.library.step, __ATOMIC_SEQ_CST); }
+
+// Where the program has given up, what it waited for is not told.
+void go_on(Control& control, uint32_t from, uint32_t to) {
+  __atomic_compare_exchange_n(&control.library.step, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&control.library.step);
+}
+
+bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
+  constexpr uint64_t kAtATime = 64 * 1024;
+  static uint8_t bytes[kAtATime];
+  const uint64_t all = module.code.header->text_bytes;
+  for (uint64_t at = 0; at < all;) {
+    const uint64_t step = all - at < kAtATime ? all - at : kAtATime;
+    const uint64_t address = bias + module.code.header->text_start + at;
+    if (sys::pread_full(session.family.program.memory, bytes, step, address) != static_cast<long>(step)) return false;
+    if (memcmp(bytes, module.original + at, step) != 0) return false;
+    at += step;
+  }
+  return true;
+}
+
+// Reads the file that the program has under this descriptor. False: its code stays, and where that is no choice of its makers'
+// there is a degradation.
+bool read_library(Session& session, int descriptor, Library& library) {
+  library.memory.release();
+  library.is_read = false;
+  library.module = Module{};
+  char path[32];
+  Text(path, sizeof path) << "fd/" << descriptor;
+  const int file = sys::open_at(session.family.program.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  if (file < 0) {
+    degrade(*session.control, Degradation::kLibraryUnread);
+    return false;
+  }
+  Module& module = library.module;
+  const Degradation why = read_module(file, library.memory, module);
+  bool done = why == Degradation::kCount;
+  if (done && session.hello.settings.perf_map) (void)module.names.read(file, module.code);
+  sys::close(file);
+  if (done) {
+    // Whether it moves or not, its stacks are among those that are looked at.
+    if ((module.code.header->flags & abi::kCodeSwitchesStacks) != 0) session.images.switches_stacks = true;
+    done = bind_module(nullptr, library.memory, module);
+    if (!done) degrade(*session.control, Degradation::kLibraryNoRoom);
+  } else if (why == Degradation::kNoNearMemory) {
+    degrade(*session.control, Degradation::kLibraryNoRoom);
+  } else if (why != Degradation::kNoMetadata) {
+    degrade(*session.control, Degradation::kLibraryUnread);
+  }
+  library.is_read = done && module.scratch.order_count > 0;
+  return library.is_read;
+}
+
+// How many slots its images are to have: as many as the ring may get, which becomes smaller for a large library. 0: a ring that
+// is larger already has no room.
+uint64_t slots_for(Session& session, const Module& module) {
+  code::Ring& ring = session.images.ring;
+  uint64_t most = kRingBytes / module.slot_bytes;
+  if (most < kFewestSlots) most = kFewestSlots;
+  if (most > kMaxSlots) most = kMaxSlots;
+  const uint64_t limit = ring.limit() == 0 ? kMaxSlots : ring.limit();
+  uint64_t slots = most < limit ? most : limit;
+  if (slots < ring.made()) slots = ring.made();
+  return slots * module.slot_bytes < uint64_t{1} << 31 ? slots : 0;
+}
+
+// A part of the memory for text and slots.
+bool give_memory(Session& session, Library& library) {
+  Libraries& all = session.images.libraries;
+  const uint64_t slots = slots_for(session, library.module);
+  const uint64_t wanted = library.module.text_bytes + slots * library.module.slot_bytes;
+  if (slots == 0) return false;
+  library.slots = slots;
+  if (library.bytes >= wanted) return true;
+  if (wanted > all.room - all.used || sys::truncate(all.memory_fd, all.used + wanted) != 0) return false;
+  library.offset = all.used;
+  library.bytes = wanted;
+  all.used += wanted;
+  return true;
+}
+
+// From kMoveAsked to kMovePlanned. False: its code stays.
+bool plan_library(Session& session, uint32_t place) {
+  Control& control = *session.control;
+  code::LibraryMove& asked = control.library;
+  Libraries& all = session.images.libraries;
+  const uint64_t bias = __atomic_load_n(&asked.bias, __ATOMIC_RELAXED);
+  if (all.memory_fd < 0 || session.images.at_home || !is_page(bias)) return false;
+  Library& library = all.all[place];
+  all.planned = code::kMaxLibraries;
+  if (library.module.moves) return false;
+  if (place >= all.count) all.count = place + 1;
+  if (!library.is_read || !is_of_file(session, library.module, bias)) {
+    if (!read_library(session, __atomic_load_n(&asked.file, __ATOMIC_RELAXED), library)) return false;
+    if (!is_page(bias + library.module.code.header->text_start) || !is_of_file(session, library.module, bias)) {
+      degrade(control, Degradation::kLibraryUnread);
+      return false;
+    }
+  }
+  if (!give_memory(session, library)) {
+    degrade(control, Degradation::kLibraryNoRoom);
+    return false;
+  }
+  Module& module = library.module;
+  module.name = __atomic_load_n(&asked.name, __ATOMIC_RELAXED);
+  module.text = all.shared + library.offset;
+  module.ring = module.text + module.text_bytes;
+  module.text_replaced = false;
+  module.place.bias = bias;
+  module.place.text = bias + module.code.header->text_start;
+  memcpy(module.text, module.original, module.text_bytes);
+  asked.text_address = module.place.text;
+  asked.text_bytes = module.text_bytes;
+  asked.text_offset = library.offset;
+  asked.ring_offset = library.offset + module.text_bytes;
+  asked.slot_bytes = module.slot_bytes;
+  asked.slots = library.slots;
+  all.planned = place;
+  return true;
+}
+
+void tell_looks(Session& session) {
+  RingPlaces& rings = session.looks.looker.rings;
+  rings.clear_libraries();
+  const Libraries& all = session.images.libraries;
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const Module& module = all.all[i].module;
+    if (module.moves) rings.add_library({module.ring_address, all.all[i].slots * module.slot_bytes, module.slot_bytes});
+  }
+}
+
+// From kMoveMapped to kMoveIdle. False: there is no image of it.
+bool move_library(Session& session) {
+  code::LibraryMove& asked = session.control->library;
+  Images& images = session.images;
+  const uint32_t place = images.libraries.planned;
+  images.libraries.planned = code::kMaxLibraries;
+  if (place == code::kMaxLibraries) return false;
+  Library& library = images.libraries.all[place];
+  Module& module = library.module;
+  module.ring_address = __atomic_load_n(&asked.ring_address, __ATOMIC_RELAXED);
+  const uint64_t control_address = __atomic_load_n(&asked.control_address, __ATOMIC_RELAXED);
+  if (!is_page(module.ring_address) || !is_page(control_address) || module.ring_address == 0) return false;
+  module.executed_address = control_address + offsetof(Control, executed);
+  if (images.ring.limit() == 0 || library.slots < images.ring.limit())
+    images.ring.set_limit(static_cast<uint32_t>(library.slots));
+  module.stayers = code::Stayers{};
+  module.moves = true;
+  tell_looks(session);
+  if (!begin_module(session, module)) {
+    module.moves = false;
+    tell_looks(session);
+    degrade(*session.control, Degradation::kLibraryNoRoom);
+    return false;
+  }
+  add(session.control->code.libraries_moved);
+  return true;
+}
+
+}  // namespace
+
+void make_library_memory(Session& session, Plan& plan) {
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2, kExec = 0x10;  // older headers lack MFD_EXEC
+  constexpr int kSealFutureWrite = 0x10;
+  Libraries& all = session.images.libraries;
+  int fd = sys::memfd("stab-libraries", kCloexec | kAllowSealing | kExec);
+  if (fd == -EINVAL) fd = sys::memfd("stab-libraries", kCloexec | kAllowSealing);
+  if (fd < 0) return;
+  for (const uint64_t room : kRooms) {
+    void* const memory = sys::map(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
+    if (!sys::is_address(memory)) continue;
+    // As the executable's images: nobody but this mapping writes it, ever.
+    if (sys::truncate(fd, 4096) != 0 || sys::add_seals(fd, kSealFutureWrite | F_SEAL_SHRINK) != 0) break;
+    all.memory_fd = fd;
+    all.shared = static_cast<uint8_t*>(memory);
+    all.room = room;
+    plan.library_bytes = room;
+    return;
+  }
+  sys::close(fd);
+}
+
+void serve_library(Session& session) {
+  Control& control = *session.control;
+  const uint32_t step = step_of(control);
+  if (step != code::kMoveAsked && step != code::kMoveMapped) return;
+  if (step == code::kMoveAsked) {
+    const uint32_t place = __atomic_load_n(&control.library.place, __ATOMIC_RELAXED);
+    const bool planned = place < code::kMaxLibraries && plan_library(session, place);
+    return go_on(control, step, planned ? code::kMovePlanned : code::kMoveIdle);
+  }
+  __atomic_store_n(&control.library.moves, move_library(session) ? 1u : 0u, __ATOMIC_RELAXED);
+  go_on(control, step, code::kMoveIdle);
+}
+
+void let_libraries_go(Session& session) {
+  Libraries& all = session.images.libraries;
+  bool went = false;
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const uint32_t state = __atomic_load_n(&session.control->libraries[i].state, __ATOMIC_SEQ_CST);
+    if (!all.all[i].module.moves || state == code::kLibraryMoves) continue;
+    all.all[i].module.moves = false;
+    went = true;
+  }
+  if (went) tell_looks(session);
+}
+
+}  // namespace stab::helper

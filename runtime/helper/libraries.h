@@ -1,0 +1,44 @@
+// Shared libraries whose code moves, from the helper's side (code/moved_library.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "runtime/code/moved_library.h"
+#include "runtime/helper/handshake_messages.h"
+#include "runtime/helper/module.h"
+
+namespace stab::helper {
+
+struct Session;
+
+// A place of Control::libraries. What was read of a library stays when it is gone, for when it comes again.
+struct Library {
+  Module module;
+  ModuleMemory memory;
+  uint64_t offset = 0;  // of its part of the libraries' memory: text, then slots
+  uint64_t bytes = 0;
+  uint64_t slots = 0;   // that the program has mapped
+  bool is_read = false;
+};
+
+// invariant: the parts of the memory don't overlap and end at `used`
+struct Libraries {
+  int memory_fd = -1;         // -1: no library can move
+  uint8_t* shared = nullptr;  // our writable view
+  uint64_t room = 0;          // bytes
+  uint64_t used = 0;
+  uint32_t count = 0;         // places that were ever taken
+  uint32_t planned = code::kMaxLibraries;  // the place whose memory the program is to map now
+  Library all[code::kMaxLibraries];
+};
+
+// Makes the memory; the plan says how much it may become. What can't be had leaves the plan without any.
+void make_library_memory(Session& session, Plan& plan);
+
+// Obeys what the program asks in Control::library. pre: `advancing` is set
+void serve_library(Session& session);
+
+// Nothing of a library that is leaving is changed any more. pre: `advancing` is set
+void let_libraries_go(Session& session);
+
+}  // namespace stab::helper

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""Shared libraries of ours in programs of ours: what a program prints is what it prints with everything off, and its dose says
+which libraries moved.
+
+    check_libraries.py --bin DIR CHECK
+
+Exit code 0: kept; 1: not, and a line says which and how to see it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "500us", "STAB_SEED": "11"}
+UNREAD = "could not read a shared library's file"
+NO_ROOM = "no room for a shared library's images"
+DROPPED = "more than 48 shared libraries"
+SWITCHES = "switches stacks"
+
+# A loop that lasts about 60 epochs, and as long without any.
+REPEAT = """#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+static double seconds_now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+#ifdef __cplusplus
+}
+#endif
+#define REPEAT for (double end_ = seconds_now() + 0.06; seconds_now() < end_;)
+#define CHECK(c) do { if (!(c)) { printf("%s:%d: %s is false\\n", __FILE__, __LINE__, #c); exit(1); } } while (0)
+"""
+
+
+class Failed(Exception):
+    pass
+
+
+def require(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+class Place:
+    def __init__(self, directory, bin_directory):
+        self.directory = pathlib.Path(directory)
+        self.path = f"{bin_directory}:{os.environ['PATH']}"
+        self.write("repeat.h", REPEAT)
+
+    def write(self, name, text):
+        (self.directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.directory / name).write_text(text)
+
+    def run(self, *command, **settings):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings | {"PATH": self.path}
+        try:
+            return subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{self.shown(command, settings)}: doesn't end")
+
+    def shown(self, command, settings):
+        return f"(cd {self.directory}; {' '.join(f'{k}={v}' for k, v in settings.items())} {' '.join(command)})"
+
+    def must(self, *command, **settings):
+        done = self.run(*command, **settings)
+        require(done.returncode == 0, f"{self.shown(command, settings)} exits {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def library(self, name, *words, compiler="szc"):
+        self.must(compiler, "-O2", "-g", "-fPIC", "-shared", *words, "-o", name)
+
+    def dose(self):
+        for _ in range(1000):
+            text = (self.directory / "dose").read_text() if (self.directory / "dose").exists() else ""
+            if text.endswith("\n"):
+                return json.loads(text.splitlines()[0])
+            time.sleep(0.01)
+        raise Failed("there is no dose")
+
+    def alike(self, *command, moved, stay=0, degraded=(), times=3):
+        """With everything on it does what it does with everything off; so many libraries move, and what else is told."""
+        plain = self.must(*command)
+        for _ in range(times):
+            (self.directory / "dose").unlink(missing_ok=True)
+            settings = ALL_ON | {"STAB_REPORT": "dose"}
+            ran = self.run(*command, **settings)
+            require((ran.returncode, ran.stdout, ran.stderr) == (0, plain.stdout, plain.stderr),
+                    f"{self.shown(command, settings)} exits {ran.returncode}: {ran.stdout[-500:]}{ran.stderr[-500:]}\n"
+                    f"expected: {plain.stdout[-500:]}{plain.stderr[-500:]}")
+            dose = self.dose()
+            code = dose["code"]
+            require((code["libraries_moved"], code["libraries_stay"]) == (moved, stay),
+                    f"{self.shown(command, settings)}: {code['libraries_moved']} move and {code['libraries_stay']} stay, "
+                    f"expected {moved} and {stay}: {dose['degradations']}")
+            for words in (UNREAD, NO_ROOM, DROPPED, SWITCHES):
+                said = any(words in text for text in dose["degradations"])
+                require(said == (words in degraded), f"{self.shown(command, settings)}: the dose says {dose['degradations']}")
+            require(code["layouts_built"] >= 2, f"{self.shown(command, settings)}: one layout only")
+        return dose
+
+
+THROWS = """#include <stdexcept>
+int throws(int n, int (*call)(int)) { if (n % 3 == 0) throw std::runtime_error("three"); if (n % 5 == 0) throw n; return call(n); }
+"""
+PASSES = """#include <vector>
+int throws(int, int (*)(int));
+struct Guard { int* at; ~Guard() { ++*at; } };
+int passed;
+int passes(int n, int (*call)(int)) {
+  Guard guard{&passed};
+  std::vector<int> all(n % 7 + 1, n);
+  switch (n % 6) { case 0: all.push_back(1); break; case 1: all.push_back(2); break; case 2: all.pop_back(); break;
+    case 3: all.assign(3, 3); break; case 4: all[0] = 9; break; default: break; }
+  return throws(n, call) + (int)all.size();
+}
+"""
+CATCHES = """#include <stdexcept>
+#include <string>
+int passes(int, int (*)(int));
+int catches(int n, int (*call)(int)) {
+  std::string text(n % 30, 'x');
+  try { return passes(n, call) + (int)text.size(); } catch (const std::runtime_error& error) { return (int)std::string(error.what()).size(); }
+}
+"""
+MAIN_CATCHES = """#include <sys/wait.h>
+#include <unistd.h>
+#include <thread>
+#include <vector>
+#include "repeat.h"
+int catches(int, int (*)(int));
+static int call(int n) { if (n % 7 == 0) throw "seven"; return n; }
+static long run() {
+  long sum = 0;
+  for (int n = 1; n < 500; ++n) try { sum += catches(n, call); } catch (int) { sum += 1000; } catch (const char*) { sum += 7; }
+  return sum;
+}
+int main() {
+  const long wanted = run();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([=] { REPEAT CHECK(run() == wanted); });
+  REPEAT {
+    const pid_t child = fork();
+    if (child == 0) { for (int i = 0; i < 5; ++i) if (run() != wanted) _exit(3); _exit(0); }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  for (std::thread& thread : threads) thread.join();
+  printf("%ld\\n", wanted);
+}
+"""
+
+
+def check_exceptions(place):
+    """Thrown and caught in three libraries and the program, in threads and forked children."""
+    for name, text in (("throws.cc", THROWS), ("passes.cc", PASSES), ("catches.cc", CATCHES), ("main.cc", MAIN_CATCHES)):
+        place.write(name, text)
+    place.library("libthrows.so", "throws.cc", compiler="szc++")
+    place.library("libpasses.so", "passes.cc", "./libthrows.so", compiler="szc++")
+    place.library("libcatches.so", "catches.cc", "./libpasses.so", compiler="szc++")
+    for kind in (["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]):
+        place.must("szc++", "-O2", *kind, "main.cc", "./libcatches.so", "./libpasses.so", "./libthrows.so", "-pthread", "-o", "prog")
+        place.alike("./prog", moved=3)
+
+
+PLUGIN = """#include <stdlib.h>
+static int deep(int n) { return n <= 0 ? 1 : deep(n - 1) + n % 3; }
+int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += deep(i % 50); return sum; }
+__attribute__((constructor)) static void comes(void) { if (work(3) != 7) abort(); }
+__attribute__((destructor)) static void goes(void) { if (work(3) != 7) abort(); }
+"""
+HOST = """#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "repeat.h"
+static volatile int stop;
+static int (*load(const char* file, void** library))(int) {
+  *library = dlopen(file, RTLD_NOW);
+  if (*library == NULL) puts(dlerror());
+  CHECK(*library != NULL);
+  return (int (*)(int))dlsym(*library, "work");
+}
+static void* works(void* wanted) {
+  void* library;
+  int (*work)(int) = load("./kept.so", &library);
+  while (!stop) CHECK(work(200) == *(int*)wanted);
+  return wanted;
+}
+int main(int count, char** words) {
+  const int times = atoi(words[1]), threads = atoi(words[2]), children = atoi(words[3]);
+  void* library;
+  int wanted = load("./kept.so", &library)(200);
+  dlclose(library);
+  pthread_t thread[8];
+  for (int i = 0; i < threads; ++i) pthread_create(&thread[i], NULL, works, &wanted);
+  long sum = 0;
+  for (int i = 0; i < times; ++i) {
+    int (*work)(int) = load(i % 2 ? "./one.so" : "./other.so", &library);
+    sum += work(100);
+    const pid_t child = i < children ? fork() : -1;
+    if (child == 0) { REPEAT CHECK(work(200) == wanted); _exit(0); }
+    sum += work(100);
+    CHECK(dlclose(library) == 0);
+  }
+  stop = 1;
+  for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
+  for (int status; wait(&status) > 0;) CHECK(status == 0);
+  printf("%ld\\n", sum);
+}
+"""
+
+
+def build_plugins(place):
+    place.write("plugin.c", PLUGIN)
+    place.write("host.c", HOST)
+    for name in ("one.so", "other.so", "kept.so"):
+        place.library(name, "plugin.c")
+    place.must("szc", "-O2", "host.c", "-o", "host", "-pthread")
+
+
+def check_plugins(place):
+    """Loaded and unloaded 2000 times."""
+    build_plugins(place)
+    place.alike("./host", "2000", "0", "0", moved=2001, times=1)
+
+
+def check_plugins_with_threads(place):
+    """The same while threads run in another library."""
+    build_plugins(place)
+    place.alike("./host", "500", "3", "0", moved=502, times=1)
+
+
+def check_plugins_with_children(place):
+    """Forked children go on in libraries that their parent has unloaded, while others are loaded."""
+    build_plugins(place)
+    dose = None
+    for children in ("20", "300"):
+        plain = place.must("./host", "300", "1", children)
+        ran = place.must("./host", "300", "1", children, **ALL_ON, STAB_REPORT="dose")
+        require(ran.stdout == plain.stdout, f"{ran.stdout} instead of {plain.stdout}")
+        dose = place.dose()
+        require(dose["code"]["libraries_moved"] > 30, f"nothing moves beside children: {dose['code']}")
+
+
+def check_late_threads(place):
+    """A thread that was there before a library, and stays in it while layouts pass."""
+    place.write("loops.c", '#include "repeat.h"\nstatic int step(int n) { return n * 31 % 1009; }\n'
+                           "int loops(int n) { REPEAT n = step(n); return n < 1009; }\n")
+    place.write("main.c", '#include <dlfcn.h>\n#include <pthread.h>\n#include "repeat.h"\nstatic int (*volatile loops)(int);\n'
+                          "static void* runs(void* unused) { while (loops == NULL) {} for (int i = 0; i < 5; ++i) CHECK(loops(i)); return unused; }\n"
+                          "int main(void) { pthread_t thread; pthread_create(&thread, NULL, runs, NULL);\n"
+                          '  void* library = dlopen("./loops.so", RTLD_NOW); CHECK(library != NULL);\n'
+                          '  loops = (int (*)(int))dlsym(library, "loops"); pthread_join(thread, NULL); dlclose(library); puts("done"); }\n')
+    place.library("loops.so", "loops.c", "-fno-inline")
+    place.must("szc", "-O2", "main.c", "-o", "prog", "-pthread")
+    place.alike("./prog", moved=1)
+
+
+def check_many_libraries(place):
+    """More at a time than can move: the others stay, and all work."""
+    place.write("plugin.c", PLUGIN)
+    place.library("first.so", "plugin.c")
+    for i in range(60):
+        place.must("cp", "first.so", f"number{i}.so")
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\nint main(void) { int (*work[60])(int); char name[32];\n'
+                          '  for (int i = 0; i < 60; ++i) { snprintf(name, sizeof name, "./number%d.so", i);\n'
+                          '    void* library = dlopen(name, RTLD_NOW); CHECK(library != NULL); work[i] = (int (*)(int))dlsym(library, "work"); }\n'
+                          '  REPEAT for (int i = 0; i < 60; ++i) CHECK(work[i](50) == work[0](50));\n  puts("done"); }\n')
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    place.alike("./prog", moved=48, stay=12, degraded=[DROPPED])
+
+
+def check_same_name(place):
+    """One name in two folders, one after the other and both at a time: each is itself."""
+    place.write("plugin.c", "int helper(int n) { return n * FACTOR; }\nint work(int n) { return helper(n) + FACTOR; }\n" + "\n".join(
+        f"int more{i}(int n) {{ return n + {i} * FACTOR; }}" for i in range(50)))
+    for factor in (3, 5):
+        (place.directory / str(factor)).mkdir()
+        place.library(f"{factor}/plugin.so", "plugin.c", f"-DFACTOR={factor}", "-fno-inline", *(["-O0"] if factor == 5 else []))
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\nstatic int ask(const char* file, int keep) {\n'
+                          "  void* library = dlopen(file, RTLD_NOW); CHECK(library != NULL);\n"
+                          '  const int found = ((int (*)(int))dlsym(library, "work"))(10); if (!keep) dlclose(library); return found; }\n'
+                          'int main(void) { for (int i = 0; i < 40; ++i) { CHECK(ask("3/plugin.so", 0) == 33); CHECK(ask("5/plugin.so", 0) == 55); }\n'
+                          '  REPEAT { CHECK(ask("3/plugin.so", 1) == 33); CHECK(ask("5/plugin.so", 1) == 55); }\n  puts("done"); }\n')
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    place.alike("./prog", moved=82)
+
+
+def check_names(place):
+    """dladdr and backtrace know functions of libraries by their names while they run in images."""
+    place.write("names.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <execinfo.h>\n#include <string.h>\n#include "repeat.h"\n'
+                           "__attribute__((noinline)) int inner(void) { void* at[8]; const int count = backtrace(at, 8); Dl_info info;\n"
+                           "  int known = 0;\n"
+                           '  for (int i = 0; i < count; ++i) known += dladdr(at[i], &info) && info.dli_sname && (!strcmp(info.dli_sname, "inner") || !strcmp(info.dli_sname, "outer"));\n'
+                           "  return known; }\n"
+                           "__attribute__((noinline)) int outer(void) { return inner() + (inner() != 2); }\n")
+    place.write("main.c", '#include "repeat.h"\nint outer(void);\nint main(void) { REPEAT CHECK(outer() == 2); puts("done"); }\n')
+    place.library("libnames.so", "names.c")
+    place.must("szc", "-O2", "main.c", "./libnames.so", "-o", "prog")
+    place.alike("./prog", moved=1)
+
+
+def check_callers(place):
+    """What libc looks at its caller for: the search path of a library that loads another, and the next definition of a name."""
+    place.write("hidden.c", "int hidden(int n) { return n + 40; }\n")
+    place.write("loads.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stddef.h>\n#include <stdlib.h>\nstatic int calls;\n'
+                           "static void* find(const char* file) { return dlopen(file, RTLD_NOW); }\n"
+                           'int loads(int n) { void* library = find("hidden.so"); if (library == NULL) return -1;\n'
+                           '  const int found = ((int (*)(int))dlsym(library, "hidden"))(n); dlclose(library); return found; }\n'
+                           "int getpagesize(void) { ++calls; int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, \"getpagesize\"); return next ? next() : -1; }\n"
+                           "int moves(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n")
+    place.write("main.c", '#include <unistd.h>\n#include "repeat.h"\nint loads(int); int moves(int);\n'
+                          'int main(void) { for (int i = 0; i < 50; ++i) { CHECK(loads(2) == 42); CHECK(getpagesize() == 4096); CHECK(moves(41) == 83); }\n'
+                          '  REPEAT CHECK(loads(2) == 42 && getpagesize() == 4096);\n  puts("done"); }\n')
+    (place.directory / "sub").mkdir()
+    place.library("sub/hidden.so", "hidden.c")
+    place.library("libloads.so", "loads.c", "-fno-inline", "-Wl,-rpath,$ORIGIN/sub", "-Wl,--enable-new-dtags")
+    place.must("szc", "-O2", "main.c", "./libloads.so", "-o", "prog")
+    info = place.must("szc", "--stab-info", "libloads.so").stdout
+    told = info[info.index("asks-caller"):].splitlines()[1:4]
+    require({line.strip() for line in told} == {"find", "loads", "getpagesize"}, f"other functions ask who calls: {info}")
+    plain = place.must("./prog")
+    ran = place.must("./prog", **ALL_ON, STAB_REPORT="dose")
+    require(ran.stdout == plain.stdout == "done\n", ran.stdout)
+    require(place.dose()["code"]["libraries_moved"] >= 51 and place.dose()["code"]["libraries_stay"] == 0,
+            f"they don't move: {place.dose()['code']}")
+
+
+def check_switches_stacks(place):
+    """A library that does: from then on no image is used again."""
+    place.write("switches.c", '#include <ucontext.h>\n#include "repeat.h"\nstatic ucontext_t home, other; static char stack[65536]; static int steps;\n'
+                              "static void runs(void) { for (;;) { ++steps; swapcontext(&other, &home); } }\n"
+                              "int switches(int n) { if (steps == 0) { getcontext(&other); other.uc_stack.ss_sp = stack; other.uc_stack.ss_size = sizeof stack;\n"
+                              "    makecontext(&other, runs, 0); } const int before = steps; for (int i = 0; i < n; ++i) swapcontext(&home, &other); return steps - before; }\n")
+    place.write("work.c", WORK)
+    place.write("main.c", '#include "repeat.h"\nint switches(int); int work(int);\n'
+                          'int main(void) { REPEAT CHECK(switches(10) == 10 && work(41) == 83); puts("done"); }\n')
+    place.library("libswitches.so", "switches.c", "work.c")
+    place.must("szc", "-O2", "main.c", "./libswitches.so", "-o", "prog")
+    place.alike("./prog", moved=1, degraded=[SWITCHES])
+
+
+WORK = "int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n"
+SIMPLE = "int unused(int n) { return n * 3 + 1; }\n" + WORK
+CALLS = '#include "repeat.h"\nint work(int);\nint main(void) { REPEAT CHECK(work(41) == 83); puts("done"); }\n'
+
+
+def build_simple(place):
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", CALLS)
+    place.library("libsimple.so", "simple.c")
+    place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
+
+
+def check_damaged(place):
+    """A library that was edited after its link: its code stays, and the dose says so."""
+    build_simple(place)
+    file = place.directory / "libsimple.so"
+    address = next(int(line.split()[0], 16) for line in place.must("nm", "libsimple.so").stdout.splitlines() if line.endswith(" unused"))
+    segment = next(line.split() for line in place.must("readelf", "-lW", "libsimple.so").stdout.splitlines()
+                   if line.split()[:1] == ["LOAD"] and " R E " in line)
+    offset = int(segment[1], 16) + address - int(segment[2], 16)
+    held = bytearray(file.read_bytes())
+    held[offset] ^= 1
+    file.write_bytes(held)
+    place.alike("./prog", moved=0, stay=1, degraded=[UNREAD])
+
+
+def check_stripped(place):
+    """A stripped one moves; one without metadata stays, without a complaint."""
+    build_simple(place)
+    place.must("strip", "libsimple.so")
+    place.alike("./prog", moved=1)
+    place.must("objcopy", "-R", "stab_code", "libsimple.so")
+    place.alike("./prog", moved=0, stay=1)
+
+
+def check_no_room(place):
+    """Where address space ends, libraries stay and the program goes on."""
+    build_simple(place)
+    said = set()
+    for mebibytes in (8, 16, 32, 64, 128, 256, 512, 1024):
+        for name in ("as", "data"):
+            command = ["prlimit", f"--{name}={mebibytes << 20}", "./prog"]
+            plain, ran = place.run(*command), place.run(*command, **ALL_ON | {"STAB_HEAP": "off"})
+            require((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+                    f"{' '.join(command)}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            said.add(ran.stdout)
+    require("done\n" in said, "it never ran")
+
+
+def check_static_program(place):
+    """Objects of a library in an executable, dynamic and static: they are part of it, and no library."""
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", CALLS)
+    for options in ([], ["-static"], ["-static-pie"]):
+        place.must("szc", "-O2", "-fPIC", *options, "main.c", "simple.c", "-o", "prog")
+        place.alike("./prog", moved=0)
+
+
+def check_executed(place):
+    """A program that does everything in a library is in a new layout in each epoch."""
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", "int runs(void);\nint main(void) { return runs(); }\n")
+    place.write("runs.c", CALLS.replace("int main", "int runs").replace('puts("done"); }', 'puts("done"); return 0; }'))
+    place.library("libruns.so", "simple.c", "runs.c")
+    place.must("szc", "-O2", "main.c", "./libruns.so", "-o", "prog")
+    code = place.alike("./prog", moved=1)["code"]
+    require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
+
+
+def main():
+    checks = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
+    parser.add_argument("--keep", type=pathlib.Path, help="build there and keep it")
+    parser.add_argument("check", choices=sorted(checks))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stab-libraries-") as scratch:
+        directory = arguments.keep or scratch
+        pathlib.Path(directory).mkdir(parents=True, exist_ok=True)
+        try:
+            checks[arguments.check](Place(directory, arguments.bin.resolve()))
+        except Failed as failure:
+            print(f"{arguments.check}: FAILED: {failure}")
+            return 1
+    print(f"{arguments.check}: kept")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
