@@ -44,12 +44,12 @@ void add_name(std::string& names, char separator, std::string_view name) {
   names += name;
 }
 
-// What a build has to give, so that this cell's trials can be what the cell says. A heap that is preloaded needs nothing.
+// What a build has to give, so that this cell's trials can be what the cell says. What is preloaded needs nothing.
 void add_demands(const Plan& plan, const Program& program, const Cell& cell, int link, Build& build) {
   const Layout& layout = cell.layout;
-  if (layout.code != abi::CodeMode::kOff) add_name(build.strict, ',', "code");
+  if (layout.code != abi::CodeMode::kOff && !program.preload_libraries) add_name(build.strict, ',', "code");
   if (layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive) add_name(build.strict, ',', "stack");
-  if (layout.heap != abi::HeapMode::kOff && !program.preload_heap) add_name(build.strict, ',', "heap");
+  if (layout.heap != abi::HeapMode::kOff && !program.preload_heap && !program.preload_libraries) add_name(build.strict, ',', "heap");
   for (const Workload& workload : program.workloads) {
     const std::string path = substitute(workload.run, plan, cell, link).argv[0];
     add_name(build.measured, ':', std::string_view(path).substr(path.rfind('/') + 1));

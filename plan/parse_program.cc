@@ -475,6 +475,7 @@ void parse_program(const toml::TomlNode& table, Context& context, Plan& plan) {
   parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
   parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
   section.boolean("preload_heap", program.preload_heap);
+  section.boolean("preload_libraries", program.preload_libraries);
   section.bytes("stack_limit", program.stack_limit_bytes);
   section.bytes("output_limit", program.output_limit_bytes);
   if (const toml::TomlNode* script = section.text("layout_script", program.layout_script)) program.script_spot = script->spot;

@@ -365,6 +365,7 @@ struct Program {
   Command prepare;                // before each trial, outside its time
   Command cleanup;                // after each trial
   bool preload_heap = false;        // libstabheap.so is preloaded: the heap of a program that szc hasn't linked
+  bool preload_libraries = false;   // libstabhost.so is: that heap, and the code of shared libraries that szc made
   uint64_t stack_limit_bytes = 0;   // 0: the submitter's limit
   uint64_t output_limit_bytes = 64u << 20;
   std::string layout_script;        // plan/layout_scripts.h; empty: none

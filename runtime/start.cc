@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -234,18 +235,20 @@ uint64_t draw_nonce() {
   return nonce | 1;
 }
 
-void fill_hello(Hello& hello, const Extent& extent) {
+void fill_hello(Hello& hello, const Extent& extent, bool of_host) {
   hello.settings = settings();
   hello.settings.simulated = is_simulated();
   hello.pid = sys::getpid();
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
-  hello.may_load = extent.has_loader && !is_simulated();
+  // Of a preloaded library the kernel tells it alone.
+  hello.may_load = (extent.has_loader || getauxval(AT_BASE) != 0) && !is_simulated();
   if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;
+  hello.of_host = of_host;
   hello.slots_address = address_of(__start_stab_pads);
   hello.slot_count = static_cast<uint32_t>((address_of(__stop_stab_pads) - hello.slots_address) / sizeof(uint32_t));
   if (hello.slot_count == 0) return;
@@ -310,12 +313,12 @@ struct MadeDescriptors {
 };
 
 // From Hello to Ready. False: no helper came of it, the program runs unmoved.
-bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, Descriptors& own) {
+bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, bool of_host, Descriptors& own) {
   // Yama: this process, and only this one, may look at our threads.
   code::ask_of_children(sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0) == 0);
   Hello hello;
   open_all(own, sys::getpid());
-  fill_hello(hello, extent);
+  fill_hello(hello, extent, of_host);
   if (!say_hello(socket, hello, own)) return false;
   Plan plan;
   MadeDescriptors made;
@@ -414,7 +417,7 @@ void start(const OwnHelper* own) {
   else socket = start_greeting_helper(own, greeting);
   if (socket < 0) return go_on_alone();
   Descriptors descriptors;
-  const bool done = shake_hands(socket, greeting, extent, descriptors);
+  const bool done = shake_hands(socket, greeting, extent, own != nullptr && own->of_host, descriptors);
   sys::close(socket);
   if (!done) return go_on_alone();
   code::follow_forks();

@@ -89,8 +89,8 @@ std::vector<Finding> findings_of_installation() {
   if (!installation) return findings;
   findings.push_back(part("causal profiles", host::check_causal_parts(*installation), installation->causal_library,
                           "without them no plan with [causal] runs, nor 'stabctl causal'; other plans do"));
-  findings.push_back(part("heaps of foreign programs", host::check_heap_part(*installation), installation->heap,
-                          "without it no plan with preload_heap runs; other plans do"));
+  findings.push_back(part("foreign programs", host::check_preloaded_parts(*installation), installation->host,
+                          "without it no plan with preload_heap or preload_libraries runs; other plans do"));
   return findings;
 }
 

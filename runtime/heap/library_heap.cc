@@ -1,5 +1,7 @@
 // In a dynamic program: whether a library between it and libc brings a malloc, and an operator new.
 #include <dlfcn.h>
+#include <link.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #include "runtime/heap/libc_heap.h"
@@ -13,6 +15,14 @@ void* file_of(void* address) {
   return address != nullptr && _dl_find_object(address, &found) == 0 ? found.dlfo_link_map : nullptr;
 }
 
+// Ours, in an executable of ours that it is preloaded into all the same: its malloc hands on to the program's. By its name, as a
+// search for a symbol that isn't there would allocate.
+bool is_preloaded_runtime(const void* file) {
+  const char* const path = static_cast<const link_map*>(file)->l_name;
+  const char* const name = strrchr(path, '/') == nullptr ? path : strrchr(path, '/') + 1;
+  return strcmp(name, "libstabheap.so") == 0 || strcmp(name, "libstabhost.so") == 0;
+}
+
 template <typename Function>
 void set_to_next(Function& function, const char* name) {
   if (void* next = dlsym(RTLD_NEXT, name)) function = reinterpret_cast<Function>(next);
@@ -24,7 +34,7 @@ void set_to_next(Function& function, const char* name) {
 bool library_has_malloc() {
   void* const next = file_of(dlsym(RTLD_NEXT, "malloc"));
   void* const libc = file_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
-  if (next == nullptr || libc == nullptr || next == libc) return false;
+  if (next == nullptr || libc == nullptr || next == libc || is_preloaded_runtime(next)) return false;
   set_to_next(behind.malloc, "malloc");
   set_to_next(behind.calloc, "calloc");
   set_to_next(behind.realloc, "realloc");

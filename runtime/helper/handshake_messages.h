@@ -76,7 +76,7 @@ struct Hello {
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message
   uint32_t may_load = 0;          // 1: shared libraries may come
-  uint32_t reserved = 0;
+  uint32_t of_host = 0;           // 1: szc hasn't linked the executable, and nothing of it is to move
 };
 
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.

@@ -127,6 +127,23 @@ void match_pads(Session& session) {
   session.pad_identities = identities;
 }
 
+// Whether exceptions can pass what moves, of the executable or of libraries.
+bool may_move(Session& session) {
+  const auto refuse = [&session](Degradation why) {
+    degrade(*session.control, why);
+    return false;
+  };
+  switch (static_cast<Unwinder>(session.hello.unwinder)) {
+    case Unwinder::kFollows: return true;
+    case Unwinder::kLlvm: return refuse(Degradation::kNoUnwinder);
+    case Unwinder::kNamesHidden: return refuse(Degradation::kNamesHidden);
+    case Unwinder::kReplaced: return refuse(Degradation::kUnwinderReplaced);
+    case Unwinder::kOther:
+    case Unwinder::kCount: break;
+  }
+  return refuse(Degradation::kUnwinderOther);
+}
+
 // Reads and checks everything that moving code needs. False: degradations say why not.
 bool read_executable(Session& session, int executable) {
   Control& control = *session.control;
@@ -134,15 +151,8 @@ bool read_executable(Session& session, int executable) {
     degrade(control, why);
     return false;
   };
+  if (session.hello.of_host != 0) return false;
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
-  switch (static_cast<Unwinder>(session.hello.unwinder)) {
-    case Unwinder::kFollows: break;
-    case Unwinder::kLlvm: return refuse(Degradation::kNoUnwinder);
-    case Unwinder::kNamesHidden: return refuse(Degradation::kNamesHidden);
-    case Unwinder::kReplaced: return refuse(Degradation::kUnwinderReplaced);
-    case Unwinder::kOther:
-    case Unwinder::kCount: return refuse(Degradation::kUnwinderOther);
-  }
   Images& images = session.images;
   Module& program = images.program;
   if (const Degradation why = read_module(executable, images.program_memory, program); why != Degradation::kCount)
@@ -366,8 +376,8 @@ bool shake_hands(Session& session) {
   // Invariant from here on: the control block is ours to write until the program maps it over its own.
   const abi::Settings& wanted = hello.settings;
   const bool scripted = read_script(session, received[Handed::kScript]);
-  const bool code =
-      scripted && wanted.code != abi::CodeMode::kOff && read_executable(session, received[Handed::kExecutable]);
+  const bool code = scripted && wanted.code != abi::CodeMode::kOff && may_move(session) &&
+                    read_executable(session, received[Handed::kExecutable]);
   // A script that can't be obeyed in code that stays would leave its experiment without what it is about; of one that only
   // matches layouts nothing is lost.
   if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone &&
@@ -379,7 +389,7 @@ bool shake_hands(Session& session) {
   if (pads) match_pads(session);
   if (received[Handed::kExecutable] >= 0) sys::close(received[Handed::kExecutable]);
   session.control->stack.slots = hello.slot_count;
-  if (draws && hello.slot_count == 0) degrade(*session.control, Degradation::kNoPads);
+  if (draws && hello.slot_count == 0 && hello.of_host == 0) degrade(*session.control, Degradation::kNoPads);
   if ((code || pads) && !make_images(session, code, pads, plan)) {
     degrade(*session.control, Degradation::kNoMemfd);
     plan = Plan{};

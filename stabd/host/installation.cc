@@ -27,7 +27,8 @@ Result<Installation> installation_at(const std::string& root) {
   Installation found{root + "/bin", root + "/libexec/stab/stab-launcher", root + "/libexec/stab/stab-helper",
                      root + "/libexec/stab/stab-broker", root + "/libexec/stab/stab-worker",
                      root + "/libexec/stab/stab-layout", root + "/libexec/stab/stab-lines",
-                     root + "/libexec/stab/stab-causal", root + "/lib/stab/libstabcausal.so", root + "/lib/stab/libstabheap.so"};
+                     root + "/libexec/stab/stab-causal", root + "/lib/stab/libstabcausal.so", root + "/lib/stab/libstabheap.so",
+                     root + "/lib/stab/libstabhost.so"};
   STAB_CHECK_OK(must_run(found.launcher));
   STAB_CHECK_OK(must_run(found.helper));
   STAB_CHECK_OK(must_run(found.broker));
@@ -42,7 +43,10 @@ Status check_causal_parts(const Installation& installation) {
   return must_be_read(installation.causal_library);
 }
 
-Status check_heap_part(const Installation& installation) { return must_be_read(installation.heap); }
+Status check_preloaded_parts(const Installation& installation) {
+  STAB_CHECK_OK(must_be_read(installation.heap));
+  return must_be_read(installation.host);
+}
 
 Result<Installation> find_installation() {
   std::error_code error;

@@ -18,13 +18,14 @@ struct Installation {
   std::string causal;    // <root>/libexec/stab/stab-causal
   std::string causal_library;  // <root>/lib/stab/libstabcausal.so
   std::string heap;      // <root>/lib/stab/libstabheap.so
+  std::string host;      // <root>/lib/stab/libstabhost.so
 };
 
 // What only causal profiles need: lines, causal, causal_library. kNotFound names the part that is missing.
 Status check_causal_parts(const Installation& installation);
 
-// What only 'preload_heap' needs.
-Status check_heap_part(const Installation& installation);
+// What only 'preload_heap' and 'preload_libraries' need.
+Status check_preloaded_parts(const Installation& installation);
 
 // kNotFound names the part that is missing, of those that every experiment needs.
 Result<Installation> find_installation();

@@ -25,6 +25,7 @@ constexpr Place kPlaces[] = {
     {"code", "layouts_executed", &Dose::layouts_executed},
     {"code", "functions", &Dose::functions},
     {"code", "functions_moved", &Dose::functions_moved},
+    {"code", "libraries_moved", &Dose::libraries_moved},
     {"stack", "slots", &Dose::pads},
     {"stack", "slots_zeroed", &Dose::pads_zeroed},
     {"stack", "refills", &Dose::refills},
@@ -137,7 +138,7 @@ std::string code_contradiction(abi::CodeMode mode, const Dose& dose) {
   if (mode == abi::CodeMode::kOff)
     return dose.layouts_built > 0 ? "code is off, but " + std::to_string(dose.layouts_built) + " layouts were built" : "";
   const std::string cell = std::string("code is ") + abi::kCodeWords[static_cast<int>(mode)];
-  if (dose.functions_moved == 0) return cell + ", but no function was moved";
+  if (dose.functions_moved == 0 && dose.libraries_moved == 0) return cell + ", but no function was moved";
   if (dose.layouts_built == 0) return cell + ", but no layout was built";
   if (dose.layouts_executed == 0) return cell + ", but no layout was executed";
   return {};
@@ -202,7 +203,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     if (found.empty() && !all_off) found = visits_contradiction(layout, *dose);
   } else if (!all_off) {
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc? (of others, "
-            "dynamic ones, preload_heap = true moves the heap alone)";
+            "dynamic ones, preload_heap = true moves the heap alone, preload_libraries = true what szc made of their libraries, too)";
   }
   return found.empty() ? found : "not randomized as its cell wants: " + found;
 }

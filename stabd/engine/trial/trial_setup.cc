@@ -51,10 +51,9 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
     STAB_TRY(setup.simulation_, with_caches_of_machine(expanded.plan.counters.simulation, host::Roots()));
     STAB_TRY(setup.valgrind_, find_valgrind(place));
   }
-  const auto preloads = [](const plan::Program& program) { return program.preload_heap; };
-  if (std::any_of(expanded.plan.programs.begin(), expanded.plan.programs.end(), preloads) &&
-      ::access(place.installation.heap.c_str(), R_OK) != 0)
-    return Error{ErrorCode::kNotFound, "preload_heap needs '" + place.installation.heap + "'; build or install all of stab", {}};
+  const auto preloads = [](const plan::Program& program) { return program.preload_heap || program.preload_libraries; };
+  if (std::any_of(expanded.plan.programs.begin(), expanded.plan.programs.end(), preloads))
+    STAB_CHECK_OK(host::check_preloaded_parts(place.installation));
   const int links = std::max(1, expanded.plan.link.seeds + 1);
   for (size_t subject = 0; subject < expanded.subjects.size(); ++subject) {
     uint64_t longest = 0;
@@ -99,6 +98,7 @@ Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int bui
                                                      : directory + "/" + workload.cwd;
   launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   if (program.preload_heap) launch.env.push_back("LD_PRELOAD=" + place_.installation.heap);
+  if (program.preload_libraries) launch.env.push_back("LD_PRELOAD=" + place_.installation.host);
   for (const auto& [key, value] : workload.env)
     launch.env.push_back(key + "=" + plan::substitute(value, plan, of, link));
   launch.aslr = !knob_is_off(plan, "aslr");

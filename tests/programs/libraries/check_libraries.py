@@ -50,6 +50,7 @@ class Place:
     def __init__(self, directory, bin_directory):
         self.directory = pathlib.Path(directory)
         self.path = f"{bin_directory}:{os.environ['PATH']}"
+        self.runtime = bin_directory.parent / "lib/stab"
         self.write("repeat.h", REPEAT)
 
     def write(self, name, text):
@@ -82,12 +83,12 @@ class Place:
             time.sleep(0.01)
         raise Failed("there is no dose")
 
-    def alike(self, *command, moved, stay=0, degraded=(), times=3):
+    def alike(self, *command, moved, stay=0, degraded=(), times=3, preloaded=None):
         """With everything on it does what it does with everything off; so many libraries move, and what else is told."""
         plain = self.must(*command)
         for _ in range(times):
             (self.directory / "dose").unlink(missing_ok=True)
-            settings = ALL_ON | {"STAB_REPORT": "dose"}
+            settings = ALL_ON | {"STAB_REPORT": "dose"} | ({"LD_PRELOAD": str(preloaded)} if preloaded else {})
             ran = self.run(*command, **settings)
             require((ran.returncode, ran.stdout, ran.stderr) == (0, plain.stdout, plain.stderr),
                     f"{self.shown(command, settings)} exits {ran.returncode}: {ran.stdout[-500:]}{ran.stderr[-500:]}\n"
@@ -176,6 +177,7 @@ __attribute__((destructor)) static void goes(void) { if (work(3) != 7) abort(); 
 """
 HOST = """#include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "repeat.h"
@@ -207,6 +209,8 @@ int main(int count, char** words) {
     if (child == 0) { REPEAT CHECK(work(200) == wanted); _exit(0); }
     sum += work(100);
     CHECK(dlclose(library) == 0);
+    /* The next one comes elsewhere, while the child stays. */
+    for (int k = 0; child > 0 && k < 64; ++k) mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   stop = 1;
   for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
@@ -237,7 +241,7 @@ def check_plugins_with_threads(place):
 
 
 def check_plugins_with_children(place):
-    """Forked children go on in libraries that their parent has unloaded, while others are loaded."""
+    """Forked children go on in libraries that their parent has unloaded, while it loads them again at other addresses."""
     build_plugins(place)
     dose = None
     for children in ("20", "300"):
@@ -413,6 +417,34 @@ def check_executed(place):
     place.must("szc", "-O2", "main.c", "./libruns.so", "-o", "prog")
     code = place.alike("./prog", moved=1)["code"]
     require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
+
+
+def check_hosts(place):
+    """In programs that szc has not linked the preloaded runtime moves libraries that it made: linked at start, and opened."""
+    host = place.runtime / "libstabhost.so"
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", CALLS)
+    place.library("libsimple.so", "simple.c")
+    for compiler in ("gcc", "clang-19"):
+        place.must(compiler, "-O2", "main.c", "./libsimple.so", "-o", "prog")
+        place.alike("./prog", moved=1, preloaded=host)
+    build_plugins(place)
+    place.must("gcc", "-O2", "host.c", "-o", "host", "-pthread")
+    place.alike("./host", "200", "2", "0", moved=202, times=1, preloaded=host)
+    for name, text in (("throws.cc", THROWS), ("passes.cc", PASSES), ("catches.cc", CATCHES), ("main.cc", MAIN_CATCHES)):
+        place.write(name, text)
+    place.library("libthrows.so", "throws.cc", compiler="szc++")
+    place.library("libpasses.so", "passes.cc", "./libthrows.so", compiler="szc++")
+    place.library("libcatches.so", "catches.cc", "./libpasses.so", compiler="szc++")
+    place.must("g++", "-O2", "main.cc", "./libcatches.so", "./libpasses.so", "./libthrows.so", "-pthread", "-o", "prog")
+    place.alike("./prog", moved=3, preloaded=host)
+    script = ("import ctypes, time\nwork = ctypes.CDLL('./libsimple.so').work\nend = time.monotonic() + 0.1\n"
+              "while time.monotonic() < end: assert work(41) == 83\nprint('done')\n")
+    place.alike("/usr/bin/python3", "-c", script, moved=1, preloaded=host)
+    # In a program of szc's its own runtime serves.
+    place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
+    code = place.alike("./prog", moved=1, preloaded=host)["code"]
+    require(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
 
 
 def main():

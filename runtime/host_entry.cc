@@ -1,0 +1,29 @@
+// libstabhost.so: the whole runtime as a library, preloaded into a program that szc has not linked. The program's own code stays;
+// shared libraries that szc made move in it as in a program of szc's, and their pads and its heap are drawn.
+//
+// Linked to be initialized before all others, so that it has met the helper when the first library's constructor asks. In an
+// executable of ours that it is preloaded into all the same, the executable's runtime serves.
+#include <dlfcn.h>
+
+#include "runtime/start.h"
+
+namespace {
+
+const char in_this_file = 0;
+
+// Whether libraries' constructors find this file's runtime, not an executable's.
+bool serves() {
+  Dl_info found, ours;
+  return dladdr(dlsym(RTLD_DEFAULT, "stab_rt_code_load"), &found) != 0 && dladdr(&in_this_file, &ours) != 0 &&
+         found.dli_fbase == ours.dli_fbase;
+}
+
+__attribute__((constructor)) void begin() {
+  const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become, true};
+  if (serves()) stab::start(&own);
+}
+__attribute__((destructor)) void end() {
+  if (serves()) stab::finish();
+}
+
+}  // namespace
