@@ -49,7 +49,8 @@ void add_demands(const Plan& plan, const Program& program, const Cell& cell, int
   const Layout& layout = cell.layout;
   if (layout.code != abi::CodeMode::kOff && !program.preload_libraries) add_name(build.strict, ',', "code");
   if (layout.stack == abi::StackMode::kOn || layout.stack == abi::StackMode::kRecursive) add_name(build.strict, ',', "stack");
-  if (layout.heap != abi::HeapMode::kOff && !program.preload_heap && !program.preload_libraries) add_name(build.strict, ',', "heap");
+  const bool brings_heap = program.preload_heap || program.preload_libraries;
+  if (layout.heap != abi::HeapMode::kOff && !brings_heap) add_name(build.strict, ',', "heap");
   for (const Workload& workload : program.workloads) {
     const std::string path = substitute(workload.run, plan, cell, link).argv[0];
     add_name(build.measured, ':', std::string_view(path).substr(path.rfind('/') + 1));

@@ -1,5 +1,5 @@
-// What is preloaded into a program that szc hasn't linked: by preload_heap the heap, by preload_libraries the whole runtime, in which
-// shared libraries that szc made move. Everything else of such a program stays.
+// What is preloaded into a program that szc hasn't linked: by preload_heap the heap, by preload_libraries the whole runtime, in
+// which shared libraries that szc made move. Everything else of such a program stays.
 #include "plan/parse_parts.h"
 
 namespace stab::plan {
