@@ -3,12 +3,12 @@
     (gdb) source <prefix>/share/stab/stab-gdb.py
 
 Images belong to no file, so gdb knows nothing of them. This finds the original function of an address in what each
-image says of itself, unwinds its frame by the executable's own rules, and shows it under its name. It reads the
+image says of itself, unwinds its frame by the rules of the function's file, and shows it under its name. It reads the
 program or its core file only, so a program needs no preparation and pays nothing.
 
 A breakpoint in a moved function is never reached: one that was set before the program started goes with the pages that
 images replace, and nobody, gdb included, can write into those. The script says so when you set one: stop at a function
-of a library, or debug with STAB_CODE=off.
+of a library that szc didn't make, or debug with STAB_CODE=off.
 """
 import re
 import struct
@@ -20,6 +20,8 @@ from gdb.FrameDecorator import FrameDecorator
 # runtime/control.h and runtime/code/image.h.
 CONTROL = struct.Struct("<8sQiiQIIQQQQQQ")
 CONTROL_SYMBOL = b"_ZN4stab18stab_control_pagesE"
+LIBRARIES_AT, LIBRARIES, LIBRARY = 4448, 48, struct.Struct("<IIQQQQQ")  # of Control; a unit test holds the offset
+SLOTS = 64
 HEADER, ENTRY = struct.Struct("<QII"), struct.Struct("<IIII")
 MAGIC = 0x6567616D49424154
 # By DWARF number.
@@ -106,8 +108,8 @@ class Row:
             self.saved[register] = initial.saved[register]
 
 
-class Executable:
-    """The file's functions and unwinding rules, at link-time addresses."""
+class File:
+    """A file's functions and unwinding rules, at link-time addresses."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -116,7 +118,14 @@ class Executable:
         size, count, names = struct.unpack_from("<HHH", self.bytes, 0x3A)
         headers = [struct.unpack_from("<IIQQQQIIQQ", self.bytes, offset + i * size) for i in range(count)]
         sections = {self.text(headers[names][4] + h[0]): h for h in headers}
-        self.names, self.control, self.rules = {}, None, {}
+        self.may_move = b"stab_code" in sections
+        self.names, self.control, self.rules, self.text_start = {}, None, {}, 0
+        segments, = struct.unpack_from("<Q", self.bytes, 0x20)
+        for i in range(struct.unpack_from("<H", self.bytes, 0x38)[0]):
+            kind, flags, _, address = struct.unpack_from("<IIQQ", self.bytes, segments + i * 56)
+            if kind == 1 and flags & 1:
+                self.text_start = address & ~4095
+                break
         if b".symtab" in sections:
             self.read_symbols(sections[b".symtab"], headers)
         if b".eh_frame" in sections:
@@ -165,38 +174,66 @@ class Executable:
         return row
 
 
+class Ring:
+    """Where the images of a file lie, and the file where it was loaded."""
+
+    def __init__(self, file, bias, address, size, slot_bytes, text):
+        self.file, self.bias, self.address, self.size, self.slot_bytes, self.text = file, bias, address, size, slot_bytes, text
+
+
 class Moved:
     """A place in an image: the copy's first byte, the original function's, and how far the place is into either."""
 
-    def __init__(self, copy, original, offset):
-        self.copy, self.original, self.offset = copy, original, offset
+    def __init__(self, ring, copy, original, offset):
+        self.ring, self.copy, self.original, self.offset = ring, copy, original, offset
 
 
 class Images:
-    """The ring of the program that gdb looks at."""
+    """The rings of the program that gdb looks at: the executable's, and those of shared libraries."""
 
     def __init__(self):
-        self.path = self.executable = None
-        self.ring = self.ring_bytes = self.slot_bytes = self.text = self.bias = 0
+        self.files, self.rings = {}, []
+
+    def file(self, path):
+        if path not in self.files:
+            self.files[path] = File(path)
+        return self.files[path]
 
     def find(self, _=None):
         """Reads where the images are. Not from within unwinding: gdb evaluates an expression here."""
-        self.ring_bytes = 0
+        self.rings = []
         path = gdb.current_progspace().filename
         if path is None or gdb.selected_inferior().pid == 0:
             return
-        if path != self.path:
-            self.executable, self.path = Executable(path), path
-        if self.executable.control is None:
-            return
         try:
             control = int(gdb.parse_and_eval("(unsigned long)&'stab::stab_control_pages'"))
-            values = CONTROL.unpack(self.read(control, CONTROL.size))
+            self.find_program(control, self.file(path))
+            for i in range(LIBRARIES):
+                self.find_library(self.read(control + LIBRARIES_AT + i * LIBRARY.size, LIBRARY.size))
         except gdb.error:
-            return
-        self.bias = control - self.executable.control
-        self.ring, self.ring_bytes, self.slot_bytes, self.text = values[8:12]
+            pass
         gdb.invalidate_cached_frames()
+
+    def find_program(self, control, file):
+        ring, size, slot_bytes, text = CONTROL.unpack(self.read(control, CONTROL.size))[8:12]
+        if file.control is not None and size != 0:
+            self.rings.append(Ring(file, control - file.control, ring, size, slot_bytes, text))
+
+    def find_library(self, entry):
+        _, _, _, address, size, slot_bytes, text = LIBRARY.unpack(entry)
+        for slot in range(min(SLOTS, size // slot_bytes) if slot_bytes else 0):
+            try:
+                magic, count, _ = HEADER.unpack(self.read(address + slot * slot_bytes, HEADER.size))
+                if magic != MAGIC or count == 0:
+                    continue
+                start = ENTRY.unpack(self.read(address + slot * slot_bytes + HEADER.size, ENTRY.size))[2]
+            except gdb.error:
+                return  # behind the slots that there are
+            path = gdb.solib_name(text + start)
+            if path is not None:
+                file = self.file(path)
+                self.rings.append(Ring(file, text - file.text_start, address, size, slot_bytes, text))
+            return
 
     def read(self, address, size):
         return bytes(gdb.selected_inferior().read_memory(address, size))
@@ -204,9 +241,13 @@ class Images:
     def moved(self, pc, level):
         # A caller's pc lies behind its call, which may be its function's last instruction.
         address = pc - (1 if level > 0 else 0)
-        if not 0 <= address - self.ring < self.ring_bytes:
-            return None
-        slot = address - (address - self.ring) % self.slot_bytes
+        for ring in self.rings:
+            if 0 <= address - ring.address < ring.size:
+                return self.moved_in(ring, address)
+        return None
+
+    def moved_in(self, ring, address):
+        slot = address - (address - ring.address) % ring.slot_bytes
         magic, count, _ = HEADER.unpack(self.read(slot, HEADER.size))
         if magic != MAGIC:
             return None
@@ -219,11 +260,11 @@ class Images:
             elif address >= slot + body + size:
                 low = middle + 1
             else:
-                return Moved(slot + body, self.text + start, max(0, address - slot - body))
+                return Moved(ring, slot + body, ring.text + start, max(0, address - slot - body))
         return None
 
     def name(self, moved):
-        mangled = self.executable.names.get(moved.original - self.bias)
+        mangled = moved.ring.file.names.get(moved.original - moved.ring.bias)
         block = gdb.block_for_pc(moved.original)
         return block.function.name if block and block.function else mangled
 
@@ -245,7 +286,7 @@ class MovedUnwinder(gdb.unwinder.Unwinder):
         if moved is None:
             return None
         try:
-            row = images.executable.row(moved.original - images.bias, moved.offset)
+            row = moved.ring.file.row(moved.original - moved.ring.bias, moved.offset)
         except NotKnown:
             return None
         cfa = int(pending.read_register(REGISTERS[row.register])) + row.offset
@@ -297,18 +338,24 @@ class MovedFrames:
 def code_moves():
     """Whether the program's code moves, or will when it is run."""
     if gdb.selected_inferior().pid != 0:
-        return images.ring_bytes != 0
+        return bool(images.rings)
     said = "".join(gdb.execute(f"show environment {name}", to_string=True) for name in ("STAB", "STAB_CODE"))
     return re.search(r"^STAB_CODE = (?!off$)|^STAB = \d\d,(?!-)", said, re.MULTILINE) is not None
+
+
+def is_ours(address):
+    """Whether an address is in a file whose code may move: the executable, or a library that szc made."""
+    library = gdb.solib_name(address)
+    return library is None or images.file(library).may_move
 
 
 def warn_of_breakpoint(breakpoint):
     """gdb can't write into images; it must not look as if the program never came there."""
     if breakpoint.type != gdb.BP_BREAKPOINT or not code_moves():
         return
-    if any(gdb.solib_name(location.address) is None for location in getattr(breakpoint, "locations", ())):  # from gdb 13 on
-        gdb.write(f"stab: moved functions never come to breakpoint {breakpoint.number}: stop at a function of a library, "
-                  "or set environment STAB_CODE off\n")
+    if any(is_ours(location.address) for location in getattr(breakpoint, "locations", ())):  # from gdb 13 on
+        gdb.write(f"stab: moved functions never come to breakpoint {breakpoint.number}: stop at a function of a library "
+                  "that szc didn't make, or set environment STAB_CODE off\n")
 
 
 gdb.frame_filters[MovedFrames.name] = MovedFrames()

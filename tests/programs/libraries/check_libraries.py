@@ -419,6 +419,24 @@ def check_executed(place):
     require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
 
 
+def check_debugged(place):
+    """gdb with our script: functions of libraries have names, lines and complete backtraces in images."""
+    place.write("aborts.c", "#include <stdlib.h>\n"
+                            "__attribute__((noinline)) int inner(int n) { if (n == 900000) abort(); return n * 3; }\n"
+                            "__attribute__((noinline)) int middle(int n, int* at) { int all[20]; for (int i = 0; i < 20; ++i) all[i] = inner(n + i);\n"
+                            "  *at = all[3]; return all[5]; }\n"
+                            "int outer(int n) { int other; const int one = middle(n, &other); return one + other; }\n")
+    place.write("main.c", "int outer(int);\nint main(void) { int sum = 0; for (int i = 0; i < 1000000; ++i) sum += outer(i); return sum; }\n")
+    place.library("libaborts.so", "aborts.c")
+    place.must("szc", "-O2", "-g", "main.c", "./libaborts.so", "-o", "prog")
+    script = place.runtime.parents[1] / "share/stab/stab-gdb.py"
+    said = place.must("gdb", "-q", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", f"source {script}", "-ex", "break outer",
+                      "-ex", "delete", "-ex", "run", "-ex", "backtrace", "./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms").stdout
+    frames = [line for line in said.splitlines() if line.startswith("#")]
+    for name, where in (("inner", "aborts.c:2"), ("middle", "aborts.c:3"), ("outer", "aborts.c:5"), ("main", "main.c:2")):
+        require(any(f" {name} (" in frame and where in frame for frame in frames), f"no frame of {name} at {where}:\n{said}")
+
+
 def check_hosts(place):
     """In programs that szc has not linked the preloaded runtime moves libraries that it made: linked at start, and opened."""
     host = place.runtime / "libstabhost.so"

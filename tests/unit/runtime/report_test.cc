@@ -22,6 +22,12 @@ TEST(Control, ExecutedLiesWhereTheImpostorWrites) {
   EXPECT_EQ(reinterpret_cast<char*>(&control().executed) - stab_control_pages.bytes, 3776);
 }
 
+// Read by runtime/code/images_gdb.py.
+TEST(Control, LibrariesLieWhereGdbLooks) {
+  EXPECT_EQ(reinterpret_cast<char*>(&control().libraries) - stab_control_pages.bytes, 4448);
+  EXPECT_EQ(sizeof(code::MovedLibrary), 48u);
+}
+
 TEST(Report, SaysWhatTheRunGot) {
   abi::Settings settings;
   settings.code = abi::CodeMode::kShuffle;
