@@ -100,11 +100,13 @@ Result<std::map<Id, Listed>> Store::listed(std::optional<int64_t> uid, Id from) 
 Result<std::vector<TrialRow>> Store::trials(Id experiment, const TrialFilter& filter) {
   // NULL stands for "any".
   const auto word = [](const auto& wanted) { return wanted ? std::optional(name(*wanted)) : std::nullopt; };
-  return state_->database.select("SELECT " + std::string(kTrialColumns) +
-                                     " FROM trials WHERE experiment = ?1 AND (?2 IS NULL OR kind = ?2) AND "
-                                     "(?3 IS NULL OR state = ?3) AND (?4 IS NULL OR block = ?4) "
-                                     "ORDER BY kind, position, attempt LIMIT ?5",
-                                 read_trial, experiment, word(filter.kind), word(filter.state), filter.block, filter.limit);
+  std::string question = "SELECT ";
+  question.append(kTrialColumns)
+      .append(
+          " FROM trials WHERE experiment = ?1 AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR state = ?3) AND "
+          "(?4 IS NULL OR block = ?4) ORDER BY kind, position, attempt LIMIT ?5");
+  return state_->database.select(question, read_trial, experiment, word(filter.kind), word(filter.state), filter.block,
+                                 filter.limit);
 }
 
 Result<std::string> Store::epochs(Id trial) {

@@ -17,8 +17,8 @@ namespace {
 Status check_counts(const Moments& first, const Moments& second, std::string_view method) {
   for (const Moments* sample : {&first, &second})
     if (sample->n < 2)
-      return bad_input(std::string(method) + " needs at least 2 values in each group, got " +
-                       std::to_string(sample->n) + "; add replicates");
+      return bad_input(std::string(method) +
+                       (" needs at least 2 values in each group, got " + std::to_string(sample->n) + "; add replicates"));
   return {};
 }
 

@@ -196,8 +196,9 @@ Result<std::string> describe(const std::string& path) {
   std::string text = line("file", path);
   const Section* section = image.find_section(abi::kCodeSection);
   if (section == nullptr) {
-    const std::string missing = abi::kCodeSection;
-    text += line("code", "no " + missing + ": nothing moves; link with szc and glibc, or run stab-postlink");
+    std::string code = "no ";
+    code.append(abi::kCodeSection).append(": nothing moves; link with szc and glibc, or run stab-postlink");
+    text += line("code", code);
     return text + describe_pads(image);
   }
   // The file may hold the section at any offset; the view needs alignment.
