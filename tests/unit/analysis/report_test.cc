@@ -16,6 +16,7 @@
 #include <limits>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "tests/places.h"
 #include "tests/unit/analysis/golden.h"
@@ -27,7 +28,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const report::Contrast& find(const report::Report& report, const std::string& factor, const std::string& workload,
+const report::Contrast& find(const report::Report& report, std::string_view factor, std::string_view workload,
                              report::Population population = report::Population::kOneWorkload) {
   for (const report::Contrast& contrast : report.contrasts)
     if (contrast.factor == factor && contrast.workload == workload && contrast.population == population)

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "analysis/commands/series_trend.h"
 #include "analysis/statistics/arm_network.h"
@@ -59,7 +60,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-const report::TrendPoint& point_of(const report::TrendLine& line, const std::string& level) {
+const report::TrendPoint& point_of(const report::TrendLine& line, std::string_view level) {
   for (const report::TrendPoint& point : line.points)
     if (point.level == level) return point;
   ADD_FAILURE() << "no " << level;
