@@ -101,11 +101,12 @@ Arguments optimizer_options(const Toolchain& tools, const LinkJob& job) {
           "-Wl,-mllvm," + cache_key_option(tools.pass_plugin, places == nullptr ? "" : places)};
 }
 
-Arguments link_options(const Toolchain& tools, const LinkJob& job, const LinkOrder& order) {
+Arguments link_options(const Toolchain& tools, const LinkJob& job, bool move_all, const LinkOrder& order) {
   Arguments options = optimizer_options(tools, job);
   if (!needs_post_link(job)) return options;
   options.push_back("-Wl,--emit-relocs");
   if (!job.shared) append(options, runtime_options(tools, job));
+  if (job.shared && move_all) options.push_back("-Wl," + tools.library_entry);
   if (job.executable_stack) options.push_back("-Wl,-z,execstack");
   if (order.code_seed) {
     const std::string seed = std::to_string(*order.code_seed);
@@ -166,7 +167,7 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
   Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited, line.emits_bitcode);
   if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
-  append(ours, link_options(tools, job, order));
+  append(ours, link_options(tools, job, line.move_all, order));
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);
   if (const LeftOut out = left_out(job); !out.undo.empty()) command.push_back(out.undo);

@@ -113,10 +113,11 @@ Result<Toolchain> Toolchain::find(std::string_view program_name) {
   tools.runtime = root + "/lib/stab/stabrt.o";
   tools.static_runtime = root + "/lib/stab/libstabrt-static.a";
   tools.operators = root + "/lib/stab/stabnew.o";
+  tools.library_entry = root + "/lib/stab/stablib.o";
   tools.include = root + "/include";
   tools.post_linker = root + "/bin/stab-postlink";
   for (const std::string& part : {tools.pass_plugin, tools.runtime, tools.static_runtime, tools.operators,
-                                  tools.post_linker})
+                                  tools.library_entry, tools.post_linker})
     if (access(part.c_str(), R_OK) != 0) return missing("'" + part + "'", "build or install Stab again");
   return tools;
 }

@@ -27,6 +27,7 @@ struct Toolchain {
   std::string runtime;         // <root>/lib/stab/stabrt.o
   std::string static_runtime;  // <root>/lib/stab/libstabrt-static.a, for programs without a dynamic linker
   std::string operators;       // <root>/lib/stab/stabnew.o, operator new and delete of both kinds of programs
+  std::string library_entry;   // <root>/lib/stab/stablib.o, of shared libraries that other compilers made
   std::string include;         // <root>/include, for <stab/stab.h>
   std::string post_linker;     // <root>/bin/stab-postlink
 

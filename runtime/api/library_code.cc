@@ -84,6 +84,19 @@ bool is_gone(const MovedLibrary& library, const LoadedFile& coming) {
   return !there.found || there.extent.low == coming.extent.low || hash_of_name(there.name) != library.name;
 }
 
+// False: the file does not move.
+template <typename Each>
+bool for_each_moving_in(const LoadedFile& file, Each each) {
+  bool any = false;
+  for (MovedLibrary& library : control().libraries) {
+    if (state_of(library) != code::kLibraryMoves) continue;
+    if (library.text_address - file.extent.low >= file.extent.high - file.extent.low) continue;
+    each(library);
+    any = true;
+  }
+  return any;
+}
+
 void take_back_what_is_gone(const LoadedFile& coming) {
   for (MovedLibrary& library : control().libraries) {
     if (state_of(library) != code::kLibraryLeft || !is_gone(library, coming)) continue;
@@ -166,19 +179,14 @@ bool move_loaded(const LoadedFile& file) {
 void move_library(const void* inside) {
   const LoadedFile file = file_holding(address_of(inside));
   if (!file.found || file.is_executable) return;
+  // It may say so twice: by what our compilers put into it, and by what its link did.
+  if (for_each_moving_in(file, [](MovedLibrary&) {})) return;
   if (!has_library_memory() || !move_loaded(file)) add(control().code.libraries_stay);
 }
 
 bool leave_library(const void* inside) {
   const LoadedFile file = file_holding(address_of(inside));
-  bool moved = false;
-  for (MovedLibrary& library : control().libraries) {
-    if (!file.found || state_of(library) != code::kLibraryMoves) continue;
-    if (library.text_address - file.extent.low >= file.extent.high - file.extent.low) continue;
-    set_state(library, code::kLibraryLeft);
-    moved = true;
-  }
-  return moved;
+  return file.found && for_each_moving_in(file, [](MovedLibrary& library) { set_state(library, code::kLibraryLeft); });
 }
 
 }  // namespace stab::api

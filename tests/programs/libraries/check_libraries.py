@@ -419,6 +419,23 @@ def check_executed(place):
     require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
 
 
+def check_other_compilers(place):
+    """A library of gcc's, linked by szc --stab-move=all, moves; so does one of which szc has compiled a part."""
+    place.write("simple.c", SIMPLE)
+    place.write("more.c", "int more(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i % 5; return sum; }\n")
+    place.write("main.c", CALLS)
+    place.must("gcc", "-O2", "-fPIC", "-falign-functions=16", "-c", "simple.c")
+    place.must("szc", "-O2", "-fPIC", "-c", "more.c")
+    for objects in (["simple.o"], ["simple.o", "more.o"]):
+        place.must("szc", "--stab-move=all", "-shared", *objects, "-o", "libsimple.so")
+        place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
+        code = place.alike("./prog", moved=1)["code"]
+        require(code["layouts_executed"] >= 10, f"{objects}: nothing of it runs in images: {code}")
+    # Where it isn't asked for, gcc's code stays, and the library with it.
+    place.must("szc", "-shared", "simple.o", "-o", "libsimple.so")
+    place.alike("./prog", moved=0)
+
+
 def check_debugged(place):
     """gdb with our script: functions of libraries have names, lines and complete backtraces in images."""
     place.write("aborts.c", "#include <stdlib.h>\n"

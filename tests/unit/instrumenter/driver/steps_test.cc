@@ -26,10 +26,21 @@ const Toolchain kTools{.language = Language::kC,
                        .runtime = "/root/rt.o",
                        .static_runtime = "/root/rt-static.a",
                        .operators = "/root/new.o",
+                       .library_entry = "/root/lib.o",
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
 const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
 const LinkJob kProgram{.linker = "ld.lld", .kind = LinkerKind::kLld19, .output = "prog", .files = {}, .libc = Libc::kGlibc};
+
+TEST(Steps, LibrariesOfOtherCompilersCodeRegisterIt) {
+  LinkJob library = kProgram;
+  library.shared = true;
+  CommandLine line = kLine;
+  EXPECT_THAT(link_command(kTools, line, library, {}), Not(Contains("-Wl,/root/lib.o")));
+  line.move_all = true;
+  EXPECT_THAT(link_command(kTools, line, library, {}), Contains("-Wl,/root/lib.o"));
+  EXPECT_THAT(link_command(kTools, line, kProgram, {}), Not(Contains("-Wl,/root/lib.o")));
+}
 
 TEST(Steps, TheUsersArgumentsComeLastAndUnchanged) {
   const Arguments command = link_command(kTools, kLine, kProgram, {});
