@@ -1,5 +1,5 @@
-// In each shared library of which other compilers' code is to move (szc -shared --stab-move=all): what our pass puts into those that
-// we compile (instrumenter/pass/module_registration.h). Weak references, so that the library also works without the runtime.
+// In each shared library of which other compilers' code is to move (szc -shared --stab-move=all): what our pass puts into those
+// that we compile (instrumenter/pass/module_registration.h). Weak references, so that the library also works without the runtime.
 extern "C" {
 void stab_rt_code_load(const void* place) __attribute__((weak));
 void stab_rt_code_unload(const void* place) __attribute__((weak));
