@@ -76,7 +76,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "the program dumpable and /proc mounted, and run stab-postlink again on a library that was edited"),
     ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limit on "
      "address space (ulimit -v)"),
-    "more than 48 shared libraries would have moved at a time; the code of the others stays",
+    ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
+     "the others stays"),
 };
 
 }  // namespace stab

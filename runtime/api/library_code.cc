@@ -114,7 +114,7 @@ uint32_t choose_place(const LoadedFile& coming, uint64_t name) {
   uint32_t chosen = code::kMaxLibraries;
   for (uint32_t i = 0; i < code::kMaxLibraries; ++i) {
     const MovedLibrary& library = control().libraries[i];
-    if (library.name == 0) return chosen < i && may_reuse && control().libraries[chosen].name == name ? chosen : i;
+    if (library.name == 0) return i;
     if (!may_reuse || state_of(library) != code::kLibraryFree) continue;
     if (library.name == name) return i;
     if (chosen == code::kMaxLibraries) chosen = i;

@@ -164,6 +164,8 @@ bool move_library(Session& session) {
   module.ring_address = __atomic_load_n(&asked.ring_address, __ATOMIC_RELAXED);
   const uint64_t control_address = __atomic_load_n(&asked.control_address, __ATOMIC_RELAXED);
   if (!is_page(module.ring_address) || !is_page(control_address) || module.ring_address == 0) return false;
+  // It may have grown while the program mapped what was planned.
+  if (library.slots < images.ring.made()) return false;
   module.executed_address = control_address + offsetof(Control, executed);
   if (images.ring.limit() == 0 || library.slots < images.ring.limit())
     images.ring.set_limit(static_cast<uint32_t>(library.slots));
