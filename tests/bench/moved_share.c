@@ -2,9 +2,9 @@
 //
 //   moved_share PROGRAM ARGUMENT...      one line on stderr, in percent of the samples in user code
 //
-// Samples of the program counter, one for each ms of CPU time (perf_event_open), are looked up in the last state of its memory map
-// that was seen while it ran: an image lies in the shared memory "stab", a library's in "stab-libraries". What is in either moves
-// with each layout; "before" is what would move if libraries stayed.
+// Samples of the program counter, one for each ms of CPU time (perf_event_open), are looked up in the last state of its memory
+// map that was seen while it ran: an image lies in the shared memory "stab", a library's in "stab-libraries". What is in either
+// moves with each layout; "before" is what would move if libraries stayed.
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +37,9 @@ static void read_map(int pid) {
   while (file != NULL && fgets(line, sizeof line, file) != NULL && count < kMostParts) {
     unsigned long begin, end;
     if (sscanf(line, "%lx-%lx", &begin, &end) != 2) continue;
-    const enum Where where = strstr(line, "memfd:stab-libraries") ? kLibrary : strstr(line, "memfd:stab ") ? kProgram : kElsewhere;
+    enum Where where = kElsewhere;
+    if (strstr(line, "memfd:stab-libraries")) where = kLibrary;
+    if (strstr(line, "memfd:stab ")) where = kProgram;
     if (where != kElsewhere) found[count++] = (struct Part){begin, end, where};
   }
   if (file != NULL) fclose(file);
@@ -101,7 +103,7 @@ int main(int count, char** words) {
   }
   if (sample_count == 0) return fputs("moved_share: no samples\n", stderr), 1;
   const double all = (double)sample_count;
-  fprintf(stderr, "%zu samples: before %.1f %%, after %.1f %% in code that moves\n", sample_count, 100 * (double)in[kProgram] / all,
-          100 * (double)(in[kProgram] + in[kLibrary]) / all);
+  const double before = 100 * (double)in[kProgram] / all, after = before + 100 * (double)in[kLibrary] / all;
+  fprintf(stderr, "%zu samples: before %.1f %%, after %.1f %% in code that moves\n", sample_count, before, after);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
