@@ -196,6 +196,10 @@ void make_library_memory(Session& session, Plan& plan) {
     if (!sys::is_address(memory)) continue;
     // As the executable's images: nobody but this mapping writes it, ever.
     if (sys::truncate(fd, 4096) != 0 || sys::add_seals(fd, kSealFutureWrite | F_SEAL_SHRINK) != 0) break;
+    void* const places = sys::map(nullptr, sizeof(Library) * code::kMaxLibraries, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (!sys::is_address(places)) break;
+    all.all = static_cast<Library*>(places);
     all.memory_fd = fd;
     all.shared = static_cast<uint8_t*>(memory);
     all.room = room;

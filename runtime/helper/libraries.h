@@ -29,7 +29,7 @@ struct Libraries {
   uint64_t used = 0;
   uint32_t count = 0;         // places that were ever taken
   uint32_t planned = code::kMaxLibraries;  // the place whose memory the program is to map now
-  Library all[code::kMaxLibraries];
+  Library* all = nullptr;     // kMaxLibraries of them, in memory of zeros, which is what a new one is: most programs have none
 };
 
 // Makes the memory; the plan says how much it may become. What can't be had leaves the plan without any.
