@@ -34,15 +34,15 @@ from served import quickest, served  # noqa: E402
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
 WORK = None
-MAGIC = 0x35524550_4C454853
+MAGIC = 0x36524550_4C454853
 PAGE = 4096
 # runtime/helper/handshake_messages.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
 # perf_map, range, simulated
 SETTINGS = struct.Struct("<BBB5xQQQiii?3xI?3x")
-HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQ")
+HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQII")
 MAPPED = struct.Struct("<QIIIIIIQQ")
 BOARD_BYTES = 540672  # runtime/progress/board.h
-PLAN = struct.Struct("<10Q2I")
+PLAN = struct.Struct("<11Q2I")
 GREETING = struct.Struct("<QIi")
 SHUFFLE, STACK_ON = 3, 2
 MEMORY, MAPS, DIRECTORY, PIDFD, EXECUTABLE = range(5)
@@ -162,12 +162,12 @@ class Impostor:
         fields = {"magic": MAGIC, "version": ABI_VERSION, "handed": handed, "settings": settings(), "pid": pid,
                   "text_relocations": 0, "nonce": 7, "bias": 0x555555554000, "pads_address": pads, "pads_bytes": 2 * PAGE,
                   "slots_address": pads + 16, "slot_count": 1200, "unwinder": 0, "control_address": self.address,
-                  "signal_return": 0, "degradations": 0} | changes
+                  "signal_return": 0, "degradations": 0, "may_load": 0, "of_host": 0} | changes
         return HELLO.pack(*fields.values())
 
     @staticmethod
     def mapped(**changes):
-        fields = {"magic": MAGIC, "text": 1, "pads": 1, "control": 1, "slots": 8, "board": 1, "reserved": 0,
+        fields = {"magic": MAGIC, "text": 1, "pads": 1, "control": 1, "slots": 8, "board": 1, "libraries": 0,
                   "ring_address": 0x540000000000, "degradations": 0} | changes
         return MAPPED.pack(*fields.values())
 
@@ -529,6 +529,62 @@ class Block(unittest.TestCase):
             status, text = helper.end()
             self.assertIn(status, (0, 1))
             self.assertTrue(json.loads(text)["hello"])
+
+    def test_libraries_that_are_none(self):
+        """Asking again and again for a library to move, with any numbers and any descriptor, and saying that what was planned, or
+        was not, is mapped anywhere."""
+        request, library = 32, 4352  # Control::request and Control::library; a unit test holds where that ends
+
+        def ask(control):
+            draw = random.Random(9)
+            good = os.open(library_file, os.O_RDONLY)
+            files = [good, good, good, os.open(built("ends"), os.O_RDONLY), os.open("/dev/zero", os.O_RDONLY), os.open("/", os.O_RDONLY),
+                     os.pipe()[0], -1, 77777]
+            text, bias = self.map_text(good)
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                anything = lambda: draw.choice((0, 4096, 0x7F0000000000, 1 << 47, draw.getrandbits(64), draw.getrandbits(40) << 12))
+                words = [draw.choice((0, 1, 2, 47, 48, 1 << 31)), draw.choice(files), 0]
+                control[library + 4:library + 16] = struct.pack("<IiI", *words)
+                numbers = [draw.choice((bias, bias, bias, anything())), *(anything() % (1 << 64) for _ in range(9))]
+                control[library + 16:library + 96] = struct.pack("<10Q", *numbers)
+                control[library:library + 4] = struct.pack("<I", draw.choice((1, 1, 1, 3, 3, 2, 9)))
+                control[request:request + 4] = struct.pack("<I", 3)
+                time.sleep(0.0005)
+        library_file = self.library()
+        moved = 0
+        for _ in range(5):
+            helper = Helper()
+            Impostor(built("ends")).speak(helper, hello=lambda said: said[:-8] + struct.pack("<II", 1, 0), after=ask,
+                                          mapped=lambda told: told[:28] + struct.pack("<I", 1) + told[32:])
+            status, text = helper.end()
+            self.assertIn(status, (0, 1))
+            self.assertTrue(json.loads(text)["hello"])
+            moved += json.loads(text)["code"]["libraries_moved"]
+        self.assertGreater(moved, 0, "what was asked for never went so far")
+
+    @staticmethod
+    def map_text(file):
+        """The text as a loader would map it, somewhere, and where that puts the file's address 0."""
+        header = os.pread(file, 64, 0)
+        segments, = struct.unpack_from("<Q", header, 32)
+        for number in range(struct.unpack_from("<H", header, 56)[0]):
+            kind, flags, offset, address, _, size, _, _ = struct.unpack("<IIQQQQQQ", os.pread(file, 56, segments + 56 * number))
+            if kind == 1 and flags & 1:
+                first = offset & ~(PAGE - 1)
+                text = mmap.mmap(file, offset + size - first, flags=mmap.MAP_PRIVATE, offset=first)
+                return text, ctypes.addressof(ctypes.c_char.from_buffer(text)) - (address & ~(PAGE - 1))
+        raise AssertionError("there is no code")
+
+    @staticmethod
+    def library():
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "library.c"
+            source.write_text("int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n")
+            file = pathlib.Path(tempfile.mkdtemp(prefix="stab-hostile-")) / "library.so"
+            subprocess.run([BIN / "szc", "-O2", "-fPIC", "-shared", source, "-o", file], check=True)
+            file.parent.chmod(0o755)
+            return file
 
     def test_a_board_that_is_scribbled_over(self):
         """While the helper reads it each epoch, and with every byte set: its report stays one line of JSON, and no point is
