@@ -77,7 +77,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limit on "
      "address space (ulimit -v)"),
     ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
-     "the others stays"),
+     "the others stays; load fewer at a time, or end those children"),
 };
 
 }  // namespace stab

@@ -105,6 +105,12 @@ inline int truncate(int fd, uint64_t bytes) {
 inline int memfd(const char* name, unsigned flags) {
   return static_cast<int>(call(SYS_memfd_create, word(name), flags));
 }
+// For memory that is executed, which newer kernels are told (MFD_EXEC; older headers lack it).
+inline int memfd_of_code(const char* name, unsigned flags) {
+  constexpr unsigned kExec = 0x10;
+  const int fd = memfd(name, flags | kExec);
+  return fd == -EINVAL ? memfd(name, flags) : fd;
+}
 inline int add_seals(int fd, int seals) { return static_cast<int>(call(SYS_fcntl, fd, F_ADD_SEALS, seals)); }
 
 // Memory. Test results with is_address.

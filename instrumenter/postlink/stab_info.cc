@@ -210,7 +210,7 @@ Result<std::string> describe(const std::string& path) {
   STAB_TRY(const auto code,
            CodeView::parse({reinterpret_cast<const uint8_t*>(aligned.data()), section->bytes.size()}));
   if (image.is_shared_library())
-    text += line("note", "a library: its code moves in programs that szc has linked, but where dlmopen loads it");
+    text += line("note", "a library: its code moves in programs that szc has linked, except where dlmopen loads it");
   text += line("abi", std::to_string(code.header.version));
   text += describe_match(image, code);
   text += line("metadata", std::to_string(section->bytes.size()) + " bytes, " +

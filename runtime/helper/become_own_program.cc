@@ -6,9 +6,8 @@
 namespace stab::helper {
 
 void become(OwnProgram program, int socket) {
-  constexpr unsigned kCloexec = 1, kExec = 0x10;  // MFD_EXEC, which older kernels don't know
-  int file = sys::memfd("stab-helper", kCloexec | kExec);
-  if (file == -EINVAL) file = sys::memfd("stab-helper", kCloexec);
+  constexpr unsigned kCloexec = 1;
+  const int file = sys::memfd_of_code("stab-helper", kCloexec);
   if (file < 0) return;
   // A filter of system calls that ends whoever executes something ends it without a trace; the program then clones another.
   const rlimit none{0, 0};

@@ -51,7 +51,7 @@ uint32_t number_of_next(const Session& session) {
 // What libraries' images are drawn by: the library's name, and a number as the executable's has.
 LayoutRng rng_of(const Session& session, const Module& module, uint32_t number) {
   const uint64_t seed = session.hello.settings.seed;
-  return module.name == 0 ? LayoutRng(seed, kRngCode, number) : LayoutRng(seed, kRngLibrary, module.name + number);
+  return module.is_library ? LayoutRng(seed, kRngLibrary, module.name + number) : LayoutRng(seed, kRngCode, number);
 }
 
 void build_image(Session& session, Module& module, int slot, uint32_t number) {
@@ -60,7 +60,7 @@ void build_image(Session& session, Module& module, int slot, uint32_t number) {
   place.executed = module.executed_address + static_cast<uint64_t>(slot);
   LayoutRng rng = rng_of(session, module, number);
   // A library may have come at any time, so its images don't depend on those before them.
-  if (module.name != 0) code::order_as_in_file(module.code, module.scratch);
+  if (module.is_library) code::order_as_in_file(module.code, module.scratch);
   code::draw_levels(session.hello.settings.seed, number, module.scratch);
   module.image_bytes = static_cast<uint32_t>(code::build_image(module.code, module.original, place, session.hello.settings.code,
                                                                rng, module.scratch, module.slot_memory(slot)));
@@ -70,7 +70,7 @@ void build_image(Session& session, Module& module, int slot, uint32_t number) {
 void publish_image(Session& session, Module& module) {
   code::publish(module.code, module.scratch, module.place, module.original, module.text);
   lead_stayers(module, 0);
-  if (module.name != 0) return;
+  if (module.is_library) return;
   const uint32_t slot = static_cast<uint32_t>((module.place.slot - module.ring_address) / module.slot_bytes);
   session.looks.loops.arrive(module.code, slot, module.place, module.scratch, module.slot_memory(static_cast<int>(slot)),
                              module.image_bytes);
@@ -236,12 +236,14 @@ void advance(Session& session, bool ordered) {
   // Before a slot is used again.
   session.samples.take(session.family, session.images);
   uint8_t flags = ordered ? kEpochOrdered : 0;
-  for_each_moving(session.images, [&session](Module& module) {
-    if (!code_has_epochs(session) || !has_replaced_text(session, module)) return;
-    module.text_replaced = true;
-    degrade(*session.control, Degradation::kTextReplaced);
-    leave_replaced_text(session, module);
-  });
+  if (code_has_epochs(session)) {
+    for_each_moving(session.images, [&session](Module& module) {
+      if (!has_replaced_text(session, module)) return;
+      module.text_replaced = true;
+      degrade(*session.control, Degradation::kTextReplaced);
+      leave_replaced_text(session, module);
+    });
+  }
   if (code_has_epochs(session)) {
     CodeDose& dose = session.control->code;
     if (!ordered && !newest_was_entered(session)) {

@@ -14,8 +14,6 @@ constexpr uint64_t kAddressEnd = uint64_t{1} << 47;  // of user space
 constexpr uint64_t kRingBytes = 256u << 20;
 constexpr uint32_t kFewestSlots = 4;
 
-bool is_page(uint64_t address) { return address % kPage == 0 && address < kAddressEnd; }
-
 template <typename E, size_t N>
 bool has_word(E value, const char* const (&)[N]) {
   return static_cast<size_t>(value) < N;
@@ -44,6 +42,14 @@ bool pads_fit(const Hello& hello) {
 
 }  // namespace
 
+bool is_page(uint64_t address) { return address % kPage == 0 && address < kAddressEnd; }
+
+uint64_t most_slots(uint64_t slot_bytes) {
+  const uint64_t slots = kRingBytes / slot_bytes;
+  if (slots < kFewestSlots) return kFewestSlots;
+  return slots > kMaxSlots ? kMaxSlots : slots;
+}
+
 bool read_hello(const void* bytes, size_t size, bool launched, Hello& out) {
   static_assert(__is_trivially_copyable(Hello));
   if (size != sizeof out) return false;
@@ -67,9 +73,7 @@ bool make_plan(const Hello& hello, const Wanted& wanted, Plan& plan, uint64_t& s
     plan.text_address = hello.bias + wanted.text_start;
     plan.text_bytes = wanted.text_bytes;
     plan.slot_bytes = wanted.slot_bytes;
-    plan.slot_limit = kRingBytes / wanted.slot_bytes;
-    if (plan.slot_limit < kFewestSlots) plan.slot_limit = kFewestSlots;
-    if (plan.slot_limit > kMaxSlots) plan.slot_limit = kMaxSlots;
+    plan.slot_limit = most_slots(wanted.slot_bytes);
   }
   if (wanted.pads) {
     // Between the functions, where a linker merged constants into the text; else on pages of their own.

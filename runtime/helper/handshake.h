@@ -31,6 +31,12 @@ struct Wanted {
 // `slots_offset` is that of the first pad in the memory, if there are any.
 bool make_plan(const Hello& hello, const Wanted& wanted, Plan& plan, uint64_t& slots_offset);
 
+// Whether this can be the address of a page of a program.
+bool is_page(uint64_t address);
+
+// How many images of a module are kept beside each other at most, by the bytes of a slot. pre: these are not 0
+uint64_t most_slots(uint64_t slot_bytes);
+
 // Whether a program that got this plan can have done what it says.
 bool is_possible(const Mapped& mapped, const Plan& plan);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/helper/handshake.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
@@ -13,13 +14,6 @@ namespace {
 
 // Address space alone: of the memory what is written is taken. The smaller ones are for limits on it.
 constexpr uint64_t kRooms[] = {uint64_t{2} << 30, uint64_t{512} << 20, uint64_t{128} << 20};
-constexpr uint64_t kAddressEnd = uint64_t{1} << 47;
-// Images of one library kept beside each other at most, and how many there are of one that is larger.
-constexpr uint64_t kRingBytes = 256u << 20;
-constexpr uint64_t kFewestSlots = 4;
-
-bool is_page(uint64_t address) { return address % 4096 == 0 && address < kAddressEnd; }
-
 uint32_t step_of(const Control& control) { return __atomic_load_n(&control.library.step, __ATOMIC_SEQ_CST); }
 
 // Where the program has given up, what it waited for is not told.
@@ -78,9 +72,7 @@ bool read_library(Session& session, int descriptor, Library& library) {
 // is larger already has no room.
 uint64_t slots_for(Session& session, const Module& module) {
   code::Ring& ring = session.images.ring;
-  uint64_t most = kRingBytes / module.slot_bytes;
-  if (most < kFewestSlots) most = kFewestSlots;
-  if (most > kMaxSlots) most = kMaxSlots;
+  const uint64_t most = most_slots(module.slot_bytes);
   const uint64_t limit = ring.limit() == 0 ? kMaxSlots : ring.limit();
   uint64_t slots = most < limit ? most : limit;
   if (slots < ring.made()) slots = ring.made();
@@ -125,6 +117,7 @@ bool plan_library(Session& session, uint32_t place) {
     return false;
   }
   Module& module = library.module;
+  module.is_library = true;
   module.name = __atomic_load_n(&asked.name, __ATOMIC_RELAXED);
   module.text = all.shared + library.offset;
   module.ring = module.text + module.text_bytes;
@@ -185,11 +178,10 @@ bool move_library(Session& session) {
 }  // namespace
 
 void make_library_memory(Session& session, Plan& plan) {
-  constexpr unsigned kCloexec = 1, kAllowSealing = 2, kExec = 0x10;  // older headers lack MFD_EXEC
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2;
   constexpr int kSealFutureWrite = 0x10;
   Libraries& all = session.images.libraries;
-  int fd = sys::memfd("stab-libraries", kCloexec | kAllowSealing | kExec);
-  if (fd == -EINVAL) fd = sys::memfd("stab-libraries", kCloexec | kAllowSealing);
+  const int fd = sys::memfd_of_code("stab-libraries", kCloexec | kAllowSealing);
   if (fd < 0) return;
   for (const uint64_t room : kRooms) {
     void* const memory = sys::map(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);

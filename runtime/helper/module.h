@@ -15,7 +15,8 @@ namespace stab::helper {
 struct Module {
   bool moves = false;
   bool text_replaced = false;         // by the program: no further image would be entered, and there is none
-  uint64_t name = 0;                  // hash of its file's name; 0: the executable
+  bool is_library = false;            // else it is the executable
+  uint64_t name = 0;                  // of a library, as the program says: what its layouts are drawn by
   uint8_t* text = nullptr;            // our writable view of what the program executes
   uint8_t* ring = nullptr;            // of its slots
   uint64_t text_bytes = 0;            // whole pages

@@ -268,7 +268,7 @@ void enter_stayers_of(Session& session, Module& module) {
     const uint32_t slot = static_cast<uint32_t>(into_ring / module.slot_bytes);
     const uint32_t at = static_cast<uint32_t>(into_ring % module.slot_bytes);
     if ((session.images.ring.retired() >> slot & 1) == 0) continue;
-    if (module.name == 0) {
+    if (!module.is_library) {
       note_stay(session, slot, at);
       follow_loops(session, slot, at);
     }

@@ -24,7 +24,7 @@ bool leads_into_ring(const Session& session, const uint8_t* entry, uint64_t addr
 }  // namespace
 
 bool has_replaced_text(const Session& session, const Module& module) {
-  const int memory = module.name == 0 ? session.images.memory_fd : session.images.libraries.memory_fd;
+  const int memory = module.is_library ? session.images.libraries.memory_fd : session.images.memory_fd;
   struct stat ours;
   if (sys::call(SYS_fstat, memory, sys::word(&ours)) != 0) return false;
   const uint64_t end = module.place.text + module.text_bytes;

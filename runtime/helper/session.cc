@@ -226,13 +226,6 @@ void make_board(Session& session, Sent& sent) {
   sys::close(fd);
 }
 
-int images_memfd() {
-  constexpr unsigned kAllowSealing = 2, kExec = 0x10, kCloexec = 1;  // older headers lack MFD_EXEC
-  int fd = sys::memfd("stab", kCloexec | kAllowSealing | kExec);
-  if (fd == -EINVAL) fd = sys::memfd("stab", kCloexec | kAllowSealing);
-  return fd;
-}
-
 // Makes, maps and fills the images' memory: text, pads, ring. False: no shared memory.
 bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   Images& images = session.images;
@@ -247,7 +240,8 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   uint64_t slots_offset = 0;
   if (!make_plan(hello, wanted, plan, slots_offset)) return false;
   const uint64_t fixed_bytes = plan.ring_offset;
-  images.memory_fd = images_memfd();
+  constexpr unsigned kCloexec = 1, kAllowSealing = 2;
+  images.memory_fd = sys::memfd_of_code("stab", kCloexec | kAllowSealing);
   if (images.memory_fd < 0 || sys::truncate(images.memory_fd, fixed_bytes) != 0) return false;
   // Written rather than copied into the mapping: the kernel need not clear these pages first.
   if (code && sys::write_full(images.memory_fd, program.original, plan.text_bytes) != 0) return false;
