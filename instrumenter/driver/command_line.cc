@@ -55,7 +55,7 @@ bool names_another_target(std::string_view argument) {
 
 Error refused(const std::string& argument, std::string_view why) {
   return bad_input("'" + argument + "' can't be used with Stab: " + std::string(why) +
-                   "; build this program with plain clang-19 for that");
+                   "; build this program with plain clang for that");
 }
 
 Status check_sanitizers(const std::string& argument) {
@@ -128,6 +128,14 @@ Status take_layout(std::string_view argument, std::string& file) {
   if (!file.empty() && file != path)
     return bad_input("'" + std::string(argument) + "': a build obeys one layout file, and '" + file + "' is given, too");
   file = path;
+  return {};
+}
+
+constexpr std::string_view kLlvm = "--stab-llvm=";
+
+Status take_llvm(std::string_view argument, std::string& llvm) {
+  llvm = argument.substr(kLlvm.size());
+  if (llvm.empty()) return bad_input("'--stab-llvm=' needs a version, such as 19, or the folder of an LLVM that Stab was built for");
   return {};
 }
 
@@ -257,6 +265,10 @@ Result<bool> take_choice(const std::string& argument, CommandLine& line) {
   }
   if (argument.starts_with(kVisit)) {
     STAB_CHECK_OK(add_visited(argument, line.visited));
+    return true;
+  }
+  if (argument.starts_with(kLlvm)) {
+    STAB_CHECK_OK(take_llvm(argument, line.llvm));
     return true;
   }
   if (argument.starts_with(kLayout)) {

@@ -32,6 +32,7 @@ struct CommandLine {
   std::string info_file{};     // --stab-info FILE
   bool prints_parts = false;   // --stab-parts
   std::string layout_file{};   // --stab-layout: where functions are to start; empty: not said
+  std::string llvm{};          // --stab-llvm: a version or the folder of one; empty: not said
   bool move_all = false;       // --stab-move=all: what other compilers made moves, too
   std::optional<postlink::Factors> strict{};  // --stab-strict
 

@@ -221,7 +221,7 @@ bool is_linker_configured(const std::string& steps) {
   return false;
 }
 
-std::optional<LinkJob> find_link_job(const std::string& steps) {
+std::optional<LinkJob> find_link_job(const std::string& steps, const Llvm& llvm) {
   std::optional<LinkJob> job;
   std::istringstream lines(steps);
   for (std::string line; std::getline(lines, line);) {
@@ -233,7 +233,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps) {
     const std::string linker = linker_of(words);
     job = LinkJob{
         .linker = linker,
-        .kind = kind_by_path(linker),
+        .kind = kind_by_path(linker, llvm),
         .output = output,
         .files = files_of(words),
         .relocatable = has(words, "-r") || has(words, "--relocatable"),

@@ -37,6 +37,7 @@ bool is_linker_configured(const std::string& steps);
 
 // Reads what `compiler -### arguments` printed; empty when the command doesn't link. A step is a link by what it is told, not
 // by the name of who does it: a wrapper may have any.
-std::optional<LinkJob> find_link_job(const std::string& steps);
+// `llvm`: whose linker is ours.
+std::optional<LinkJob> find_link_job(const std::string& steps, const Llvm& llvm);
 
 }  // namespace stab::driver

@@ -118,10 +118,10 @@ Result<Captured> ask(Arguments command) {
 }
 
 // By whom it is called the compiler says; who that is, a linker that its name doesn't tell has to be asked.
-Result<LinkerKind> kind_of(const LinkJob& job) {
+Result<LinkerKind> kind_of(const LinkJob& job, const Llvm& llvm) {
   if (job.kind != LinkerKind::kUnknown) return job.kind;
   STAB_TRY(const Captured answer, run_captured({job.linker, "--version"}, STDOUT_FILENO));
-  return kind_by_version(answer.text);
+  return kind_by_version(answer.text, llvm);
 }
 
 // Fails what can't come to be strict however the link goes; `strict` is for the output of `job`.
@@ -131,7 +131,7 @@ Status check_strict(const LinkJob& job, const postlink::Factors& strict) {
   return bad_input("'" + job.output + "' " + why + "; --stab-strict or STAB_LINK_STRICT asks for " + text_of(strict));
 }
 
-// ThinLTO's backends apart from the link optimize on their own, and clang 19 loads no pass there.
+// ThinLTO's backends apart from the link optimize on their own, and clang loads no pass there.
 Status check_thin_backend(const CommandLine& line) {
   if (!line.is_thin_backend) return {};
   constexpr char kText[] =
@@ -145,7 +145,7 @@ Status check_thin_backend(const CommandLine& line) {
 // As clang does it. -m32 is refused where the output would be a program or a library on top of libc: who says that for the
 // machine at hand expects a program that is randomized, as with any other option.
 Result<int> for_other_target(const Toolchain& tools, const CommandLine& line, const Captured& answer) {
-  const auto job = find_link_job(answer.text);
+  const auto job = find_link_job(answer.text, tools.llvm);
   if (job && needs_post_link(*job) && !line.narrow.empty()) return no_narrow_programs(line.narrow);
   if (job && !job->relocatable) {
     const std::string target = target_of(answer.text);
@@ -167,7 +167,7 @@ CommandLine without_link(CommandLine line) {
 
 // The link that the compiler speaks of, with what is ours, and the post-link step.
 Result<int> link(const Toolchain& tools, const CommandLine& line, const Layout& layout, LinkJob job) {
-  STAB_TRY(job.kind, kind_of(job));
+  STAB_TRY(job.kind, kind_of(job, tools.llvm));
   STAB_TRY(const postlink::Factors strict, strictness_of(line, job.output));
   STAB_CHECK_OK(check_strict(job, strict));
   if (is_lld(job.kind) && needs_post_link(job)) job.executable_stack = ask_for_executable_stack(job.files);
@@ -196,7 +196,7 @@ Result<int> link(const Toolchain& tools, const CommandLine& line, const Layout& 
 Result<int> drive(std::string_view name, std::span<char* const> raw) {
   STAB_TRY(CommandLine line, CommandLine::parse(raw));
   if (line.prints_parts) return print_parts();
-  STAB_TRY(const Toolchain tools, Toolchain::find(name));
+  STAB_TRY(const Toolchain tools, Toolchain::find(name, line.llvm));
   if (line.is_inner) return become(inner_command(tools, line));
   if (line.pads_all && tools.language == Language::kFortran)
     return bad_input("'--stab-pads=all' is for C and C++: flang can't mark functions");
@@ -223,7 +223,7 @@ Result<int> drive(std::string_view name, std::span<char* const> raw) {
   const Arguments command = compile_command(tools, line);
   if (line.only_compiles) return become(command);
 
-  const auto job = answer.exit_code == 0 ? find_link_job(answer.text) : std::nullopt;
+  const auto job = answer.exit_code == 0 ? find_link_job(answer.text, tools.llvm) : std::nullopt;
   if (job) return link(tools, line, layout, *job);
   // Nothing to link, or clang's own complaint. flang would warn of an option for a linker.
   return become(tools.language == Language::kFortran ? compile_command(tools, without_link(line)) : command);

@@ -95,7 +95,7 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
 
 // Any object may be bitcode, of a link with -r, too.
 Arguments optimizer_options(const Toolchain& tools, const LinkJob& job) {
-  if (job.kind != LinkerKind::kLld19 || is_bare(job)) return {};
+  if (job.kind != LinkerKind::kOurLld || is_bare(job)) return {};
   const char* places = getenv(kPlacesVariable);
   return {"-Wl,--load-pass-plugin=" + tools.pass_plugin,
           "-Wl,-mllvm," + cache_key_option(tools.pass_plugin, places == nullptr ? "" : places)};

@@ -13,9 +13,6 @@
 namespace stab::driver {
 namespace {
 
-// Debian's place of LLVM 19, for a PATH without the versioned names.
-constexpr std::string_view kLlvmBin = "/usr/lib/llvm-19/bin/";
-
 std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 bool is_executable(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
@@ -41,15 +38,18 @@ bool names_processor(std::string_view word) {
                      [&](std::string_view begin) { return processor.starts_with(begin); });
 }
 
+// LLVM 19 still says flang-new.
+std::vector<std::string> names_of_compiler(Language language) {
+  if (language == Language::kFortran) return {"flang", "flang-new"};
+  return {language == Language::kCxx ? "clang++" : "clang"};
+}
+
 // Empty if it is not installed.
-std::string find_compiler(Language language) {
-  std::vector<std::string> names{"clang"};
-  if (language == Language::kCxx) names = {"clang++"};
-  if (language == Language::kFortran) names = {"flang", "flang-new"};  // LLVM 19 still says flang-new
-  for (const std::string& name : names) {
-    const std::string on_path = find_on_path(name + "-19");
+std::string find_compiler(const Llvm& llvm, Language language) {
+  for (const std::string& name : names_of_compiler(language)) {
+    const std::string on_path = find_on_path(name + "-" + llvm.version);
     if (!on_path.empty()) return on_path;
-    if (is_executable(std::string(kLlvmBin) + name)) return std::string(kLlvmBin) + name;
+    if (is_executable(llvm.bin + "/" + name)) return llvm.bin + "/" + name;
   }
   return {};
 }
@@ -84,32 +84,40 @@ Error missing(const std::string& what, std::string_view cure) {
   return {ErrorCode::kNotFound, what + " is missing; " + std::string(cure), {}};
 }
 
+Error no_compiler(const Llvm& llvm, Language language) {
+  const std::string of_version = "-" + llvm.version;
+  const std::string name = names_of_compiler(language).front() + of_version;
+  return missing(name, "install it: apt install " + (language == Language::kFortran ? name : "clang" + of_version) + " lld" + of_version +
+                 ", or put it where '" + llvm.folder + "/bin' leads");
+}
+
 }  // namespace
 
 DriverName DriverName::read(std::string_view name) {
   // Versions are digits and points behind the last dash.
+  std::string_view version;
   const size_t dash = name.rfind('-');
   if (dash != name.npos && dash + 1 < name.size() && name.find_first_not_of("0123456789.", dash + 1) == name.npos)
-    name = name.substr(0, dash);
+    version = name.substr(dash + 1), name = name.substr(0, dash);
   Language language = Language::kC;
   if (name.find("++") != name.npos) language = Language::kCxx;
   else if (name.find("flang") != name.npos || name.find("fortran") != name.npos) language = Language::kFortran;
   const size_t end = name.rfind('-');
   const bool has_target = end != name.npos && names_processor(name) && name.find('-') < end;
-  return {language, has_target ? std::string(name.substr(0, end)) : std::string()};
+  const bool is_ours = name.ends_with("szc") || name.ends_with("szc++") || name.ends_with("szflang");
+  return {language, std::string(has_target ? name.substr(0, end) : ""), std::string(is_ours ? version : "")};
 }
 
-Result<Toolchain> Toolchain::find(std::string_view program_name) {
+Result<Toolchain> Toolchain::find(std::string_view program_name, std::string_view llvm) {
   STAB_TRY(const std::string root, our_root());
   Toolchain tools;
   const DriverName name = DriverName::read(program_name);
   tools.language = name.language;
   tools.target = name.target;
-  tools.compiler = find_compiler(tools.language);
-  if (tools.compiler.empty())
-    return tools.language == Language::kFortran ? missing("flang-19", "install it: apt install flang-19 lld-19")
-                                                : missing("clang-19", "install it: apt install clang-19 lld-19");
-  tools.pass_plugin = root + "/lib/stab/libstabpass.so";
+  STAB_TRY(tools.llvm, Llvm::find(root, llvm.empty() ? name.llvm : llvm));
+  tools.compiler = find_compiler(tools.llvm, tools.language);
+  if (tools.compiler.empty()) return no_compiler(tools.llvm, tools.language);
+  tools.pass_plugin = tools.llvm.pass_plugin();
   tools.runtime = root + "/lib/stab/stabrt.o";
   tools.static_runtime = root + "/lib/stab/libstabrt-static.a";
   tools.operators = root + "/lib/stab/stabnew.o";
@@ -128,11 +136,13 @@ Result<std::vector<std::string>> parts_of_builds() {
   for (const char* part : {"/bin/szc", "/bin/stab-postlink", "/libexec/stab/link-with-szc"}) add_part(root + part, parts);
   for (const char* folder : {"/lib/stab", "/lib/cmake/Stab", "/include/stab"}) add_parts_below(root + folder, "", parts);
   std::vector<std::string> tools;
-  for (const Language language : {Language::kC, Language::kCxx, Language::kFortran}) add_part(find_compiler(language), tools);
-  // clang looks for its linker beside itself, then on the PATH.
-  for (const std::string& linker : {std::string(kLlvmBin) + "ld.lld", find_on_path("ld.lld-19"), find_on_path("ld.gold"),
-                                    find_on_path("ld.bfd"), find_on_path("ld.mold")})
-    add_part(linker, tools);
+  for (const Llvm& llvm : Llvm::all(root)) {
+    add_part(llvm.pass_plugin(), parts);
+    for (const Language language : {Language::kC, Language::kCxx, Language::kFortran}) add_part(find_compiler(llvm, language), tools);
+    // clang looks for its linker beside itself, then on the PATH.
+    for (const std::string& linker : {llvm.bin + "/ld.lld", find_on_path("ld.lld-" + llvm.version)}) add_part(linker, tools);
+  }
+  for (const char* linker : {"ld.gold", "ld.bfd", "ld.mold"}) add_part(find_on_path(linker), tools);
   for (const std::string& tool : tools) add_part(tool, parts);
   for (const std::string& tool : tools)
     for (const char* library : {"libLLVM.so", "libclang-cpp.so"}) add_parts_below(parent(parent(tool)) + "/lib", library, parts);

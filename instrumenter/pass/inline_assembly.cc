@@ -41,14 +41,14 @@ unsigned register_named(llvm::StringRef name) {
                                                                                                                   : kRegisters;
   if (name.size() == 3 && (name[0] == 'r' || name[0] == 'e')) name = name.drop_front();
   return llvm::StringSwitch<unsigned>(name)
-      .Cases("ax", "al", "ah", kRax)
-      .Cases("cx", "cl", "ch", kRcx)
-      .Cases("dx", "dl", "dh", kRdx)
-      .Cases("bx", "bl", "bh", kRbx)
-      .Cases("sp", "spl", kRsp)
-      .Cases("bp", "bpl", kRbp)
-      .Cases("si", "sil", kRsi)
-      .Cases("di", "dil", kRdi)
+      .Case("ax", kRax).Case("al", kRax).Case("ah", kRax)
+      .Case("cx", kRcx).Case("cl", kRcx).Case("ch", kRcx)
+      .Case("dx", kRdx).Case("dl", kRdx).Case("dh", kRdx)
+      .Case("bx", kRbx).Case("bl", kRbx).Case("bh", kRbx)
+      .Case("sp", kRsp).Case("spl", kRsp)
+      .Case("bp", kRbp).Case("bpl", kRbp)
+      .Case("si", kRsi).Case("sil", kRsi)
+      .Case("di", kRdi).Case("dil", kRdi)
       .Default(kRegisters);
 }
 

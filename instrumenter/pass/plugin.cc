@@ -13,7 +13,11 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
+#if __has_include(<llvm/Plugins/PassPlugin.h>)
+#include <llvm/Plugins/PassPlugin.h>  // since LLVM 22
+#else
 #include <llvm/Passes/PassPlugin.h>
+#endif
 #include <llvm/TargetParser/Triple.h>
 
 #include "instrumenter/pass/function_list.h"
@@ -136,12 +140,13 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   return false;
 }
 
+// `auto...`: since LLVM 20 the optimizer's callback is told a phase of link-time optimization, too.
 void register_callbacks(llvm::PassBuilder& builder) {
   LLVMInitializeX86AsmParser();  // pads are taken by inline assembly, and flang initializes no parser for it
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtStart(level)); });
   builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) { passes.addPass(AtOptimizerLast(level)); });
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level, auto...) { passes.addPass(AtOptimizerLast(level)); });
   builder.registerFullLinkTimeOptimizationLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) { passes.addPass(AtLinkLast()); });
   builder.registerPipelineParsingCallback(

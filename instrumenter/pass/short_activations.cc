@@ -19,8 +19,10 @@ constexpr double kShortRecursive = 4 * kShort;
 double instructions_of(const llvm::BasicBlock& block, const llvm::TargetTransformInfo& costs) {
   double count = 0;
   for (const llvm::Instruction& instruction : block.instructionsWithoutDebug()) {
-    const auto cost = costs.getInstructionCost(&instruction, llvm::TargetTransformInfo::TCK_CodeSize).getValue();
-    if (cost) count += static_cast<double>(*cost);
+    const llvm::InstructionCost cost = costs.getInstructionCost(&instruction, llvm::TargetTransformInfo::TCK_CodeSize);
+    if (!cost.isValid()) continue;
+    const std::optional<llvm::InstructionCost::CostType> value = cost.getValue();  // LLVM 22 gives the number itself
+    count += static_cast<double>(*value);
   }
   return count;
 }

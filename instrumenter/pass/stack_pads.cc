@@ -71,9 +71,10 @@ uint64_t pad_align(const llvm::Module& module) {
 // `tail` will be a jump. Code generation duplicates a return block into its predecessors to make that so, hence
 // the look ahead.
 bool returns_at_once(const llvm::CallInst& call) {
-  const llvm::Instruction* next = call.getNextNonDebugInstruction();
+  const llvm::Instruction* next = call.getNextNode();
+  while (llvm::isa<llvm::DbgInfoIntrinsic>(next)) next = next->getNextNode();
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(next);
-  if (branch != nullptr && branch->isUnconditional()) next = branch->getSuccessor(0)->getFirstNonPHIOrDbg();
+  if (branch != nullptr && branch->isUnconditional()) next = &*branch->getSuccessor(0)->getFirstNonPHIOrDbg();
   const auto* end = llvm::dyn_cast<llvm::ReturnInst>(next);
   if (end == nullptr) return false;
   const llvm::Value* returned = end->getReturnValue();
@@ -257,7 +258,7 @@ llvm::Instruction* branch_before(llvm::Instruction* place, llvm::Value* conditio
   if (place->getParent() == entry)  // locals below `place` are fixed as long as they are in the entry block
     for (llvm::Instruction& below : llvm::make_early_inc_range(llvm::make_range(place->getIterator(), entry->end())))
       if (auto* local = llvm::dyn_cast<llvm::AllocaInst>(&below); local != nullptr && local->isStaticAlloca())
-        local->moveBefore(&entry->front());
+        local->moveBefore(*entry, entry->begin());
   return llvm::SplitBlockAndInsertIfThen(condition, place->getIterator(), /*Unreachable=*/false, weights);
 }
 

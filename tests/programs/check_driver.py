@@ -11,10 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import llvm  # noqa: E402
+
 HELLO = '#include <stdio.h>\nint twice(int);\nint main(void) { volatile int n = 21; printf("%d\\n", twice(n)); return 0; }\n'
 TWICE = "int twice(int x) { return 2 * x; }\n"
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
-PLAIN = {"szc": "clang-19", "szc++": "clang++-19"}
+PLAIN = {"szc": llvm.tool("clang"), "szc++": llvm.tool("clang++")}
 
 
 class Failed(Exception):
@@ -495,7 +498,7 @@ UNWINDER_CAME = "a library was loaded that brings an unwinder"
 
 
 def find_library(place, name):
-    return place.must("clang-19", "-print-file-name=" + name).stdout.strip()
+    return place.must(llvm.tool("clang"), "-print-file-name=" + name).stdout.strip()
 
 
 def check_other_libunwind(place):
@@ -758,7 +761,7 @@ def check_library_in_a_plain_program(place):
                 "  printf(\"%d\\n\", sum / (count - 1));\n  return 0;\n}\n")
     place.write("versions", "ONE { global: twice; stab_stack; };\n")
     place.write("exports", "{ global: twice; local: *; };\n")
-    place.must("clang-19", "loads.c", "-o", "plain")
+    place.must(llvm.tool("clang"), "loads.c", "-o", "plain")
     place.must("szc", "loads.c", "-o", "prog")
     for linker in ("lld", "bfd", "gold"):
         for options in ([], ["-Wl,--version-script=versions"], ["-Wl,--version-script=exports"], ["-Wl,-Bsymbolic"], ["-s"]):
@@ -771,7 +774,7 @@ def check_library_in_a_plain_program(place):
                 for libraries in (["./libtwice.so"], copies):
                     said = place.run(program, *libraries, **variables).stdout
                     require(said == "42\n", f"{linker} {options}: {program} with {len(libraries)} libraries says {said}")
-            for user in ("szc", "clang-19"):
+            for user in ("szc", llvm.tool("clang")):
                 place.must(user, "-fuse-ld=lld", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "linked")
                 require(place.must("./linked").stdout == "42\n", f"{linker} {options}: linked by {user} it says something else")
 
@@ -814,8 +817,8 @@ def check_bitcode(place):
     require("none" not in without[0], "no function has a pad")
     place.must("szc", *options, "-emit-llvm", "-c", "main.c", "-o", "main.bc")
     place.must("szc", *options, "-emit-llvm", "-S", "twice.c", "-o", "twice.ll")
-    place.must("llvm-link-19", "main.bc", "twice.ll", "-o", "both.bc")
-    place.must("opt-19", "-passes=default<O3>", "both.bc", "-o", "optimized.bc")
+    place.must(llvm.tool("llvm-link"), "main.bc", "twice.ll", "-o", "both.bc")
+    place.must(llvm.tool("opt"), "-passes=default<O3>", "both.bc", "-o", "optimized.bc")
     for inputs in (["main.bc", "twice.ll"], ["both.bc"], ["optimized.bc"]):
         for level in ("-O0", "-O2"):
             place.must("szc", level, *inputs, "-o", "prog")
@@ -850,7 +853,7 @@ def check_other_linker(place):
 
 
 def check_mixed_objects(place):
-    compiler = shutil.which("gcc") or shutil.which("clang-19")
+    compiler = shutil.which("gcc") or shutil.which(llvm.tool("clang"))
     place.must(compiler, "-O2", "-c", "twice.c")
     place.must("szc", "main.c", "twice.o", "-o", "prog")
     place.moves("prog")
@@ -882,7 +885,7 @@ def check_other_targets(place):
         for options in (["-O2", "-c"], ["-O0", "-S"], ["-O2", "-S", "-emit-llvm"], ["-O2", "-c", "-flto"],
                         ["-c", "--stab-pads=all", "-s"]):
             place.must("szc", target, *options, "f.c", "-o", "ours")
-            place.must("clang-19", target, *[o for o in options if o[:7] not in ("-s", "--stab-")], "f.c", "-o", "plain")
+            place.must(llvm.tool("clang"), target, *[o for o in options if o[:7] not in ("-s", "--stab-")], "f.c", "-o", "plain")
             ours, plain = ((place.directory / name).read_bytes() for name in ("ours", "plain"))
             require(ours == plain, f"{target} {options}: not what clang makes")
             require(b"stab_" not in ours, f"{target} {options}: a section of ours")
@@ -892,13 +895,13 @@ def check_other_targets(place):
     # Links: of other targets clang's; on top of this machine's libc refused.
     place.write("wasm.c", "int run(void) { return 42; }\n")
     link = ["--target=wasm32", "-nostdlib", "-Wl,--no-entry,--export-all", "-s", "wasm.c", "-o"]
-    ours, plain = place.run("szc", *link, "ours.wasm"), place.run("clang-19", *link, "plain.wasm")
+    ours, plain = place.run("szc", *link, "ours.wasm"), place.run(llvm.tool("clang"), *link, "plain.wasm")
     require((ours.returncode, ours.stderr) == (plain.returncode, plain.stderr), f"wasm: {ours.stderr}, clang: {plain.stderr}")
     if plain.returncode == 0:
         ours, plain = ((place.directory / f"{name}.wasm").read_bytes() for name in ("ours", "plain"))
         require(ours == plain, "wasm: not what clang links")
     refused = place.run("szc", "-m32", "main.c", "twice.c", "-o", "prog")
-    require(refused.returncode == 1 and "'-m32' can't be used with Stab" in refused.stderr and "clang-19" in refused.stderr,
+    require(refused.returncode == 1 and "'-m32' can't be used with Stab" in refused.stderr and "plain clang" in refused.stderr,
             f"a program for -m32 isn't refused with the reason: {refused.stderr}")
     place.must("szc", "-m32", "-r", "-nostdlib", "-fuse-ld=lld", "f.c", "-o", "narrow.o")
 
@@ -916,7 +919,7 @@ def check_profiles(place):
     require(place.must("./train", **ALL_ON).stdout == "42\n", "the instrumented program prints something else")
     raw = [str(path) for path in (place.directory / "profile").glob("*.profraw")]
     require(raw, "no profile was written")
-    place.must("llvm-profdata-19", "merge", "-o", "merged.profdata", *raw)
+    place.must(llvm.tool("llvm-profdata"), "merge", "-o", "merged.profdata", *raw)
     place.must("szc", "-O2", "-fprofile-use=merged.profdata", "main.c", "twice.c", "-o", "prog")
     place.moves("prog")
 
@@ -1015,10 +1018,10 @@ def check_layout_files(place):
 
 def check_questions(place):
     for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
-        ours, plain = place.run("szc", *question), place.run("clang-19", *question)
+        ours, plain = place.run("szc", *question), place.run(llvm.tool("clang"), *question)
         require((ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), f"{question} differs")
-    for question in (["--version"], ["-v"]) if shutil.which("flang-new-19") else ():
-        ours, plain = place.run("szflang", *question), place.run("flang-new-19", *question)
+    for question in (["--version"], ["-v"]) if llvm.flang() else ():
+        ours, plain = place.run("szflang", *question), place.run(llvm.flang(), *question)
         require((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr), f"flang's {question} differs: {ours.stderr}")
     steps = place.run("szc", "-###", "main.c", "twice.c", "-o", "prog")
     require(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
@@ -1045,7 +1048,7 @@ def check_failures(place):
     place.write("broken.c", "int main(void) { return undeclared; }\n")
     place.write("undefined.c", "int missing(void); int main(void) { return missing(); }\n")
     for command in (["broken.c"], ["-c", "broken.c"], ["nofile.c"], [], ["undefined.c", "-o", "prog"]):
-        ours, plain = place.run("szc", *command), place.run("clang-19", "-fuse-ld=lld", *command)
+        ours, plain = place.run("szc", *command), place.run(llvm.tool("clang"), "-fuse-ld=lld", *command)
         require(ours.returncode == plain.returncode != 0, f"{command}: exit {ours.returncode}, clang {plain.returncode}")
         first = [line for line in plain.stderr.splitlines() if "error" in line][0].split("/tmp")[0]
         require(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
@@ -1096,13 +1099,14 @@ def check_cmake_package(place):
                 "stab_instrument(parts)\nstab_instrument(prog)\n")
     (place.directory / "a prefix").symlink_to(place.bin.parent)
     configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DStab_DIR={place.directory}/a prefix/lib/cmake/Stab"]
+    clang = [f"-DCMAKE_C_COMPILER={llvm.tool('clang')}", f"-DCMAKE_CXX_COMPILER={llvm.tool('clang++')}"]
     gcc = place.run(*configure, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++")
-    require(gcc.returncode != 0 and "expected Clang 19" in gcc.stderr, "gcc isn't refused with the reason")
+    require(gcc.returncode != 0 and f"expected Clang {llvm.VERSION}" in gcc.stderr, "gcc isn't refused with the reason")
     shutil.rmtree(place.directory / "build")
-    place.must(*configure, "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
+    place.must(*configure, *clang)
     place.must("cmake", "--build", "build")
     place.moves("build/prog")
-    place.must(*configure[:3], "-B", "made", "-G", "Unix Makefiles", configure[-1], "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
+    place.must(*configure[:3], "-B", "made", "-G", "Unix Makefiles", configure[-1], *clang)
     place.must("cmake", "--build", "made")
     place.moves("made/prog")
     require(place.must("build/other").stdout == "42\n", "an untouched target changed")

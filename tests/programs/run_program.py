@@ -23,6 +23,9 @@ import tempfile
 import time
 import zlib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import llvm  # noqa: E402
+
 OPTIMIZATIONS = [["-O0"], ["-O2"], ["-Os"], ["-O2", "-flto"], ["-O2", "-flto=thin"]]
 KINDS = [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]]
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
@@ -160,7 +163,7 @@ def check_design(bin_directory, expected, directory, seed):
 
 
 def plain_result(source, text, directory):
-    compiler = "clang++-19" if source.suffix == ".cc" else "clang-19"
+    compiler = llvm.tool("clang++") if source.suffix == ".cc" else llvm.tool("clang")
     flags = directive(text, "flags")
     library = directive(text, "library")
     if library:

@@ -20,6 +20,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_NS = 100
 
@@ -52,7 +55,7 @@ def orders(bin_directory, directory):
             said(run(["./orders", "on"], directory, STAB_STACK="on", STAB_CODE=code, STAB_EPOCH="5ms"), "on ok\n")
         said(run(["./orders", "still"], directory), "still ok\n")
         said(run(["./orders", "still"], directory, STAB_STACK="zero", STAB_CODE="copy"), "still ok\n")
-        run(["clang-19", "-std=c99", "-pedantic-errors", "-Wall", "-Werror", *options, "-I", header, HERE / "orders.c",
+        run([llvm.tool("clang"), "-std=c99", "-pedantic-errors", "-Wall", "-Werror", *options, "-I", header, HERE / "orders.c",
              "-o", "plain"], directory)
         said(run(["./plain", "absent"], directory), "absent ok\n")
     report = pathlib.Path(directory) / "dose.json"
@@ -92,7 +95,7 @@ def repetitions(bin_directory, directory):
     seen = layouts_of(run([*command, "--without"], directory, **everything))
     if len(set(seen)) != 1:
         raise Failed(f"without new layouts, within one epoch, all repetitions see one layout, not {seen}")
-    run(["clang++-19", "-O2", "-I", bin_directory.parent / "include", HERE / "repetitions.cc", "-lbenchmark", "-o",
+    run([llvm.tool("clang++"), "-O2", "-I", bin_directory.parent / "include", HERE / "repetitions.cc", "-lbenchmark", "-o",
          "plain"], directory)
     run(["./plain", "--benchmark_repetitions=2"], directory)
 
@@ -103,7 +106,7 @@ def loop(bin_directory, directory):
     seen = [[int(word) for word in line.split()] for line in run(["./loop"], directory, **everything).splitlines()]
     if [layout - seen[0][0] for layout, _ in seen] != list(range(20)) or min(ns for _, ns in seen) < 50_000:
         raise Failed(f"expected 20 layouts in a row, each with its time, got {seen}")
-    run(["clang-19", "-O2", "-I", bin_directory.parent / "include", HERE / "loop.c", "-o", "plain"], directory)
+    run([llvm.tool("clang"), "-O2", "-I", bin_directory.parent / "include", HERE / "loop.c", "-o", "plain"], directory)
     for program, settings in [("./loop", {}), ("./plain", {})]:
         seen = [line.split() for line in run([program], directory, **settings).splitlines()]
         if [layout for layout, _ in seen] != ["0"] * 20 or min(int(ns) for _, ns in seen) < 50_000:

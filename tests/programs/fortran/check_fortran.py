@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
 
@@ -57,9 +60,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szflang is")
     arguments = parser.parse_args()
-    flang = shutil.which("flang-19") or shutil.which("flang-new-19")
+    flang = llvm.flang()
     if flang is None:
-        print("SKIP: flang-19 is not installed; apt install flang-19")
+        print(f"SKIP: flang-{llvm.VERSION} is not installed; apt install flang-{llvm.VERSION}")
         return 77
     with tempfile.TemporaryDirectory(prefix="stab-fortran-") as directory:
         try:

@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "500us", "STAB_SEED": "11"}
 UNREAD = "could not read a shared library's file"
 NO_ROOM = "no room for a shared library's images"
@@ -460,7 +463,7 @@ def check_hosts(place):
     place.write("simple.c", SIMPLE)
     place.write("main.c", CALLS)
     place.library("libsimple.so", "simple.c")
-    for compiler in ("gcc", "clang-19"):
+    for compiler in ("gcc", llvm.tool("clang")):
         place.must(compiler, "-O2", "main.c", "./libsimple.so", "-o", "prog")
         place.alike("./prog", moved=1, preloaded=host)
     build_plugins(place)

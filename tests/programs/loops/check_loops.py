@@ -17,6 +17,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
 TIMEOUT_S = 60
@@ -79,7 +82,7 @@ def check_c(tools, directory):
     kinds = {"pie": ["tight", "flags", "nested", "calls", "threads", "signals", "switches", "gotos"],
              "no-pie": ["tight", "switches", "gotos"]}
     for options in PIE, FIXED:
-        build(["clang-19", "-O2", str(HERE / "one_loop.c"), "-o", "plain", "-pthread"], directory)
+        build([llvm.tool("clang"), "-O2", str(HERE / "one_loop.c"), "-o", "plain", "-pthread"], directory)
         build([str(tools / "szc"), *options, str(HERE / "one_loop.c"), "-o", "program", "-pthread"], directory)
         for kind in kinds[options[-1].lstrip("-")]:
             expected = run(["./plain", kind], directory)
@@ -91,7 +94,7 @@ def check_c(tools, directory):
 
 
 def check_cxx(tools, directory):
-    build(["clang++-19", "-O2", str(HERE / "throws.cc"), "-o", "plain"], directory)
+    build([llvm.tool("clang++"), "-O2", str(HERE / "throws.cc"), "-o", "plain"], directory)
     expected = run(["./plain"], directory)
     if expected.returncode != 0 or b"destroyed" not in expected.stdout:
         raise Failed(f"the plain build of throws.cc: {expected}")
@@ -101,7 +104,7 @@ def check_cxx(tools, directory):
 
 
 def check_fortran(tools, directory):
-    flang = shutil.which("flang-new-19") or shutil.which("flang-19")
+    flang = llvm.flang()
     if flang is None:
         print("there is no flang 19 here")
         return 77

@@ -19,6 +19,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 EVERYTHING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "500us", "STAB_SEED": "7"}
 
@@ -109,13 +112,13 @@ def coz(tools, directory):
             run([tools / "szc++", "-O2", *own, *options, "-pthread", HERE / "coz.cc", "-o", "coz"], directory)
             for settings in [{}, EVERYTHING]:
                 same(visits(dose_of(["./coz"], directory, **settings)), expected, f"{own} {options} {settings}")
-    run(["clang++-19", "-O2", "-DOWN_HEADER", "-pthread", HERE / "coz.cc", "-o", "plain"], directory)
+    run([llvm.tool("clang++"), "-O2", "-DOWN_HEADER", "-pthread", HERE / "coz.cc", "-o", "plain"], directory)
     same(run(["./plain"], directory), "done\n", "COZ's header without anybody")
 
 
 def libraries(tools, directory):
     include = tools.parent / "include"
-    for made_by in [[tools / "szc"], ["clang-19", "-I", include], ["gcc", "-I", include]]:
+    for made_by in [[tools / "szc"], [llvm.tool("clang"), "-I", include], ["gcc", "-I", include]]:
         if shutil.which(str(made_by[0])) is None:
             continue
         for name in ["linked", "loaded"]:
@@ -125,7 +128,7 @@ def libraries(tools, directory):
             same(visits(dose_of(["./uses", "./libloaded.so"], directory, **settings)),
                  {("progress", "in library"): 12, ("progress", "in program"): 1}, f"{made_by} {settings}")
         # The other way round: the program is nobody's.
-        run(["clang-19", "-I", include, "-O2", HERE / "uses_library.c", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN", "-o", "plain"],
+        run([llvm.tool("clang"), "-I", include, "-O2", HERE / "uses_library.c", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN", "-o", "plain"],
             directory)
         same(run(["./plain", "./libloaded.so"], directory), "done\n", f"a plain program with a library by {made_by}")
 
@@ -133,21 +136,21 @@ def libraries(tools, directory):
 def absent(tools, directory):
     include = tools.parent / "include"
     warnings = ["-Wall", "-Wextra", "-Werror", "-I", include]
-    for compiler in ["clang-19", "gcc"]:
+    for compiler in [llvm.tool("clang"), "gcc"]:
         if shutil.which(compiler) is None:
             continue
         for options in [["-std=gnu99", "-O2"], ["-std=c11", "-O0"], ["-std=c17", "-O2", "-static"], ["-O2", "-fno-pie", "-no-pie"]]:
             run([compiler, *warnings, *options, "-D_GNU_SOURCE", "-pthread", HERE / "counts.c", "-o", "plain"], directory)
             for word in ["kinds", "threads", "points"]:
                 same(run(["./plain", word], directory), "done\n", f"{compiler} {options} {word}")
-    for compiler in ["clang++-19", "g++"]:
+    for compiler in [llvm.tool("clang++"), "g++"]:
         if shutil.which(compiler) is None:
             continue
         for options in [["-std=c++11", "-O2"], ["-std=c++20", "-O0"], ["-std=c++20", "-O2", "-static"]]:
             run([compiler, *warnings, *options, "-pthread", HERE / "coz.cc", "-o", "plain"], directory)
             same(run(["./plain"], directory), "done\n", f"{compiler} {options}")
     # Two objects of which only one was made by szc, linked by it: both count.
-    run(["clang-19", "-I", include, "-O2", "-fPIE", "-c", HERE / "library.c", "-o", "plain.o"], directory)
+    run([llvm.tool("clang"), "-I", include, "-O2", "-fPIE", "-c", HERE / "library.c", "-o", "plain.o"], directory)
     run([tools / "szc", "-O2", HERE / "uses_library.c", "plain.o", "-o", "mixed"], directory)
     same(visits(dose_of(["./mixed"], directory)), {("progress", "in library"): 7, ("progress", "in program"): 1}, "mixed objects")
     # Nobody wants a report and nothing is on: there is no board, and nothing happens.

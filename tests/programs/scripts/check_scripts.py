@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
 sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(REPOSITORY / "tests")]
 sys.dont_write_bytecode = True
+import llvm  # noqa: E402
 from launcher_settings import launcher_settings  # noqa: E402
 from times import in_time  # noqa: E402
 
@@ -147,7 +148,7 @@ def refusals(tools, directory):
         if failed.returncode != 125:
             raise Failed(f"design without a script exits {failed.returncode}")
     # A program that no compiler of ours has made has no code to place.
-    run(["clang-19", "-O2", "-pthread", HERE / "entries.c", "-o", "plain"], directory)
+    run([llvm.tool("clang"), "-O2", "-pthread", HERE / "entries.c", "-o", "plain"], directory)
     run(["./plain"], directory, STAB_CODE="copy", STAB_LAYOUT="script")
 
 

@@ -23,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 CHI_SQUARE_63 = 114  # 99.99 % of uniform samples stay below, 63 degrees of freedom
 STACK_BYTES = 8 << 20
@@ -88,7 +91,7 @@ def matrix(szcxx, directory, sample):
         language = ["-x", "c"] if source.endswith(".c") else ["-std=c++20", "-x", "c++"]
         for level in levels_of(sample):
             options = [*level.split(), *language, HERE / source, "-x", "none"]
-            run(["clang++-19", *options, "-o", "plain"], directory)
+            run([llvm.tool("clang++"), *options, "-o", "plain"], directory)
             build(szcxx, [*options, "-o", "padded"], directory)
             names = check_features(source, level, sample, directory)
             print(f"{level}: {' '.join(names)} as plain", flush=True)
@@ -97,7 +100,7 @@ def matrix(szcxx, directory, sample):
 def depth(szcxx, directory, sample):
     for level in ["-O2"] if sample else ["-O2", "-O0"]:
         sources = [level, HERE / "depth.cc", HERE / "depth_there.cc"]
-        run(["clang++-19", *sources, "-o", "plain"], directory)
+        run([llvm.tool("clang++"), *sources, "-o", "plain"], directory)
         build(szcxx, [*sources, "-o", "padded"], directory)
         for kind in ["self", "mutual", "cross-file", "pointer", "virtual"]:
             plain = int(run(["./plain", kind], directory).split()[1])
@@ -112,7 +115,7 @@ def depth(szcxx, directory, sample):
 def promised(szcxx, directory, sample):
     for level in ["-O2"] if sample else ["-O0", "-O1", "-O2", "-O3", "-O2 -flto", "-O2 -mavx2", "-O2 -fno-omit-frame-pointer", "-O2 -static"]:
         options = [*level.split(), "-mstack-alignment=64", HERE / "promised.c"]
-        run(["clang-19", *options, "-o", "plain"], directory)
+        run([llvm.tool("clang"), *options, "-o", "plain"], directory)
         build(szcxx.parent / "szc", [*options, "-o", "padded"], directory)
         expected = run(["./plain", "300000"], directory)
         for seed in range(1 if sample else 5):
@@ -186,7 +189,7 @@ def modules(szcxx, directory, sample):
         if run(["./modules", "./loaded.so"], directory, STAB_STACK="on", STAB_CODE=code) != "modules ok\n":
             raise Failed("modules said something else")
     # A library of ours in a program that knows nothing of it.
-    run(["clang-19", "-x", "c", "-", "-o", "plain", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN"], directory,
+    run([llvm.tool("clang"), "-x", "c", "-", "-o", "plain", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN"], directory,
         stdin="long frame_bytes(void); int main(void) { return frame_bytes() > 200; }")
     run(["./plain"], directory)
 

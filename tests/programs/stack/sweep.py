@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import llvm  # noqa: E402
+
 LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"]
 SEEDS = 3
 TIMEOUT_S = 120
@@ -226,8 +229,8 @@ def try_arguments(chance, tools, directory, cases):
     levels = chance.choice(LEVELS), chance.choice(LEVELS), "-O1"
     told = " ".join([*levels[:2], *options])
     try:
-        compile_arguments(["clang++-19"], directory, "plain", levels, options)
-        expect_done(["clang++-19", *options, "plain-main.o", "plain-callers.o", "plain-callees.o", "-o", "plain"], directory)
+        compile_arguments([llvm.tool("clang++")], directory, "plain", levels, options)
+        expect_done([llvm.tool("clang++"), *options, "plain-main.o", "plain-callers.o", "plain-callees.o", "-o", "plain"], directory)
         expected = expect_done(["./plain"], directory)
     except Failed as plain:
         print(f"{told}: not by clang either: {str(plain)[:200]}", flush=True)
@@ -342,7 +345,7 @@ def those_that_compile(functions, directory, options):
     """Without the functions that clang has no registers for."""
     while functions:
         lines = write_assembly(functions, directory)
-        done = run(["clang-19", *options, "-ferror-limit=0", "program.c", "-o", "plain"], directory)
+        done = run([llvm.tool("clang"), *options, "-ferror-limit=0", "program.c", "-o", "plain"], directory)
         if done.returncode == 0:
             return functions
         wrong = {lines[int(at)] for at in re.findall(r"^program\.c:(\d+):\d+: error", done.stderr, re.MULTILINE)}

@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+import llvm  # noqa: E402
 from check_driver import Failed, OWN_MALLOC, Workplace, require
 
 MUSL = pathlib.Path("/usr/lib/x86_64-linux-musl")
@@ -52,7 +53,7 @@ def has_pads(place, program):
 
 
 def check_code(place):
-    place.must("clang-19", "-c", "main.c", "twice.c")
+    place.must(llvm.tool("clang"), "-c", "main.c", "twice.c")
     link = ["main.o", "twice.o", "-o", "prog"]
     warned(place, "'prog': no function moves; what szc has not compiled stays", "szc", *link)
     require(any("code: no function moves" in line for line in info(place, "prog")["lacks"]), f"{info(place, 'prog')}")
@@ -109,7 +110,7 @@ def check_heap(place):
 
 def check_environment(place):
     """As a plan's builds have it: what is measured is held to it, and nothing else."""
-    place.must("clang-19", "-c", "main.c", "twice.c")
+    place.must(llvm.tool("clang"), "-c", "main.c", "twice.c")
     place.must("mkdir", "out")
     strict = {"STAB_LINK_STRICT": "code,stack", "STAB_LINK_PROGRAM": "other:prog"}
     refused(place, "STAB_LINK_STRICT asks for code,stack", "szc", "main.o", "twice.o", "-o", "out/prog", left="out/prog", **strict)
@@ -122,7 +123,7 @@ def check_environment(place):
 def check_linkers(place):
     """A link is known by what it is told: a wrapper may have any name, and ld may be any linker."""
     wrapper = "#!/bin/sh\nexec {} \"$@\"\n"
-    for name, linker in (("wrapper", "ld.lld-19"), ("links", "ld.lld-19"), ("ld", "ld.bfd"), ("wild", "ld.gold")):
+    for name, linker in (("wrapper", llvm.tool("ld.lld")), ("links", llvm.tool("ld.lld")), ("ld", "ld.bfd"), ("wild", "ld.gold")):
         place.write(name, wrapper.format(shutil.which(linker)))
         (place.directory / name).chmod(0o755)
         place.must("szc", "--stab-strict", "--stab-pads=all", f"--ld-path=./{name}", "main.c", "twice.c", "-o", "prog")
@@ -139,7 +140,7 @@ def check_linkers(place):
 def check_old_linker(place):
     """To an lld of another LLVM our pass is not given, and code that it makes has none."""
     place.write("old", f"#!/bin/sh\n[ \"$1\" = --version ] && echo 'LLD 14.0.6 (compatible with GNU linkers)' && exit\n"
-                       f"case \"$*\" in *pass-plugin*) exit 9; esac\nexec {shutil.which('ld.lld-19')} \"$@\"\n")
+                       f"case \"$*\" in *pass-plugin*) exit 9; esac\nexec {shutil.which(llvm.tool('ld.lld'))} \"$@\"\n")
     (place.directory / "old").chmod(0o755)
     place.must("szc", "--stab-strict", "--stab-pads=all", "--ld-path=./old", "main.c", "twice.c", "-o", "prog")
     place.moves("prog")
@@ -150,7 +151,7 @@ def check_old_linker(place):
 
 def check_libc(place):
     """Also under another name: by its file, by its path, by a link to it."""
-    libc = place.must("clang-19", "-print-file-name=libc.so.6").stdout.strip()
+    libc = place.must(llvm.tool("clang"), "-print-file-name=libc.so.6").stdout.strip()
     (place.directory / "libours.so").symlink_to(libc)
     for words in (["-l:libc.so.6"], [libc], ["-L.", "-lours"], ["-lc"]):
         for linker in ("lld", "bfd"):
@@ -184,10 +185,10 @@ def check_thin_cache(place):
     """Neither does a plain link get what our pass made, nor ours what it didn't."""
     place.write("main.c", '#include <stdio.h>\nint twice(int);\n__attribute__((noinline)) static int call(int n) { return twice(n) + twice(n); }\n'
                 "int main(void) { volatile int n = 21; printf(\"%d\\n\", call(n) - twice(n)); return 0; }\n")
-    for compiler, options in (("clang-19", LTO[:-1]), ("szc", LTO)):
+    for compiler, options in ((llvm.tool("clang"), LTO[:-1]), ("szc", LTO)):
         for name in ("main", "twice"): place.must(compiler, *options, "-c", f"{name}.c", "-o", f"{name}.{compiler}.o")
     made = []
-    for order in (("clang-19", "szc"), ("szc", "clang-19")):
+    for order in ((llvm.tool("clang"), "szc"), ("szc", llvm.tool("clang"))):
         shutil.rmtree(place.directory / "cache", ignore_errors=True)
         for linker in order * 2:
             for objects in order:
@@ -219,7 +220,7 @@ def check_partial_link(place):
 def check_thin_backend(place):
     """clang loads no pass there; that is said."""
     place.must("szc", *LTO, "-c", "main.c", "twice.c")
-    place.must("clang-19", "-fuse-ld=lld", "-flto=thin", "-Wl,--thinlto-index-only", "main.o", "twice.o", "-o", "unused")
+    place.must(llvm.tool("clang"), "-fuse-ld=lld", "-flto=thin", "-Wl,--thinlto-index-only", "main.o", "twice.o", "-o", "unused")
     backend = ["-O2", "-c", "-x", "ir", "main.o", "-fthinlto-index=main.o.thinlto.bc", "-o", "native.o"]
     refused(place, "-fthinlto-index=", "szc", "--stab-strict", *backend, left="native.o")
     warned(place, "these functions have no pads and stay", "szc", *backend)
@@ -243,7 +244,7 @@ def check_probes(place):
         place.moves("prog")
         require("app:begin" in info(place, "prog")["probes"][0], f"{options}: {info(place, 'prog')}")
     warned(place, "", "szc", "-static", "main.c", "twice.c", "-o", "prog")  # libc.a has probes of its own
-    place.must("clang-19", "-c", "probed.c")
+    place.must(llvm.tool("clang"), "-c", "probed.c")
     place.write("moves.c", "int moves(int x) { return x; }\n")
     warned(place, "", "szc", "moves.c", "probed.o", "-o", "prog")
 
@@ -257,7 +258,7 @@ def check_stubs(place):
 def check_names(place):
     """A driver is called by a link of any name that clang would know itself by."""
     place.write("throws.cc", '#include <iostream>\nint main() { try { throw 42; } catch (int n) { std::cout << n << "\\n"; } }\n')
-    for name in ("g++-12", "x86_64-linux-gnu-g++-12", "c++", "clang++-19"):
+    for name in ("g++-12", "x86_64-linux-gnu-g++-12", "c++", llvm.tool("clang++")):
         (place.directory / name).symlink_to(place.bin / "szc++")
         place.must(f"./{name}", "throws.cc", "-o", "prog")
         place.moves("prog")
@@ -272,7 +273,7 @@ def check_names(place):
 
 def check_inner_commands(place):
     for command in (["-cc1", "-version"], ["-cc1as", "-version"], ["-cc1", "-emit-obj", "twice.c", "-o", "inner.o"]):
-        ours, plain = place.run("szc", *command), place.run("clang-19", *command)
+        ours, plain = place.run("szc", *command), place.run(llvm.tool("clang"), *command)
         require((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr) and ours.returncode == 0,
                 f"{command}: {ours.stderr}")
 
@@ -309,7 +310,7 @@ int main(int count, char** words) {
 def check_clock(place):
     """A filter that refuses clocks keeps the first layout in place, which the dose says; and the helper doesn't spin."""
     place.write("filters.c", WITHOUT_CLOCK)
-    place.must("clang-19", "filters.c", "-o", "filters")
+    place.must(llvm.tool("clang"), "filters.c", "-o", "filters")
     place.write("main.c", "#include <stdio.h>\n#include <sys/times.h>\n#include <unistd.h>\nint twice(int);\n"
                 "int main(void) { volatile int n = 0; usleep(300000); for (int i = 0; i < 21; i++) n += twice(1); printf(\"%d\\n\", n); return 0; }\n")
     place.must("szc", "main.c", "twice.c", "-o", "prog")

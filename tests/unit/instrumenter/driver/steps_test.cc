@@ -21,6 +21,7 @@ using testing::Not;
 
 const Toolchain kTools{.language = Language::kC,
                        .target = "",
+                       .llvm = {},
                        .compiler = "/usr/bin/clang-19",
                        .pass_plugin = "/root/pass.so",
                        .runtime = "/root/rt.o",
@@ -30,7 +31,7 @@ const Toolchain kTools{.language = Language::kC,
                        .include = "/root/include",
                        .post_linker = "/root/stab-postlink"};
 const CommandLine kLine{.arguments = {"a.c", "--", "b.c"}, .info_file = {}};
-const LinkJob kProgram{.linker = "ld.lld", .kind = LinkerKind::kLld19, .output = "prog", .files = {}, .libc = Libc::kGlibc};
+const LinkJob kProgram{.linker = "ld.lld", .kind = LinkerKind::kOurLld, .output = "prog", .files = {}, .libc = Libc::kGlibc};
 
 TEST(Steps, LibrariesOfOtherCompilersCodeRegisterIt) {
   LinkJob library = kProgram;
@@ -206,6 +207,14 @@ TEST(DriverName, IsReadAsClangReadsItsOwn) {
   EXPECT_TRUE(reads("aarch64-linux-gnu-gcc", Language::kC, "aarch64-linux-gnu"));
   for (const char* name : {"szc", "cc", "gcc-12", "clang-19", "my-cc"}) EXPECT_TRUE(reads(name, Language::kC, "")) << name;
   for (const char* name : {"szflang", "flang-new-19", "gfortran-12"}) EXPECT_TRUE(reads(name, Language::kFortran, "")) << name;
+}
+
+TEST(DriverName, OursMayNameAnLlvm) {
+  const auto llvm = [](const char* name) { return DriverName::read(name).llvm; };
+  EXPECT_EQ(llvm("szc-22"), "22");
+  EXPECT_EQ(llvm("szc++-22"), "22");
+  EXPECT_EQ(llvm("x86_64-linux-gnu-szc-22"), "22");
+  for (const char* name : {"szc", "szflang", "g++-12", "clang-19", "x86_64-linux-gnu-szc"}) EXPECT_EQ(llvm(name), "") << name;
 }
 
 class LinkOrderTest : public testing::Test {
