@@ -1,8 +1,8 @@
-"""LLVM's tools of the version that the tested szc takes: the default of the build, `export STAB_TEST_LLVM=22` for another one."""
+"""LLVM's tools of the version that the tested szc takes: the default of the build, `export LLVM_TESTED=22` for another one."""
 import os
 import shutil
 
-VERSION = os.environ.get("STAB_TEST_LLVM", "19")
+VERSION = os.environ.get("LLVM_TESTED", "19")
 
 
 def tool(name):

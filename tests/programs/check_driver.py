@@ -49,7 +49,7 @@ class Workplace:
 
     def must(self, *command, **variables):
         result = self.run(*command, **variables)
-        require(result.returncode == 0, f"{' '.join(command)}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        require(result.returncode == 0, f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
         return result
 
     def moves(self, program):
@@ -392,6 +392,55 @@ int main(void) {
   printf("%d\\n", back == &with && threads == 1 ? 42 : 0);
 }
 """
+
+
+def several_llvms(place):
+    """An installation that is built for the default LLVM and for one in a folder of its own, which is the same LLVM by another name;
+    its bin, that folder, and the other name, which is all of the version."""
+    root, own = place.directory / "several", place.directory / "own llvm"
+    (own / "bin").mkdir(parents=True)
+    ours = place.bin.parent / "lib/stab"
+    system = pathlib.Path(os.path.realpath(ours / "llvm/bin"))
+    version = place.must(system / "llvm-config", "--version").stdout.strip()
+    other = root / "lib/stab" / f"llvm-{version}"
+    for folder in (root / "bin", other):
+        folder.mkdir(parents=True)
+    for name in ("clang", "clang++", "ld.lld"):
+        (own / "bin" / name).symlink_to(system / name)
+    for part in [*ours.glob("*.o"), *ours.glob("*.a"), ours / os.readlink(ours / "llvm")]:
+        (root / "lib/stab" / part.name).symlink_to(part)
+    (root / "lib/stab/llvm").symlink_to(os.readlink(ours / "llvm"))
+    (other / "bin").symlink_to(own / "bin")
+    (other / "libstabpass.so").symlink_to(ours / "llvm/libstabpass.so")
+    for name in ("include", "libexec"):
+        (root / name).symlink_to(place.bin.parent / name)
+    shutil.copy2(place.bin / "szc", root / "bin/szc")
+    (root / "bin/stab-postlink").symlink_to(place.bin / "stab-postlink")
+    (root / f"bin/szc-{version}").symlink_to("szc")
+    return root / "bin", own, version
+
+
+def check_other_llvms(place):
+    """The LLVM that the name says, or --stab-llvm: its compiler, its pass and, where the linker optimizes, its linker."""
+    tools, own, version = several_llvms(place)
+    named = tools / f"szc-{version}"
+    for driver in ([named], [tools / "szc", f"--stab-llvm={version}"], [tools / "szc", f"--stab-llvm={own}"]):
+        for options in (["-O1"], ["-O1", "-flto"], ["-O1", "-flto=thin"]):
+            steps = place.must(*driver, *options, "-###", "main.c", "twice.c", "-o", "prog").stderr
+            require(f"/several/lib/stab/llvm-{version}/libstabpass.so" in steps, f"{driver} takes another pass: {steps}")
+            place.must(*driver, *options, "main.c", "twice.c", "-o", "prog")
+            place.moves("prog")
+    (own / "bin/clang").unlink()
+    (own / "bin/clang").write_text("#!/bin/sh\necho the own compiler\n")
+    (own / "bin/clang").chmod(0o755)
+    require(place.must(named, "-c", "main.c").stdout == "the own compiler\n", "another compiler ran")
+    (own / "bin/clang").unlink()
+    gone = place.run(named, "main.c")
+    require(gone.returncode == 1 and f"clang-{version} is missing" in gone.stderr, f"a compiler that is gone: {gone.stderr}")
+    unknown = place.run(tools / "szc", "--stab-llvm=18", "main.c")
+    require(unknown.returncode == 1 and f"not built for LLVM '18', but for {llvm.VERSION}, {version}" in unknown.stderr, f"LLVM 18: {unknown.stderr}")
+    default = place.must(tools / "szc", "-###", "main.c").stderr
+    require(f"/llvm-{llvm.VERSION}/libstabpass.so" in default, f"the default is another: {default}")
 
 
 def check_own_names(place):

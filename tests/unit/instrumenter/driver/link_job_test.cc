@@ -38,7 +38,7 @@ TEST(LinkJob, TellsTheOutputAndTheKind) {
   ASSERT_TRUE(job);
   EXPECT_EQ(job->output, "dir/a b\"c");
   EXPECT_EQ(job->libc, Libc::kGlibc);
-  EXPECT_EQ(job->kind, LinkerKind::kLld19);
+  EXPECT_EQ(job->kind, LinkerKind::kOurLld);
   EXPECT_FALSE(job->shared || job->relocatable || job->is_static);
 }
 
