@@ -87,8 +87,8 @@ Error missing(const std::string& what, std::string_view cure) {
 Error no_compiler(const Llvm& llvm, Language language) {
   const std::string of_version = "-" + llvm.version;
   const std::string name = names_of_compiler(language).front() + of_version;
-  return missing(name, "install it: apt install " + (language == Language::kFortran ? name : "clang" + of_version) + " lld" + of_version +
-                 ", or put it where '" + llvm.folder + "/bin' leads");
+  const std::string package = (language == Language::kFortran ? "flang" : "clang") + of_version;
+  return missing(name, "install it: apt install " + package + " lld" + of_version + ", or put it where '" + llvm.folder + "/bin' leads");
 }
 
 }  // namespace
@@ -138,7 +138,8 @@ Result<std::vector<std::string>> parts_of_builds() {
   std::vector<std::string> tools;
   for (const Llvm& llvm : Llvm::all(root)) {
     add_part(llvm.pass_plugin(), parts);
-    for (const Language language : {Language::kC, Language::kCxx, Language::kFortran}) add_part(find_compiler(llvm, language), tools);
+    for (const Language language : {Language::kC, Language::kCxx, Language::kFortran})
+      add_part(find_compiler(llvm, language), tools);
     // clang looks for its linker beside itself, then on the PATH.
     for (const std::string& linker : {llvm.bin + "/ld.lld", find_on_path("ld.lld-" + llvm.version)}) add_part(linker, tools);
   }

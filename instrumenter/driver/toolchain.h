@@ -34,14 +34,14 @@ struct Toolchain {
   std::string include;         // <root>/include, for <stab/stab.h>
   std::string post_linker;     // <root>/bin/stab-postlink
 
-  // Finds everything from the driver's own name and place. `llvm`: as Llvm::find has it; empty: what the name says. Fails when a part
-  // is missing.
+  // Finds everything from the driver's own name and place. `llvm`: as Llvm::find has it; empty: what the name says. Fails when a
+  // part is missing.
   static Result<Toolchain> find(std::string_view program_name, std::string_view llvm);
 };
 
 // Every file whose change may change what szc, szc++ or szflang make: our own parts, the compilers and linkers of every LLVM that
-// Stab is built for, and the libraries that LLVM's tools share. Absolute, symbolic links resolved, in a fixed order; what isn't installed is left
-// out. System headers, libc and the compilers' runtime libraries are not among them.
+// Stab is built for, and the libraries that LLVM's tools share. Absolute, symbolic links resolved, in a fixed order; what isn't
+// installed is left out. System headers, libc and the compilers' runtime libraries are not among them.
 Result<std::vector<std::string>> parts_of_builds();
 
 }  // namespace stab::driver

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 class LlvmTest : public testing::Test {
  protected:
   LlvmTest() {
-    for (const char* name : {"llvm-19", "llvm-22", "llvm-23.0.0git"}) std::filesystem::create_directories(below("lib/stab/") + name);
-    for (const char* name : {"opt/trunk/bin", "opt/other/bin"}) std::filesystem::create_directories(below(name));
+    for (const char* name : {"lib/stab/llvm-19", "lib/stab/llvm-22", "lib/stab/llvm-23.0.0git", "opt/trunk/bin", "opt/other/bin"})
+      std::filesystem::create_directories(below(name));
     std::filesystem::create_symlink(below("opt/trunk/bin"), below("lib/stab/llvm-23.0.0git/bin"));
     std::filesystem::create_symlink("llvm-22", below("lib/stab/llvm"));
   }
