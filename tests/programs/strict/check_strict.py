@@ -257,7 +257,7 @@ def check_stubs(place):
 
 def check_names(place):
     """A driver is called by a link of any name that clang would know itself by."""
-    place.write("throws.cc", '#include <iostream>\nint main() { try { throw 42; } catch (int n) { std::cout << n << "\\n"; } }\n')
+    place.write("throws.cc", '#include <iostream>\nvoid fail() { throw 42; }\nint main() { try { fail(); } catch (int n) { std::cout << n << "\\n"; } }\n')
     for name in ("g++-12", "x86_64-linux-gnu-g++-12", "c++", llvm.tool("clang++")):
         (place.directory / name).symlink_to(place.bin / "szc++")
         place.must(f"./{name}", "throws.cc", "-o", "prog")
