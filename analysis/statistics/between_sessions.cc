@@ -140,19 +140,20 @@ WidenedError widened_error(std::span<const SessionDifference> controls, double s
     if (one.weight > kNothing) parts.push_back({one.weight, std::sqrt(variance), satterthwaite_df(standard_error, df, variance)});
   }
   const auto quantile = [&](double upper) {
-    // The mixture's quantile lies between those of its parts; of the widest alone it may lie far off.
-    double low = std::numeric_limits<double>::infinity(), high = 0;
+    // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest degrees
+    // of freedom.
+    double least = std::numeric_limits<double>::infinity(), most = 0, fewest = kNormalDf;
     for (const Part& part : parts) {
-      const double own = part.scale * t_quantile_upper(upper, part.df);
-      low = std::min(low, own);
-      high = std::max(high, own);
+      least = std::min(least, part.scale);
+      most = std::max(most, part.scale);
+      fewest = std::min(fewest, part.df);
     }
+    const double low = least * t_quantile_upper(upper, kNormalDf), high = most * t_quantile_upper(upper, fewest);
     const auto excess = [&](double x) {
       double sum = 0;
       for (const Part& part : parts) sum += part.weight * t_upper(x / part.scale, part.df);
       return std::log(sum / upper);
     };
-    if (!(high > low)) return low;
     RootStop stop;
     stop.width = 1e-9;
     stop.residual = 1e-10;
