@@ -421,7 +421,8 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   if (facts.stream) {
     std::vector<SessionFinding> declared = out.findings;
     std::erase_if(declared, [&](const SessionFinding& one) { return !report::response_of(report, one.response).declared; });
-    out.stream = answer_of_stream(declared, facts.sessions, *facts.stream, std::log1p(report.responses[0].margin));
+    out.stream = answer_of_stream(declared, facts.sessions, *facts.stream, std::log1p(report.responses[0].margin),
+                                  judged.answer == report::Worse::kNo);
     judge_by_stream(*out.stream, judged);
   }
   out.exit_code = exit_code_of(judged.answer);

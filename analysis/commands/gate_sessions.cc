@@ -165,7 +165,7 @@ Result<WidenedReport> widened(const report::Report& report, const report::Sample
 }
 
 StreamAnswer answer_of_stream(const std::vector<SessionFinding>& found, const GateSessions& sessions, const GateStream& stream,
-                              double margin) {
+                              double margin, bool is_shown_fine) {
   StreamAnswer out;
   std::vector<SessionFinding> gates = stream.earlier;
   for (SessionFinding one : found) {
@@ -188,10 +188,10 @@ StreamAnswer answer_of_stream(const std::vector<SessionFinding>& found, const Ga
   }
   out.log_e = logs.empty() ? 0 : log_mean_exp(logs);
   out.log_needed = statistics::log_e_needed(stream.rule, stream.number, stream.called_before);
-  out.called = stream.called || (!logs.empty() && out.log_e >= out.log_needed);
+  out.called = stream.called || (!is_shown_fine && !logs.empty() && out.log_e >= out.log_needed);
   constexpr double kMostSessions = 100;
   const double each = out.log_e / static_cast<double>(out.sessions);
-  if (!out.called && each > 0 && (out.log_needed - out.log_e) / each <= kMostSessions)
+  if (!out.called && each > 0 && out.log_e < out.log_needed && (out.log_needed - out.log_e) / each <= kMostSessions)
     out.settles_sessions = static_cast<uint64_t>(std::ceil((out.log_needed - out.log_e) / each));
   return out;
 }

@@ -69,7 +69,9 @@ struct StreamAnswer {
   std::optional<uint64_t> settles_sessions;  // so many more, did they find what these have found; absent: none would, or it is called
   std::string strongest;             // "workload/response" of the question with the most evidence
 };
+// is_shown_fine: this session excludes the margin. Such a pair is not called, whatever its evidence of a smaller slowdown: a gate alone
+// lets it pass, too. To call less often than e-LOND would keeps its rate.
 StreamAnswer answer_of_stream(const std::vector<SessionFinding>& found, const GateSessions& sessions, const GateStream& stream,
-                              double margin);
+                              double margin, bool is_shown_fine);
 
 }  // namespace stab::commands

@@ -55,7 +55,7 @@ std::vector<Weighted> posterior(std::span<const SessionDifference> controls) {
   };
   constexpr double kBelow = 12, kAbove = 8;  // of the largest number, in nats: what is left out is a hundred-thousandth
   const double from = std::log(size) - kBelow, to = std::log(size) + kAbove;
-  constexpr int kCoarse = 80, kFine = 100;
+  constexpr int kCoarse = 60, kFine = 60;
   std::vector<double> coarse(kCoarse + 1);
   for (int i = 0; i <= kCoarse; ++i) coarse[static_cast<size_t>(i)] = log_of(from + (to - from) * i / kCoarse);
   const double top = *std::max_element(coarse.begin(), coarse.end());
@@ -155,8 +155,7 @@ WidenedError widened_error(std::span<const SessionDifference> controls, double s
       return std::log(sum / upper);
     };
     RootStop stop;
-    stop.width = 1e-9;
-    stop.residual = 1e-10;
+    stop.width = stop.residual = 1e-7;
     // On the logarithm of x a tail is nearly straight.
     return std::exp(falling_root([&](double log_x) { return excess(std::exp(log_x)); }, std::log(low), std::log(high), stop));
   };
