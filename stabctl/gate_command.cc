@@ -85,19 +85,23 @@ Status ask_logbook(const std::string& path, const Arguments& arguments, commands
   return {};
 }
 
-// The answer of a gate that is one of a stream: its state, the answer and what stays of it are one transaction. Of a gate that its user
-// has interrupted nothing is kept.
-Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const store::StreamName& stream, const Revisions& revisions,
-                                              const report::Samples& samples, const Clock& clock, const store::LogbookSession& session,
-                                              bool is_kept, commands::GateFacts facts) {
+// The answer of a gate that is one of a stream: its state, the answer and what stays of it are one transaction. Of a gate that
+// its user has interrupted nothing is kept.
+Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const store::StreamName& stream,
+                                              const Revisions& revisions, const report::Samples& samples, const Clock& clock,
+                                              const store::LogbookSession& session, bool is_kept, commands::GateFacts facts) {
   std::optional<Result<commands::GateOutput>> output;
   const Status done = logbook.judge(
       stream, {revisions.base, revisions.head}, session, clock.realtime().count(),
       [&](const store::StreamState& seen) -> Result<store::StreamVerdict> {
         facts.sessions.controls = from_logbook(seen.controls);
-        facts.stream = commands::GateStream{stream.name, {stream.rate, static_cast<uint64_t>(stream.tests)},
-                                            static_cast<uint64_t>(seen.number), static_cast<uint64_t>(seen.called_before), seen.called,
-                                            seen.session, from_logbook(seen.earlier)};
+        facts.stream = commands::GateStream{stream.name,
+                                            {stream.rate, static_cast<uint64_t>(stream.tests)},
+                                            static_cast<uint64_t>(seen.number),
+                                            static_cast<uint64_t>(seen.called_before),
+                                            seen.called,
+                                            seen.session,
+                                            from_logbook(seen.earlier)};
         output = commands::run_gate(samples, facts);
         if (!*output) return (*output).error();
         const commands::GateOutput& answer = **output;
@@ -155,7 +159,8 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const store::Id experiment = started->experiment;
   facts.clock = started->clock;
   caught.ask(stop);
-  const auto end = started->tried ? Result<engine::RunEnd>(*started->tried) : run_until(**engine, experiment, arguments, clock, limit, stop);
+  const auto end =
+      started->tried ? Result<engine::RunEnd>(*started->tried) : run_until(**engine, experiment, arguments, clock, limit, stop);
   if (!end) return no_answer(end.error());
   facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
   const auto row = (*engine)->store().experiment(experiment);

@@ -8,8 +8,9 @@
 
 namespace stab::ctl {
 
-Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file, const GateChanges& changes,
-                               const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& interrupts) {
+Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
+                               const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
+                               engine::StopSignal& interrupts) {
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   const auto submit = [&](const plan::Plan& plan) { return engine.submit(plan, revisions.root, ::geteuid(), ::getegid()); };
   StartedGate out;

@@ -1,5 +1,5 @@
-// The beginning of a gate, and of its A/A control: the plan is submitted, and where its file leaves the clock open, each program is tried
-// once and the clock chosen by that.
+// The beginning of a gate, and of its A/A control: the plan is submitted, and where its file leaves the clock open, each program
+// is tried once and the clock chosen by that.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ struct StartedGate {
   std::string clock;                    // which time is judged, and why; empty: as the file says
 };
 // `base` and `head`: what to call a trial's program. Of `limit` what the start has taken is gone.
-Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file, const GateChanges& changes,
-                               const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& interrupts);
+Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
+                               const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
+                               engine::StopSignal& interrupts);
 
 }  // namespace stab::ctl

@@ -21,7 +21,8 @@ Result<store::LogbookSession> this_session(const Clock& clock) {
   store::LogbookSession out;
   out.boot = engine::boot_id({});
   if (out.boot.empty())
-    return Error{ErrorCode::kUnavailable, "/proc/sys/kernel/random/boot_id can't be read, so this session can't be told from others", {}};
+    return Error{
+        ErrorCode::kUnavailable, "/proc/sys/kernel/random/boot_id can't be read, so this session can't be told from others", {}};
   const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(clock.realtime()).count();
   tm parts{};
   std::array<char, 16> day{};

@@ -1,5 +1,5 @@
-// A control must meet what the gate meets: the same file, builds, layouts and blocks, and the commit itself on both sides. It has no looks:
-// a run that ends early when it has seen little would show less difference than there is.
+// A control must meet what the gate meets: the same file, builds, layouts and blocks, and the commit itself on both sides. It has
+// no looks: a run that ends early when it has seen little would show less difference than there is.
 #include "stabctl/nightly_control.h"
 
 #include <unistd.h>
@@ -29,14 +29,16 @@ struct Kept {
   store::LogbookSession session;
 };
 
-int judge(store::Store& store, const store::ExperimentRow& row, const Kept& kept, const Arguments& arguments, const Clock& clock) {
+int judge(store::Store& store, const store::ExperimentRow& row, const Kept& kept, const Arguments& arguments,
+          const Clock& clock) {
   const auto samples = engine::load_samples(store, row);
   if (!samples) return complain_of_no_answer(samples.error());
   const auto findings = commands::control_findings(*samples);
   if (!findings) return complain_of_no_answer(findings.error());
   auto logbook = open_logbook(kept.logbook);
   if (!logbook) return complain_of_no_answer(logbook.error());
-  if (const Status added = logbook->add_control(kept.session, kept.commit, clock.realtime().count(), for_logbook(*findings)); !added)
+  if (const Status added = logbook->add_control(kept.session, kept.commit, clock.realtime().count(), for_logbook(*findings));
+      !added)
     return complain_of_no_answer(added.error());
   const auto all = logbook->controls();
   if (!all) return complain_of_no_answer(all.error());
@@ -47,9 +49,11 @@ int judge(store::Store& store, const store::ExperimentRow& row, const Kept& kept
 // A gate's plan without a repository. Margin and looks don't matter: no answer is asked.
 std::string own_plan(uint64_t seed) {
   return "[experiment]\nname = \"nightly\"\nseed = " + std::to_string(seed) +
-         "\nreplicates = 40\nresponse = \"cpu_time\"\nblocks = \"sliced\"\nalone = \"0%\"\n[factors]\nrevision = [\"base\", \"head\"]\n"
+         "\nreplicates = 40\nresponse = \"cpu_time\"\nblocks = \"sliced\"\nalone = \"0%\"\n[factors]\nrevision = [\"base\", "
+         "\"head\"]\n"
          "code = [\"shuffle\"]\nstack = [\"on\"]\nheap = [\"page\"]\nepoch = [\"20ms\"]\n"
-         "[[program]]\nname = \"selftest\"\nsource = \"source\"\nbuild = \"szc -O2 work.c -o work\"\nrun = [\"./work\", \"20000\"]\n"
+         "[[program]]\nname = \"selftest\"\nsource = \"source\"\nbuild = \"szc -O2 work.c -o work\"\nrun = [\"./work\", "
+         "\"20000\"]\n"
          "timeout = \"60s\"\nexpect = { same_stdout = true }\n";
 }
 
@@ -71,8 +75,9 @@ int control_of_repository(const Arguments& arguments) {
   const GateChanges changes{.control = true};
   const auto file = sliced_gate_plan_of(*revisions, arguments.plan, changes);
   if (!file) return complain_of_no_answer(file.error());
-  const auto path = logbook_path(arguments.logbook.empty() ? file->sessions.logbook : std::filesystem::absolute(arguments.logbook).string(),
-                                 revisions->root);
+  const auto path =
+      logbook_path(arguments.logbook.empty() ? file->sessions.logbook : std::filesystem::absolute(arguments.logbook).string(),
+                   revisions->root);
   if (!path) return complain_of_no_answer(path.error());
   const auto session = this_session(clock);
   if (!session) return complain_of_no_answer(session.error());
@@ -106,7 +111,8 @@ int control_of_repository(const Arguments& arguments) {
 
 int nightly_control(const Arguments& arguments, const std::string& source) {
   if (!root_with_gate(arguments).empty()) return control_of_repository(arguments);
-  if (!arguments.plan.empty()) return complain_of_no_answer(bad_input("--plan is of a repository's gate, and this folder is in none"));
+  if (!arguments.plan.empty())
+    return complain_of_no_answer(bad_input("--plan is of a repository's gate, and this folder is in none"));
   const SystemClock clock;
   const auto path = logbook_path(arguments.logbook, ".");
   if (!path) return complain_of_no_answer(path.error());

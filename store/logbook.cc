@@ -1,5 +1,5 @@
-// A transaction is begun as IMMEDIATE, so that two gates of one stream that end at the same moment are judged one after the other: the
-// second one sees what the first has called.
+// A transaction is begun as IMMEDIATE, so that two gates of one stream that end at the same moment are judged one after the
+// other: the second one sees what the first has called.
 #include "store/logbook.h"
 
 #include <cmath>
@@ -99,7 +99,8 @@ struct Logbook::State {
   }
 
   Result<int64_t> session_number(const LogbookSession& session) {
-    STAB_TRY(Statement * add, database.prepare("INSERT INTO sessions(boot, day, machine) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
+    STAB_TRY(Statement * add,
+             database.prepare("INSERT INTO sessions(boot, day, machine) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
     STAB_CHECK_OK(add->run(session.boot, session.day, session.machine));
     return database.integer("SELECT id FROM sessions WHERE boot = ? AND day = ?", session.boot, session.day);
   }
@@ -155,11 +156,13 @@ Status Logbook::add_control(const LogbookSession& session, const std::string& co
                             const std::vector<LogbookFinding>& findings) {
   return state_->atomically([&]() -> Status {
     STAB_TRY(const int64_t number, state_->session_number(session));
-    STAB_TRY(Statement * add, state_->database.prepare(
-                                  "INSERT INTO controls(session, commit_id, at_ns, workload, response, difference, standard_error, df, "
-                                  "blocks) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    STAB_TRY(Statement * add,
+             state_->database.prepare(
+                 "INSERT INTO controls(session, commit_id, at_ns, workload, response, difference, standard_error, df, "
+                 "blocks) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     for (const LogbookFinding& one : findings)
-      STAB_CHECK_OK(add->run(number, commit, at_ns, one.workload, one.response, one.difference, one.standard_error, one.df, one.blocks));
+      STAB_CHECK_OK(
+          add->run(number, commit, at_ns, one.workload, one.response, one.difference, one.standard_error, one.df, one.blocks));
     return {};
   });
 }
@@ -173,8 +176,8 @@ Status Logbook::judge(const StreamName& name, const CommitPair& pair, const Logb
     STAB_TRY(const int64_t stream, state_->stream_number(name));
     StreamState seen;
     STAB_TRY(seen.session, state_->session_number(session));
-    STAB_TRY(const int64_t own, database.integer("SELECT number FROM hypotheses WHERE stream = ? AND base = ? AND head = ?", stream,
-                                                 pair.base, pair.head));
+    STAB_TRY(const int64_t own, database.integer("SELECT number FROM hypotheses WHERE stream = ? AND base = ? AND head = ?",
+                                                 stream, pair.base, pair.head));
     STAB_TRY(const int64_t last, database.integer("SELECT max(number) FROM hypotheses WHERE stream = ?", stream));
     seen.number = own > 0 ? own : last + 1;
     STAB_TRY(seen.called_before,
@@ -183,22 +186,25 @@ Status Logbook::judge(const StreamName& name, const CommitPair& pair, const Logb
     STAB_TRY(const int64_t called_at,
              database.integer("SELECT called_at_ns FROM hypotheses WHERE stream = ? AND number = ?", stream, seen.number));
     seen.called = called_at > 0;
-    STAB_TRY(seen.earlier, database.select("SELECT session, workload, response, difference, standard_error, df, blocks FROM gates "
-                                           "WHERE stream = ? AND number = ? ORDER BY id",
-                                           finding, stream, seen.number));
+    STAB_TRY(seen.earlier,
+             database.select("SELECT session, workload, response, difference, standard_error, df, blocks FROM gates "
+                             "WHERE stream = ? AND number = ? ORDER BY id",
+                             finding, stream, seen.number));
     STAB_TRY(seen.controls, database.select(kControls, finding));
     STAB_TRY(const StreamVerdict verdict, judge(seen));
     if (verdict.findings.empty()) return {};
-    STAB_TRY(Statement * put, database.prepare("INSERT INTO hypotheses(stream, number, base, head, log_e, called_at_ns) VALUES(?, ?, ?, "
-                                               "?, ?, ?) ON CONFLICT(stream, number) DO UPDATE SET log_e = excluded.log_e, "
-                                               "called_at_ns = max(called_at_ns, excluded.called_at_ns)"));
+    STAB_TRY(Statement * put,
+             database.prepare("INSERT INTO hypotheses(stream, number, base, head, log_e, called_at_ns) VALUES(?, ?, ?, "
+                              "?, ?, ?) ON CONFLICT(stream, number) DO UPDATE SET log_e = excluded.log_e, "
+                              "called_at_ns = max(called_at_ns, excluded.called_at_ns)"));
     STAB_CHECK_OK(put->run(stream, seen.number, pair.base, pair.head, verdict.log_e,
                            seen.called ? called_at : verdict.called ? at_ns : int64_t{0}));
-    STAB_TRY(Statement * add, database.prepare("INSERT INTO gates(stream, number, session, at_ns, workload, response, difference, "
-                                               "standard_error, df, blocks) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    STAB_TRY(Statement * add,
+             database.prepare("INSERT INTO gates(stream, number, session, at_ns, workload, response, difference, "
+                              "standard_error, df, blocks) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     for (const LogbookFinding& one : verdict.findings)
-      STAB_CHECK_OK(add->run(stream, seen.number, seen.session, at_ns, one.workload, one.response, one.difference, one.standard_error,
-                             one.df, one.blocks));
+      STAB_CHECK_OK(add->run(stream, seen.number, seen.session, at_ns, one.workload, one.response, one.difference,
+                             one.standard_error, one.df, one.blocks));
     return {};
   });
 }

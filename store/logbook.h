@@ -1,5 +1,5 @@
-// Logbook: what gates of many sessions have found, in one small SQLite file of its own. Experiments are kept elsewhere or not at all; of
-// each A/A control and of each gate in a stream one row a question stays: a difference and its error.
+// Logbook: what gates of many sessions have found, in one small SQLite file of its own. Experiments are kept elsewhere or not at
+// all; of each A/A control and of each gate in a stream one row a question stays: a difference and its error.
 //
 // A session is a boot and a day: a boot's number is of one machine, and the machine's name is kept for people.
 //
@@ -13,8 +13,8 @@
 //   sessions(id, boot, day, machine)                          boot and day are unique together; day is YYYY-MM-DD, UTC
 //   controls(session, commit_id, at_ns, workload, response, difference, standard_error, df, blocks)
 //   streams(id, name, rate, tests)                            rate and tests are those of its first gate, for good
-//   hypotheses(stream, number, base, head, log_e, called_at_ns)   numbers count from 1 without gaps; called_at_ns 0: not called worse
-//   gates(stream, number, session, at_ns, workload, response, difference, standard_error, df, blocks)
+//   hypotheses(stream, number, base, head, log_e, called_at_ns)   numbers count from 1 without gaps; called_at_ns 0: not called
+//   worse gates(stream, number, session, at_ns, workload, response, difference, standard_error, df, blocks)
 //
 // Differences are logarithms of head / base, above 0 where the head is worse, whichever direction is worse.
 #pragma once

@@ -168,8 +168,9 @@ std::string stream_text(const StreamAnswer& answer, const GateStream& stream) {
   if (stream.called) return of + "called worse by an earlier session, which stands; " + evidence;
   if (answer.called) return of + "called worse; " + evidence;
   return of + evidence +
-         (answer.settles_sessions ? "; gated in " + report::plural(*answer.settles_sessions, "more session") + ", it would be enough"
-                                  : std::string());
+         (answer.settles_sessions
+              ? "; gated in " + report::plural(*answer.settles_sessions, "more session") + ", it would be enough"
+              : std::string());
 }
 
 std::string percent_of_log(double sd) { return text::significant(100 * std::expm1(sd), 2) + " %"; }
@@ -184,18 +185,20 @@ std::string sessions_text(const report::Report& report, const Judged& judged, co
     for (const Question& one : *list) {
       if (one.across == nullptr || !one.contrast->refused.empty()) continue;
       if (!one.across->in_interval && (fewest == nullptr || one.across->sessions < fewest->across->sessions)) fewest = &one;
-      if (one.across->in_interval && (largest == nullptr || one.across->between->sd > largest->across->between->sd)) largest = &one;
+      if (one.across->in_interval && (largest == nullptr || one.across->between->sd > largest->across->between->sd))
+        largest = &one;
     }
   std::string out;
   if (largest != nullptr) {
     const statistics::BetweenSessions& between = *largest->across->between;
-    out = "between sessions: equal programs differ by " + percent_of_log(between.sd) + " (sd, " + percent_of_log(between.low) + " to " +
-          percent_of_log(between.high) + ", by A/A controls in " + report::plural(between.sessions, "session") +
+    out = "between sessions: equal programs differ by " + percent_of_log(between.sd) + " (sd, " + percent_of_log(between.low) +
+          " to " + percent_of_log(between.high) + ", by A/A controls in " + report::plural(between.sessions, "session") +
           "), which is in the interval; the blocks of " + subject(report, *largest) + " alone say " +
           report::interval_text(*largest->response, largest->across->within);
   }
   if (fewest != nullptr)
-    out += std::string(out.empty() ? "" : "; ") + "between sessions: what changes from one boot or day to the next is not in the interval" +
+    out += std::string(out.empty() ? "" : "; ") +
+           "between sessions: what changes from one boot or day to the next is not in the interval" +
            (largest != nullptr ? " of " + subject(report, *fewest) : std::string()) + "; A/A controls in " +
            std::to_string(kFewestSessions) + " sessions put it there, and " + std::to_string(fewest->across->sessions) +
            (fewest->across->sessions == 1 ? " is" : " are") + " known: " + facts.sessions.command;
@@ -213,8 +216,8 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
     case report::Worse::kUnsure: break;
   }
   if (std::any_of(judged.unsure.begin(), judged.unsure.end(), [](const Question& one) { return one.suspected; }))
-    return of + "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) + " (" +
-           interval(judged.unsure[0]) + "), too little evidence for its stream; gate it again in another session";
+    return of + "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) +
+           " (" + interval(judged.unsure[0]) + "), too little evidence for its stream; gate it again in another session";
   const std::vector<Question> open = open_ones(judged);
   const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
   if (!facts.unfinished.empty() && !facts.is_over_time) return unsure + ": " + facts.unfinished;
@@ -316,7 +319,8 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
   json.value("action", is_worse ? "reject" : is_fine ? "accept" : "repeat");
   json.value("exit_status", exit_code_of(judged.answer));
   if (is_worse || is_fine)
-    json.value("error_rate", is_worse && judged.stream ? facts.stream->rule.rate : report.alpha).value("error", error_text(judged));
+    json.value("error_rate", is_worse && judged.stream ? facts.stream->rule.rate : report.alpha)
+        .value("error", error_text(judged));
   // The largest of those that decide: what is worse, else what is open, else what is fine.
   const std::vector<Question> open = open_ones(judged);
   const Question* largest = nullptr;
@@ -454,7 +458,8 @@ Result<std::vector<SessionFinding>> control_findings(const report::Samples& samp
   STAB_TRY(const report::Report report, report::analyse(samples));
   for (const report::Contrast& contrast : report.contrasts)
     if (is_gate_question(report, contrast) && !contrast.refused.empty())
-      return bad_input("the control has no answer for " + contrast.workload + " (" + contrast.response + "): " + contrast.refused);
+      return bad_input("the control has no answer for " + contrast.workload + " (" + contrast.response +
+                       "): " + contrast.refused);
   std::vector<SessionFinding> out = session_findings(report);
   if (out.empty()) return bad_input("none of the control's questions is answered by a ratio, so none can be kept");
   return out;

@@ -42,7 +42,8 @@ struct GateOutput {
 };
 
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
-// worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse". wall_time of a workload whose benchmarks are read is no question, unless it is declared.
+// worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse". wall_time of a
+// workload whose benchmarks are read is no question, unless it is declared.
 Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
 // What a gate of a commit with itself has found, for a logbook. Refuses where a question has no answer, and why.
 Result<std::vector<SessionFinding>> control_findings(const report::Samples& samples);

@@ -29,7 +29,8 @@ std::vector<SessionDifference> by_session(const std::vector<SessionFinding>& fin
 }
 
 // The error of a contrast that had so many times its blocks.
-statistics::WidenedError error_with(const report::Contrast& contrast, const std::vector<SessionDifference>& controls, double times) {
+statistics::WidenedError error_with(const report::Contrast& contrast, const std::vector<SessionDifference>& controls,
+                                    double times) {
   return statistics::widened_error(controls, contrast.standard_error / std::sqrt(times), times * contrast.df);
 }
 
@@ -39,7 +40,8 @@ double one_sided_p(const report::LookLevels& levels, double statistic, double df
 }
 
 // The contrast with this error instead of its own. Each end of the interval keeps the level of its tail, which a look has set.
-report::Contrast with_error(const report::Contrast& contrast, const statistics::WidenedError& error, const report::LookLevels& levels) {
+report::Contrast with_error(const report::Contrast& contrast, const statistics::WidenedError& error,
+                            const report::LookLevels& levels) {
   report::Contrast out = contrast;
   const double estimate = std::log(contrast.interval.estimate), se = contrast.standard_error;
   const auto reach = [&](double own) {
@@ -60,7 +62,8 @@ report::Contrast with_error(const report::Contrast& contrast, const statistics::
 
 // Blocks that would answer it, did the estimate stay: what lies between sessions stays, too. Absent: no number of them.
 std::optional<uint64_t> settling_blocks(const report::Response& response, const report::Contrast& contrast,
-                                        const std::vector<SessionDifference>& controls, const report::LookLevels& levels, double alpha) {
+                                        const std::vector<SessionDifference>& controls, const report::LookLevels& levels,
+                                        double alpha) {
   constexpr int kMost = 32;  // steps of 1.25: a thousand times the blocks
   constexpr double kStep = 1.25;
   const auto is_answered = [&](int steps) {
@@ -125,7 +128,10 @@ std::vector<SessionFinding> session_findings(const report::Report& report) {
     if (!(contrast.standard_error > 0) || !(contrast.df > kFewestDf)) continue;
     const bool falls = report::response_of(report, contrast.response).higher_is_better;
     const double difference = std::log(contrast.interval.estimate);
-    out.push_back({0, contrast.workload, contrast.response, {falls ? -difference : difference, contrast.standard_error, contrast.df},
+    out.push_back({0,
+                   contrast.workload,
+                   contrast.response,
+                   {falls ? -difference : difference, contrast.standard_error, contrast.df},
                    contrast.n});
   }
   return out;

@@ -14,11 +14,12 @@
 
 namespace stab::commands {
 
-// Of fewer nothing is put into an interval. With three it is two and a half times as wide where nothing lies between sessions at all,
-// with five one and a half times (tests/bench/session_table.cc).
+// Of fewer nothing is put into an interval. With three it is two and a half times as wide where nothing lies between sessions at
+// all, with five one and a half times (tests/bench/session_table.cc).
 inline constexpr size_t kFewestSessions = 5;
 
-// What one session has found of one question: the logarithm of head / base, above 0 where head is worse, whichever direction that is.
+// What one session has found of one question: the logarithm of head / base, above 0 where head is worse, whichever direction that
+// is.
 struct SessionFinding {
   int64_t session = 0;
   std::string workload, response;
@@ -66,11 +67,12 @@ struct StreamAnswer {
   double log_e = 0, log_needed = 0;  // mean evidence of the declared questions
   bool called = false;               // worse, now or by an earlier session
   size_t sessions = 0;               // in which this pair was gated, this one included
-  std::optional<uint64_t> settles_sessions;  // so many more, did they find what these have found; absent: none would, or it is called
+  std::optional<uint64_t>
+      settles_sessions;              // so many more, did they find what these have found; absent: none would, or it is called
   std::string strongest;             // "workload/response" of the question with the most evidence
 };
-// is_shown_fine: this session excludes the margin. Such a pair is not called, whatever its evidence of a smaller slowdown: a gate alone
-// lets it pass, too. To call less often than e-LOND would keeps its rate.
+// is_shown_fine: this session excludes the margin. Such a pair is not called, whatever its evidence of a smaller slowdown: a gate
+// alone lets it pass, too. To call less often than e-LOND would keeps its rate.
 StreamAnswer answer_of_stream(const std::vector<SessionFinding>& found, const GateSessions& sessions, const GateStream& stream,
                               double margin, bool is_shown_fine);
 

@@ -16,8 +16,8 @@ struct NightlyFacts {
   bool json = false;
 };
 
-// For each question of today's control: what it has found, how far equal programs differ between sessions, and how much wider an interval
-// of as many blocks becomes in a gate. Exit code 0 whatever has been found; 2: the logbook's numbers are none, and why.
+// For each question of today's control: what it has found, how far equal programs differ between sessions, and how much wider an
+// interval of as many blocks becomes in a gate. Exit code 0 whatever has been found; 2: the logbook's numbers are none, and why.
 CommandOutput run_nightly(const NightlyFacts& facts);
 
 }  // namespace stab::commands

@@ -77,7 +77,8 @@ Result<LookLevels> LookLevels::at_look(statistics::Spending spending, const std:
     return bad_input("looks are judged by a spending function: obrien-fleming or pocock");
   if (!(alpha > 0 && 2 * alpha < kLargestAlpha)) return bad_input("with declared looks alpha must be below 0.245");
   const std::vector<double> upto(fractions.begin(), fractions.begin() + static_cast<long>(index) + 1);
-  // The same look is judged again and again, by each reader of a report and by simulations thousands of times; a curve takes 25 ms.
+  // The same look is judged again and again, by each reader of a report and by simulations thousands of times; a curve takes 25
+  // ms.
   using Asked = std::tuple<statistics::Spending, std::vector<double>, double>;
   thread_local std::map<Asked, LookLevels> known;
   constexpr size_t kMostKnown = 64;

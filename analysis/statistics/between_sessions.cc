@@ -94,7 +94,8 @@ SessionDifference pooled(std::span<const SessionDifference> of_one_session) {
 
 Status check_sessions(std::span<const SessionDifference> sessions) {
   for (const SessionDifference& one : sessions) {
-    if (!std::isfinite(one.difference) || !std::isfinite(one.df) || !std::isfinite(one.standard_error) || !(one.standard_error > 0))
+    if (!std::isfinite(one.difference) || !std::isfinite(one.df) || !std::isfinite(one.standard_error) ||
+        !(one.standard_error > 0))
       return bad_input("a session's difference has no standard error above 0");
     if (!(one.df > 2)) return bad_input("a session's standard error has 2 degrees of freedom or fewer; it needs 4 blocks");
   }
@@ -140,8 +141,8 @@ WidenedError widened_error(std::span<const SessionDifference> controls, double s
     if (one.weight > kNothing) parts.push_back({one.weight, std::sqrt(variance), satterthwaite_df(standard_error, df, variance)});
   }
   const auto quantile = [&](double upper) {
-    // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest degrees
-    // of freedom.
+    // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest
+    // degrees of freedom.
     double least = std::numeric_limits<double>::infinity(), most = 0, fewest = kNormalDf;
     for (const Part& part : parts) {
       least = std::min(least, part.scale);

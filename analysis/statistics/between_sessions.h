@@ -1,6 +1,7 @@
 // How far equal programs differ between sessions (machine, boot, day) beyond what the blocks of each session say.
 //
-// Of session i an A/A control has found y_i with the standard error se_i on df_i degrees of freedom. Both sides are the same program:
+// Of session i an A/A control has found y_i with the standard error se_i on df_i degrees of freedom. Both sides are the same
+// program:
 //
 //   y_i = u_i + e_i,   u_i ~ N(0, sd^2),   e_i / se_i ~ t(df_i)
 //
@@ -40,12 +41,12 @@ Result<BetweenSessions> between_sessions(std::span<const SessionDifference> cont
 struct WidenedError {
   double scale = 0, df = 0;
 };
-// Averaged over sd, whose density is that of the controls with a flat prior; the t that has the mixture's upper quantiles at 2.5 %
-// and at 0.05 %. pre: check_sessions(controls), and 3 of them; standard_error > 0, df > 2
+// Averaged over sd, whose density is that of the controls with a flat prior; the t that has the mixture's upper quantiles at 2.5
+// % and at 0.05 %. pre: check_sessions(controls), and 3 of them; standard_error > 0, df > 2
 WidenedError widened_error(std::span<const SessionDifference> controls, double standard_error, double df);
 
-// The density of a session's difference where `sd` lies between sessions. The sum of u and e is taken as a t whose scale is the root of
-// se^2 + sd^2, with Satterthwaite's degrees of freedom.
+// The density of a session's difference where `sd` lies between sessions. The sum of u and e is taken as a t whose scale is the
+// root of se^2 + sd^2, with Satterthwaite's degrees of freedom.
 class SessionDensity {
  public:
   SessionDensity(const SessionDifference& session, double sd);

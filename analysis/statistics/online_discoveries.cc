@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kSds = 22;
 constexpr double kLeastSd = 0.02, kSdStep = 1.25;
 
-// The prior's values of the difference: from a hundredth of the margin to a hundred times of it, in steps of 2 %. A step is what a
-// gate's error is for a difference of one margin, or less; beyond that some evidence is given away, and none is made up.
+// The prior's values of the difference: from a hundredth of the margin to a hundred times of it, in steps of 2 %. A step is what
+// a gate's error is for a difference of one margin, or less; beyond that some evidence is given away, and none is made up.
 constexpr double kLeastDifference = 0.01, kDifferenceStep = 1.02;
 constexpr size_t kDifferences = 466;
 

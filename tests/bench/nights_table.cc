@@ -1,8 +1,8 @@
-// nights_table BLOCKS [ROUNDS [ROW]]: recorded blocks of equal programs, replayed as gates of many sessions. BLOCKS is what
-// tests/bench/nights_blocks prints; docs/evaluation/many-nights.md says how a replay is made, and what is asked of it. The rows: ROUNDS
-// (9,500) gates of commits without effect, and 2,000 of those that are 2 % slower, for each error between sessions; then a stream of ROUNDS
-// pairs of commits, of which one in twenty is slower, and what is suspected is gated in a second session and in a third. ROW, from 0 on: that
-// row alone, so that several processes share the work.
+// nights_table BLOCKS [ROUNDS [ROW [SESSIONS]]]: recorded blocks of equal programs, replayed as gates of many sessions. BLOCKS is
+// what tests/bench/nights_blocks prints; docs/evaluation/many-nights.md says how a replay is made, and what is asked of it. The rows:
+// ROUNDS (9,500) gates of commits without effect, and 2,000 of those that are 2 % slower, for each error between sessions; then a
+// stream of ROUNDS pairs of commits, of which one in twenty is slower, and what is suspected is gated in a second session and in
+// a third. ROW, from 0 on: that row alone, so that several processes share the work. SESSIONS: with A/A controls, 10 otherwise.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,7 +27,8 @@ using namespace stab::commands;
 using namespace stab::report;
 
 constexpr double kMargin = 0.02;
-constexpr int kSessions = 10, kControlBlocks = 40;
+constexpr int kControlBlocks = 40;
+int sessions_known = 10;
 const std::vector<uint32_t> kLooks = {10, 20, 40};
 
 struct Pair {
@@ -68,7 +69,11 @@ std::vector<double> session(Rng& rng, const Pair& pair, double truth, double bet
 SessionFinding control(Rng& rng, const Pair& pair, double between, int64_t number) {
   const auto blocks = session(rng, pair, 0, between, kControlBlocks);
   const auto seen = statistics::moments(blocks);
-  return {number, "program", "cpu_time", {seen.mean, std::sqrt(seen.variance() / kControlBlocks), kControlBlocks - 1.0}, kControlBlocks};
+  return {number,
+          "program",
+          "cpu_time",
+          {seen.mean, std::sqrt(seen.variance() / kControlBlocks), kControlBlocks - 1.0},
+          kControlBlocks};
 }
 
 Samples samples_of(Rng& rng, const std::vector<double>& blocks) {
@@ -92,7 +97,8 @@ Samples samples_of(Rng& rng, const std::vector<double>& blocks) {
   return with_layouts(std::move(samples));
 }
 
-GateOutput gate(Rng& rng, const Pair& pair, double truth, double between, const GateFacts& facts, bool* alone_is_worse = nullptr) {
+GateOutput gate(Rng& rng, const Pair& pair, double truth, double between, const GateFacts& facts,
+                bool* alone_is_worse = nullptr) {
   const Samples all = samples_of(rng, session(rng, pair, truth, between, static_cast<int>(kLooks.back())));
   for (const uint32_t at : kLooks) {
     const Samples seen = first_blocks(all, at);
@@ -105,7 +111,9 @@ GateOutput gate(Rng& rng, const Pair& pair, double truth, double between, const 
     if (!answer) stop(answer.error().message);
     if (alone_is_worse != nullptr) {
       const std::string within = answer->json.substr(answer->json.find("\"within_session\""));
-      const auto number = [&](const char* key) { return std::strtod(within.c_str() + within.find(key) + std::strlen(key), nullptr); };
+      const auto number = [&](const char* key) {
+        return std::strtod(within.c_str() + within.find(key) + std::strlen(key), nullptr);
+      };
       *alone_is_worse = number("\"conf_low\": ") > 1 && number("\"p_value\": ") < 0.05;
     }
     return *std::move(answer);
@@ -129,7 +137,7 @@ void alone(const std::vector<Pair>& pairs, int rounds, double slower, double bet
     const Pair& pair = pairs[rng.below(pairs.size())];
     GateFacts facts{"base", "head", "stabctl gate base..head", {}};
     facts.sessions.command = "stabctl selftest --nightly";
-    for (int i = 1; i <= kSessions; ++i) facts.sessions.controls.push_back(control(rng, pair, between, i));
+    for (int i = 1; i <= sessions_known; ++i) facts.sessions.controls.push_back(control(rng, pair, between, i));
     bool worse = false;
     ++answers[gate(rng, pair, std::log1p(slower), between, facts, &worse).exit_code];
     blocks_alone += worse;
@@ -151,14 +159,14 @@ void stream(const std::vector<Pair>& pairs, int rounds, double between) {
     slow += is_slow;
     GateFacts facts{"base", "head", "stabctl gate base..head", {}};
     facts.sessions.command = "stabctl selftest --nightly";
-    for (int i = 1; i <= kSessions; ++i) facts.sessions.controls.push_back(control(rng, pair, between, i));
+    for (int i = 1; i <= sessions_known; ++i) facts.sessions.controls.push_back(control(rng, pair, between, i));
     GateStream state;
     state.name = "replayed";
     state.number = static_cast<uint64_t>(number);
     state.called_before = called;
     for (int asked = 0; asked < kMostSessions; ++asked) {
       ++gates;
-      state.session = kSessions + 1 + asked;
+      state.session = sessions_known + 1 + asked;
       facts.stream = state;
       GateOutput answer = gate(rng, pair, is_slow ? std::log1p(0.02) : 0, between, facts);
       if (answer.stream->called) {
@@ -185,11 +193,12 @@ void stream(const std::vector<Pair>& pairs, int rounds, double between) {
 int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 9500;
   if (argc < 2 || rounds < 1) {
-    std::fprintf(stderr, "nights_table BLOCKS [ROUNDS [ROW]]\n");
+    std::fprintf(stderr, "nights_table BLOCKS [ROUNDS [ROW [SESSIONS]]]\n");
     return 2;
   }
   const std::vector<Pair> pairs = pairs_of(argv[1]);
   const int only = argc > 3 ? std::atoi(argv[3]) : -1;
+  if (argc > 4) sessions_known = std::atoi(argv[4]);
   int row = 0;
   const auto is_asked = [&] { return only < 0 || only == row++; };
   if (only < 0)
@@ -199,8 +208,10 @@ int main(int argc, char** argv) {
     for (const double between : {0.0, 0.002, 0.005})
       if (is_asked()) alone(pairs, slower > 0 ? std::min(rounds, 2000) : rounds, slower, between);
   if (only < 0)
-    std::puts("\n| between sessions (sd) | pairs of commits | gates | called worse | of these not slower | 2 % slower: called at once | "
-              "within two sessions | within three |\n|---:|---:|---:|---:|---:|---:|---:|---:|");
+    std::puts(
+        "\n| between sessions (sd) | pairs of commits | gates | called worse | of these not slower | 2 % slower: called at once "
+        "| "
+        "within two sessions | within three |\n|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const double between : {0.0, 0.002})
     if (is_asked()) stream(pairs, rounds, between);
 }

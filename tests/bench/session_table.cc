@@ -1,9 +1,11 @@
-// session_table [ROUNDS]: Markdown tables of what gates of many sessions answer where the truth is known. What lies between sessions is
-// drawn anew for each session, also for the A/A controls that a logbook has; blocks differ by 1.5 % (sd), 10, 20 or 40 of them.
+// session_table [ROUNDS]: Markdown tables of what gates of many sessions answer where the truth is known. What lies between
+// sessions is drawn anew for each session, also for the A/A controls that a logbook has; blocks differ by 1.5 % (sd), 10, 20 or
+// 40 of them.
 //
 // 1. How often a gate's 95 % interval leaves the truth out, as it is and widened, by the number of sessions that are known.
 // 2. e-values of a commit that is not slower: their mean, and how often they are large.
-// 3. Whole streams of pull requests, of which one in twenty is 2 % slower; a doubtful one is gated in a second session, and in a third.
+// 3. Whole streams of pull requests, of which one in twenty is 2 % slower; a doubtful one is gated in a second session, and in a
+// third.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -40,12 +42,14 @@ std::vector<SessionDifference> controls_of(Rng& rng, double between, int session
 }
 
 void intervals(int rounds) {
-  std::puts("| sessions known | between them (sd) | blocks of the gate | left out: blocks alone | widened | half width | widened |");
+  std::puts(
+      "| sessions known | between them (sd) | blocks of the gate | left out: blocks alone | widened | half width | widened |");
   std::puts("|---:|---:|---:|---:|---:|---:|---:|");
   for (const int sessions : {3, 5, 10, 30})
     for (const double between : {0.0, 0.002, 0.005})
       for (const int blocks : {10, 40}) {
-        Rng rng = Rng::stream(71, "intervals", static_cast<uint64_t>(sessions * 100000 + blocks * 1000) + static_cast<uint64_t>(between * 1e4));
+        Rng rng = Rng::stream(71, "intervals",
+                              static_cast<uint64_t>(sessions * 100000 + blocks * 1000) + static_cast<uint64_t>(between * 1e4));
         int plain = 0, widened = 0;
         double width = 0, wide_width = 0;
         for (int round = 0; round < rounds; ++round) {
@@ -66,8 +70,10 @@ void intervals(int rounds) {
 }
 
 void evidence(int rounds) {
-  std::puts("\n| sessions known | between them (sd) | mean of e, one gate | 20 or more | mean of e, two sessions | 20 or more at either | "
-            "median e of +2 %, one gate | two |");
+  std::puts(
+      "\n| sessions known | between them (sd) | mean of e, one gate | 20 or more | mean of e, two sessions | 20 or more at "
+      "either | "
+      "median e of +2 %, one gate | two |");
   std::puts("|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const int sessions : {5, 10, 30})
     for (const double between : {0.0, 0.002, 0.005}) {
@@ -111,8 +117,10 @@ struct Request {
 
 void streams(int rounds) {
   constexpr int kRequests = 500, kOneSlowIn = 20, kMostSessions = 3;
-  std::puts("\n| sessions known | between them (sd) | one test each, +0 %: worse | widened: worse | stream: false of those called worse | "
-            "+0 %: called worse | +2 %: called at once | within two sessions | within three |");
+  std::puts(
+      "\n| sessions known | between them (sd) | one test each, +0 %: worse | widened: worse | stream: false of those called "
+      "worse | "
+      "+0 %: called worse | +2 %: called at once | within two sessions | within three |");
   std::puts("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const int sessions : {5, 10, 30})
     for (const double between : {0.0, 0.002, 0.005}) {
@@ -151,9 +159,9 @@ void streams(int rounds) {
         false_share += called > 0 ? static_cast<double>(falsely) / static_cast<double>(called) : 0;
       }
       const auto percent = [](int part, int of) { return 100.0 * part / of; };
-      std::printf("| %d | %.1f %% | %.2f %% | %.2f %% | %.2f %% | %.3f %% | %.1f %% | %.1f %% | %.1f %% |\n", sessions, 100 * between,
-                  percent(plain_wrong, same), percent(widened_wrong, same), 100 * false_share / rounds, percent(wrong, same),
-                  percent(found[0], slow), percent(found[1], slow), percent(found[2], slow));
+      std::printf("| %d | %.1f %% | %.2f %% | %.2f %% | %.2f %% | %.3f %% | %.1f %% | %.1f %% | %.1f %% |\n", sessions,
+                  100 * between, percent(plain_wrong, same), percent(widened_wrong, same), 100 * false_share / rounds,
+                  percent(wrong, same), percent(found[0], slow), percent(found[1], slow), percent(found[2], slow));
       std::fflush(stdout);
     }
 }

@@ -81,7 +81,8 @@ std::string unwrapped(const std::string& text) {
 json question(const GateOutput& output) { return json::parse(output.json)["questions"][0]; }
 
 TEST(GateSessions, FewSessionsChangeNothingAndAreSaid) {
-  const GateOutput alone = gate(samples_of(0.02), GateFacts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}});
+  const GateOutput alone =
+      gate(samples_of(0.02), GateFacts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}});
   const GateOutput few = gate(samples_of(0.02), facts_of(4, 0.03));
   EXPECT_EQ(few.exit_code, 1);
   EXPECT_EQ(question(few)["conf_low"], question(alone)["conf_low"]);
@@ -269,7 +270,9 @@ TEST(GateJson, MembersAreThoseOfTheReference) {
   for (const double slower : {0.0, 0.02, 0.05}) collect(json::parse(gate(samples_of(slower), facts).json));
   collect(json::parse(gate_without_answer(facts, "a reason").json));
   EXPECT_EQ(json::parse(gate(samples_of(0), facts).json)["version"], 1);
-  for (const std::string& key : seen) EXPECT_TRUE(page.find("`" + key + "`") != std::string::npos || page.find("`" + key + "[]`") != std::string::npos) << key << " is not documented";
+  for (const std::string& key : seen)
+    EXPECT_TRUE(page.find("`" + key + "`") != std::string::npos || page.find("`" + key + "[]`") != std::string::npos)
+        << key << " is not documented";
   for (const char* key : {"action", "error_rate", "error", "largest", "cost", "cause_command", "seconds", "settles_replicates",
                           "settles_sessions", "within_session", "between_sessions", "stream"})
     EXPECT_TRUE(seen.contains(key)) << key;

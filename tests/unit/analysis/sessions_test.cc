@@ -1,5 +1,5 @@
-// What lies between sessions, and evidence over sessions and commits: against R's numbers (tests/reference/analysis/sessions.R), and what
-// must hold of any numbers.
+// What lies between sessions, and evidence over sessions and commits: against R's numbers (tests/reference/analysis/sessions.R),
+// and what must hold of any numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,8 @@ TEST(Sessions, AgreeWithR) {
 
 std::vector<SessionDifference> made(Rng& rng, int count, double between, double truth = 0) {
   std::vector<SessionDifference> out;
-  for (int i = 0; i < count; ++i) out.push_back({truth + between * standard_normal(rng) + 0.003 * standard_normal(rng), 0.003, 39});
+  for (int i = 0; i < count; ++i)
+    out.push_back({truth + between * standard_normal(rng) + 0.003 * standard_normal(rng), 0.003, 39});
   return out;
 }
 
@@ -132,7 +133,8 @@ TEST(Sessions, TheEstimateLiesInItsInterval) {
   }
 }
 
-// Where the error within sessions is next to nothing the widened one is a t with one degree of freedom less than there are sessions.
+// Where the error within sessions is next to nothing the widened one is a t with one degree of freedom less than there are
+// sessions.
 TEST(Sessions, ManyBlocksLeaveAT) {
   Rng rng = Rng::stream(4, "sessions");
   for (const int count : {3, 5, 10, 30}) {

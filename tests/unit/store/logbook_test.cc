@@ -19,7 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const LogbookSession kMonday{"boot-a", "2026-11-23", "lab"}, kTuesday{"boot-a", "2026-11-24", "lab"}, kRebooted{"boot-b", "2026-11-24", "lab"};
+const LogbookSession kMonday{"boot-a", "2026-11-23", "lab"}, kTuesday{"boot-a", "2026-11-24", "lab"},
+    kRebooted{"boot-b", "2026-11-24", "lab"};
 const StreamName kStream{"pull-requests", 0.05, 500};
 
 LogbookFinding finding(double difference, const std::string& workload = "parser") {
@@ -44,10 +45,11 @@ class LogbookTest : public ::testing::Test {
   StreamState gate(Logbook& logbook, const std::string& head, bool called, const LogbookSession& session = kMonday,
                    const StreamName& stream = kStream) {
     StreamState seen;
-    const Status done = logbook.judge(stream, {"base", head}, session, 1000, [&](const StreamState& state) -> Result<StreamVerdict> {
-      seen = state;
-      return StreamVerdict{called ? 12.0 : -1.0, called, {finding(called ? 0.03 : 0)}};
-    });
+    const Status done =
+        logbook.judge(stream, {"base", head}, session, 1000, [&](const StreamState& state) -> Result<StreamVerdict> {
+          seen = state;
+          return StreamVerdict{called ? 12.0 : -1.0, called, {finding(called ? 0.03 : 0)}};
+        });
     EXPECT_TRUE(done) << done.error().message;
     return seen;
   }
@@ -58,7 +60,8 @@ class LogbookTest : public ::testing::Test {
     sqlite3_exec(
         handle, statement.c_str(),
         [](void* text, int columns, char** values, char**) {
-          for (int c = 0; c < columns; ++c) *static_cast<std::string*>(text) += std::string(c ? "|" : "") + (values[c] ? values[c] : "NULL");
+          for (int c = 0; c < columns; ++c)
+            *static_cast<std::string*>(text) += std::string(c ? "|" : "") + (values[c] ? values[c] : "NULL");
           *static_cast<std::string*>(text) += "\n";
           return 0;
         },
@@ -123,7 +126,8 @@ TEST_F(LogbookTest, CountsHypothesesAndThoseThatWereCalled) {
 
 TEST_F(LogbookTest, AGateThatFoundNothingIsNoHypothesis) {
   Logbook logbook = open();
-  ASSERT_TRUE(logbook.judge(kStream, {"base", "a"}, kMonday, 1, [](const StreamState&) -> Result<StreamVerdict> { return StreamVerdict{}; }));
+  ASSERT_TRUE(logbook.judge(kStream, {"base", "a"}, kMonday, 1,
+                            [](const StreamState&) -> Result<StreamVerdict> { return StreamVerdict{}; }));
   const Status failed = logbook.judge(kStream, {"base", "a"}, kMonday, 1,
                                       [](const StreamState&) -> Result<StreamVerdict> { return bad_input("no answer"); });
   EXPECT_EQ(failed.error().message, "no answer");
@@ -188,9 +192,10 @@ TEST_F(LogbookTest, DeathAtAnyWriteLeavesNoHalf) {
       if (!logbook) ::_exit(1);
       fault_control().arm(Fault::kDie, at);
       for (int i = 0; i < kGates; ++i) {
-        const Status done = logbook->judge(kStream, {"base", std::to_string(i)}, kMonday, 1, [&](const StreamState&) -> Result<StreamVerdict> {
-          return StreamVerdict{12, true, {finding(0.03), finding(0.02, "lexer")}};
-        });
+        const Status done =
+            logbook->judge(kStream, {"base", std::to_string(i)}, kMonday, 1, [&](const StreamState&) -> Result<StreamVerdict> {
+              return StreamVerdict{12, true, {finding(0.03), finding(0.02, "lexer")}};
+            });
         if (!done || ::write(pipe_fds[1], "g", 1) != 1) ::_exit(1);
       }
       ::_exit(0);
