@@ -106,7 +106,7 @@ TEST(GateSessions, WhatChangesEachNightDecides) {
   EXPECT_LT(one["within_session"]["p_value"], 0.001);
   EXPECT_EQ(one["between_sessions"]["in_interval"], true);
   EXPECT_NEAR(one["between_sessions"]["sd"].get<double>(), 0.015, 0.001);
-  EXPECT_THAT(unwrapped(loud.text), HasSubstr("which is in the interval; the blocks of program0 alone say"));
+  EXPECT_THAT(unwrapped(loud.text), HasSubstr("which is in the interval; the blocks of program0 cpu_time alone say"));
   // No number of blocks answers that.
   EXPECT_TRUE(json::parse(loud.json)["decision"]["settles_replicates"].is_null());
   EXPECT_EQ(gate(samples_of(0.02), facts_of(30, 0.0005)).exit_code, 1);
