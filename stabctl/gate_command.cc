@@ -14,7 +14,8 @@
 #include "stabctl/database.h"
 #include "stabctl/explained_sides.h"
 #include "stabctl/gate_file.h"
-#include "stabctl/preflight_choice.h"
+#include "stabctl/gate_start.h"
+#include "stabctl/logbook_of.h"
 #include "stabctl/progress.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
@@ -77,14 +78,38 @@ std::map<std::string, std::string> cause_commands(const plan::Plan& plan, const 
   return out;
 }
 
-// Builds both revisions and tries each once.
-Result<PreflightChoice> choose(engine::Engine& engine, store::Id experiment, const commands::GateFacts& facts,
-                               const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
-  ProgressDisplay display(style_of(arguments), clock);
-  auto choice = choose_by_preflight(engine, experiment, display, limit, stop,
-                                    [&](const store::TrialRow& trial) { return trial.cell == 0 ? facts.base : facts.head; });
-  display.finish();
-  return choice;
+// What the logbook knows, and how one more control comes into it. A named logbook that is not there yet has none.
+Status ask_logbook(const std::string& path, const Arguments& arguments, commands::GateFacts& facts) {
+  STAB_TRY(facts.sessions.controls, known_controls(path));
+  facts.sessions.command = "stabctl selftest --nightly" + plan_option(arguments);
+  return {};
+}
+
+// The answer of a gate that is one of a stream: its state, the answer and what stays of it are one transaction. Of a gate that
+// its user has interrupted nothing is kept.
+Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const store::StreamName& stream,
+                                              const Revisions& revisions, const report::Samples& samples, const Clock& clock,
+                                              const store::LogbookSession& session, bool is_kept, commands::GateFacts facts) {
+  std::optional<Result<commands::GateOutput>> output;
+  const Status done = logbook.judge(
+      stream, {revisions.base, revisions.head}, session, clock.realtime().count(),
+      [&](const store::StreamState& seen) -> Result<store::StreamVerdict> {
+        facts.sessions.controls = from_logbook(seen.controls);
+        facts.stream = commands::GateStream{stream.name,
+                                            {stream.rate, static_cast<uint64_t>(stream.tests)},
+                                            static_cast<uint64_t>(seen.number),
+                                            static_cast<uint64_t>(seen.called_before),
+                                            seen.called,
+                                            seen.session,
+                                            from_logbook(seen.earlier)};
+        output = commands::run_gate(samples, facts);
+        if (!*output) return (*output).error();
+        const commands::GateOutput& answer = **output;
+        return store::StreamVerdict{answer.stream->log_e, answer.stream->called,
+                                    is_kept ? for_logbook(answer.findings) : std::vector<store::LogbookFinding>()};
+      });
+  if (!done) return done.error();
+  return *std::move(output);
 }
 
 // ended: how the experiment did, where it came to one
@@ -104,6 +129,20 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const auto file = sliced_gate_plan_of(*revisions, arguments.plan);
   if (!file) return no_answer(file.error());
   facts.cause_commands = cause_commands(file->plan, facts, arguments);
+  const auto logbook_file = logbook_path(file->sessions.logbook, revisions->root);
+  if (!logbook_file) return no_answer(logbook_file.error());
+  if (const Status asked = ask_logbook(*logbook_file, arguments, facts); !asked) return no_answer(asked.error());
+  const SystemClock clock;
+  const auto session = this_session(clock);
+  if (!session) return no_answer(session.error());
+  // Searches compare what nobody has asked to be merged.
+  const std::optional<store::StreamName> stream = arguments.bisect ? std::nullopt : file->sessions.stream;
+  std::optional<store::Logbook> logbook;
+  if (stream) {
+    auto opened = open_logbook(*logbook_file);
+    if (!opened) return no_answer(opened.error());
+    logbook = *std::move(opened);
+  }
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal trying, stop;
   CaughtInterrupts caught(trying);
@@ -111,34 +150,20 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";
-  const SystemClock clock;
   const auto engine = open_engine(own, clock);
   if (!engine) return no_answer(engine.error());
   const std::chrono::nanoseconds start = clock.monotonic_raw();
-  auto experiment = (*engine)->submit(file->plan, revisions->root, ::geteuid(), ::getegid());
-  if (!experiment) return no_answer(experiment.error());
   Budget limit{*budget};
-  std::optional<engine::RunEnd> tried;  // how it ended before its preflight had
-  if (file->is_sliced_by_us) {
-    const auto choice = choose(**engine, *experiment, facts, arguments, clock, limit, trying);
-    if (!choice) return no_answer(choice.error());
-    tried = choice->end;
-    facts.clock = choice->clock.sentence;
-    if (!tried && !choice->clock.sliced) {
-      const auto in_turn = gate_plan_of(*revisions, arguments.plan);
-      if (!in_turn) return no_answer(in_turn.error());
-      if (const Status gone = (*engine)->store().delete_experiment(*experiment); !gone) return no_answer(gone.error());
-      experiment = (*engine)->submit(*in_turn, revisions->root, ::geteuid(), ::getegid());
-      if (!experiment) return no_answer(experiment.error());
-    }
-    // Of a limit what is left, and at least something: none at all would be no limit.
-    if (budget->count() > 0) limit.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
-  }
+  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, trying);
+  if (!started) return no_answer(started.error());
+  const store::Id experiment = started->experiment;
+  facts.clock = started->clock;
   caught.ask(stop);
-  const auto end = tried ? Result<engine::RunEnd>(*tried) : run_until(**engine, *experiment, arguments, clock, limit, stop);
+  const auto end =
+      started->tried ? Result<engine::RunEnd>(*started->tried) : run_until(**engine, experiment, arguments, clock, limit, stop);
   if (!end) return no_answer(end.error());
   facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
-  const auto row = (*engine)->store().experiment(*experiment);
+  const auto row = (*engine)->store().experiment(experiment);
   if (!row) return no_answer(row.error());
   ended = *end;
   interrupted = *end == engine::RunEnd::kStopped && !limit.is_over;
@@ -152,10 +177,11 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
   facts.is_over_time = *end == engine::RunEnd::kStopped && limit.is_over;
-  const auto whole = engine::whole_blocks((*engine)->store(), *experiment);
+  const auto whole = engine::whole_blocks((*engine)->store(), experiment);
   if (!whole) return no_answer(whole.error());
   facts.whole_blocks = *whole;
-  const auto output = commands::run_gate(*samples, facts);
+  const auto output = logbook ? judged_in_stream(*logbook, *stream, *revisions, *samples, clock, *session, !interrupted, facts)
+                              : commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
   if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
   if (!output) return no_answer(output.error());

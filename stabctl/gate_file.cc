@@ -68,15 +68,17 @@ Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::str
   return GatePrograms{*std::move(read.plan), std::move(read.gate.programs), read.gate.margin};
 }
 
-Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given) {
+Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given, GateChanges changes) {
   STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
-  ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, {.slice = true});
+  changes.slice = true;
+  ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, changes);
   if (read.plan && read.gate.may_slice) {
     std::fputs(toml::render(read.warnings).c_str(), stderr);
-    return GateFile{*std::move(read.plan), true};
+    return GateFile{*std::move(read.plan), true, std::move(read.gate.sessions)};
   }
-  STAB_TRY(plan::Plan plan, gate_plan_of(revisions, given));
-  return GateFile{std::move(plan), false};
+  changes.slice = false;
+  STAB_TRY(ReadGate in_turn, good_gate(revisions, given, changes));
+  return GateFile{*std::move(in_turn.plan), false, std::move(in_turn.gate.sessions)};
 }
 
 }  // namespace stab::ctl

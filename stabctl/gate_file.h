@@ -23,9 +23,10 @@ Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::str
 struct GateFile {
   plan::Plan plan;
   bool is_sliced_by_us = false;  // it left that open
+  GateSessionKeys sessions{};
 };
 // The same with sliced blocks, if the file leaves that open and its plan can have them: benchmarks of a program's own, for
 // one, are times by its own clock.
-Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given);
+Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given, GateChanges changes = {});
 
 }  // namespace stab::ctl

@@ -87,6 +87,26 @@ std::string level(const char* factor, const std::string& word) {
   return word.empty() ? "" : std::string(factor) + " = [\"" + word + "\"]\n";
 }
 
+// stream = { name = "pull-requests", fdr = 0.05, tests = 500 }
+void read_stream(toml::Section& section, GateSessionKeys& out) {
+  const toml::TomlNode* node = section.table("stream");
+  if (!node) return;
+  toml::Section stream(*node, "'stream'", section.faults());
+  store::StreamName read;
+  const toml::TomlNode* name = stream.text("name", read.name);
+  constexpr double kLeast = 0.0001, kMost = 0.5;
+  constexpr int kMostTests = 1'000'000;
+  int tests = static_cast<int>(read.tests);
+  stream.fraction("fdr", kLeast, kMost, read.rate);
+  stream.integer("tests", 1, kMostTests, tests);
+  stream.finish();
+  read.tests = tests;
+  if (!name || read.name.empty() || has_control(read.name))
+    return section.faults().error(node->spot, "a stream has a name, by which its verdicts are found again",
+                                  "write stream = { name = \"pull-requests\" }");
+  out.stream = std::move(read);
+}
+
 // In a value: what a comment says builds nothing.
 bool names_revision(const toml::TomlNode& node) {
   return (node.kind == Kind::kString && node.text.find("{revision}") != std::string::npos) ||
@@ -158,6 +178,8 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
         faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
     }
     section.integer("links", 0, 1000, settings.links);
+    section.text("logbook", out.sessions.logbook);
+    read_stream(section, out.sessions);
     size_t blocks = 0;
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();
@@ -165,6 +187,10 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   settings.margin = changes.margin.value_or(settings.margin);
   settings.alpha = changes.alpha.value_or(settings.alpha);
   out.margin = settings.margin;
+  if (changes.control) {
+    settings.looks = {settings.max > 0 ? settings.max : settings.looks.back()};
+    settings.max = settings.first = 0;
+  }
   out.may_slice = settings.blocks.empty() && settings.responses.empty();
   // Few control blocks can't tell a bias from chance, and at a first look there would be one or none.
   constexpr int kFewestWithControls = 100;

@@ -6,7 +6,8 @@
 //   margin = "2%"                # the regression that matters
 //   looks = [10, 20, 40]         # replicates after which it may end; or max = 60: after each block from first = 8 on
 //   response = "wall_time"       # what is judged beside benchmarks of the program's own
-//   code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
+//   logbook = "gates.logbook"    # A/A controls of many sessions; with stream = { name = "pull-requests" } the gate is one of a
+//   stream code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
 //
 //   [[program]]                  # as in any plan; {revision} is what git checks out
 //   source = { git = ".", revision = "{revision}" }
@@ -17,20 +18,29 @@
 #include <vector>
 
 #include "plan/toml/diagnostic.h"
+#include "store/logbook.h"
 
 namespace stab::ctl {
+
+// Where the gate's error between sessions and its stream are kept (store/logbook.h).
+struct GateSessionKeys {
+  std::string logbook;  // empty: the user's own
+  std::optional<store::StreamName> stream{};
+};
 
 struct GatePlan {
   std::string text;      // of a plan; the file's lines keep their numbers
   std::string programs;  // the file's own part of it: all but [gate]
   double margin = 0;
   std::vector<toml::Diagnostic> faults;
+  GateSessionKeys sessions;
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };
 // What is asked otherwise than the file says.
 struct GateChanges {
   std::optional<double> margin{}, alpha{};  // by a search for a commit
   bool slice = false;                   // sliced blocks, if the file leaves that open
+  bool control = false;                 // both sides are equal: as many blocks as at the last look, and none before it
 };
 // `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,

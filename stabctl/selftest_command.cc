@@ -9,6 +9,7 @@
 #include "stabctl/causal_selftest.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/nightly_control.h"
 #include "stabctl/selftest_run.h"
 #include "stabctl/terminal.h"
 #include "stabd/engine/results/load_samples.h"
@@ -79,6 +80,11 @@ int selftest_command(const Arguments& arguments) {
   if (!arguments.words.empty() && arguments.words[0] != "causal")
     return complain(bad_input("there is no selftest of '" + arguments.words[0] + "'; 'stabctl selftest' has one of layouts, "
                               "'stabctl selftest causal' one of causal profiles"));
+  if (arguments.nightly && (!arguments.words.empty() || !arguments.experiment.empty()))
+    return complain(bad_input("--nightly runs a control of its own: 'stabctl selftest --nightly'"));
+  if (!arguments.nightly && (!arguments.plan.empty() || !arguments.logbook.empty() || !arguments.at_most.empty()))
+    return complain(bad_input("--plan, --logbook and --at-most are of 'stabctl selftest --nightly'"));
+  if (arguments.nightly) return nightly_control(arguments, source_text());
   if (!arguments.experiment.empty()) return judge_recorded(arguments);
   if (!arguments.words.empty()) return causal_selftest(arguments);
   return run_selftest({source_text(), "selftest.toml",

@@ -30,19 +30,15 @@ struct Question {
   const report::Contrast* contrast;
   const report::Response* response;
   report::Worse answer;
+  bool suspected = false;  // worse by itself, and not by its stream
+  const AcrossSessions* across = nullptr;
 };
 
 struct Judged {
   std::vector<Question> worse, unsure, fine;
   report::Worse answer = report::Worse::kUnsure;
+  std::optional<StreamAnswer> stream{};
 };
-
-bool is_question(const report::Report& report, const report::Contrast& contrast) {
-  if (contrast.factor != kGateFactor || contrast.population != report::Population::kOneWorkload) return false;
-  const report::Response& of = report::response_of(report, contrast.response);
-  if (of.is_benchmark()) return true;
-  return of.declared && !report::is_time_of_suite(report, contrast);
-}
 
 // A change as what the head costs more, as a share of the base or in the response's unit: where higher is better, the other way
 // round.
@@ -62,7 +58,7 @@ Judged judge(const report::Samples& samples, const report::Report& report) {
   Judged out;
   bool open = false;
   for (const report::Contrast& contrast : report.contrasts) {
-    if (!is_question(report, contrast)) continue;
+    if (!is_gate_question(report, contrast)) continue;
     const report::Response& of = report::response_of(report, contrast.response);
     const report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
     (answer == report::Worse::kYes  ? out.worse
@@ -77,6 +73,32 @@ Judged judge(const report::Samples& samples, const report::Report& report) {
   if (!out.worse.empty()) out.answer = report::Worse::kYes;
   else if (!open && report::may_be_judged(samples) && !out.fine.empty()) out.answer = report::Worse::kNo;
   return out;
+}
+
+// Of a gate in a stream the stream says whether it is worse.
+void judge_by_stream(const StreamAnswer& answer, Judged& judged) {
+  judged.stream = answer;
+  if (!answer.called) {
+    for (Question& one : judged.worse) {
+      one.answer = report::Worse::kUnsure;
+      one.suspected = true;
+    }
+    judged.unsure.insert(judged.unsure.begin(), judged.worse.begin(), judged.worse.end());
+    judged.worse.clear();
+    if (judged.answer == report::Worse::kYes) judged.answer = report::Worse::kUnsure;
+    return;
+  }
+  judged.answer = report::Worse::kYes;
+  if (!judged.worse.empty()) return;
+  // This session alone does not show it: it is the question that all of them together say most of.
+  for (auto* list : {&judged.unsure, &judged.fine})
+    for (auto at = list->begin(); at != list->end(); ++at) {
+      if (at->contrast->workload + "/" + at->contrast->response != answer.strongest) continue;
+      at->answer = report::Worse::kYes;
+      judged.worse.push_back(*at);
+      list->erase(at);
+      return;
+    }
 }
 
 std::string subject(const report::Report& report, const Question& question) {
@@ -97,7 +119,7 @@ std::string interval(const Question& question) {
 std::string verdict(const Question& question) {
   if (!question.contrast->refused.empty()) return "no answer: " + question.contrast->refused;
   const char* words[] = {"not worse", "worse", "unsure"};
-  std::string out = words[static_cast<int>(question.answer)];
+  std::string out = question.suspected ? "suspected" : words[static_cast<int>(question.answer)];
   if (!question.response->declared && question.answer == report::Worse::kUnsure) out += " (exploratory)";
   return out;
 }
@@ -135,6 +157,54 @@ std::vector<Question> open_ones(const Judged& judged) {
   return open.empty() ? judged.unsure : open;
 }
 
+std::string evidence_text(double log_e) { return text::significant(std::exp(std::min(log_e, 700.0)), 2); }
+
+// What a stream has said: evidence, its bound, and what it takes.
+std::string stream_text(const StreamAnswer& answer, const GateStream& stream) {
+  const std::string of = "stream '" + stream.name + "', pair of commits " + std::to_string(stream.number) + " (" +
+                         std::to_string(stream.called_before) + " called worse before it): ";
+  const std::string evidence = "evidence " + evidence_text(answer.log_e) + " of " +
+                               evidence_text(answer.log_needed) + " needed, by " + report::plural(answer.sessions, "session");
+  if (stream.called) return of + "called worse by an earlier session, which stands; " + evidence;
+  if (answer.called) return of + "called worse; " + evidence;
+  return of + evidence +
+         (answer.settles_sessions
+              ? "; gated in " + report::plural(*answer.settles_sessions, "more session") + ", it would be enough"
+              : std::string());
+}
+
+std::string percent_of_log(double sd) { return text::significant(100 * std::expm1(sd), 2) + " %"; }
+
+// Of what lies between sessions: that it is in the interval and how large it is, or that it isn't. Of several questions the one
+// where it is largest.
+std::string sessions_text(const report::Report& report, const Judged& judged, const GateFacts& facts) {
+  if (facts.sessions.command.empty()) return {};
+  const Question* largest = nullptr;
+  const Question* fewest = nullptr;
+  for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (const Question& one : *list) {
+      if (one.across == nullptr || !one.contrast->refused.empty()) continue;
+      if (!one.across->in_interval && (fewest == nullptr || one.across->sessions < fewest->across->sessions)) fewest = &one;
+      if (one.across->in_interval && (largest == nullptr || one.across->between->sd > largest->across->between->sd))
+        largest = &one;
+    }
+  std::string out;
+  if (largest != nullptr) {
+    const statistics::BetweenSessions& between = *largest->across->between;
+    out = "between sessions: equal programs differ by " + percent_of_log(between.sd) + " (sd, " + percent_of_log(between.low) +
+          " to " + percent_of_log(between.high) + ", by A/A controls in " + report::plural(between.sessions, "session") +
+          "), which is in the interval; the blocks of " + subject(report, *largest) + " alone say " +
+          report::interval_text(*largest->response, largest->across->within);
+  }
+  if (fewest != nullptr)
+    out += std::string(out.empty() ? "" : "; ") +
+           "between sessions: what changes from one boot or day to the next is not in the interval" +
+           (largest != nullptr ? " of " + subject(report, *fewest) : std::string()) + "; A/A controls in " +
+           std::to_string(kFewestSessions) + " sessions put it there, and " + std::to_string(fewest->across->sessions) +
+           (fewest->across->sessions == 1 ? " is" : " are") + " known: " + facts.sessions.command;
+  return out;
+}
+
 std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const std::string margin = report::plain(100 * report.responses[0].margin) + " %";
   const std::string of = facts.head + " against " + facts.base + ": ";
@@ -145,6 +215,9 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
     case report::Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
     case report::Worse::kUnsure: break;
   }
+  if (std::any_of(judged.unsure.begin(), judged.unsure.end(), [](const Question& one) { return one.suspected; }))
+    return of + "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) +
+           " (" + interval(judged.unsure[0]) + "), too little evidence for its stream; gate it again in another session";
   const std::vector<Question> open = open_ones(judged);
   const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
   if (!facts.unfinished.empty() && !facts.is_over_time) return unsure + ": " + facts.unfinished;
@@ -188,6 +261,8 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
     out += "\n</details>\n";
   }
   if (facts.is_over_time) out += "\n" + escaped(facts.unfinished) + "\n";
+  if (const std::string between = sessions_text(report, judged, facts); !between.empty()) out += "\n" + escaped(between) + "\n";
+  if (judged.stream) out += "\n" + escaped(stream_text(*judged.stream, *facts.stream)) + "\n";
   const std::string again = "<code>" + escaped(facts.command) + "</code>\n";
   const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
   if (out.size() + end.size() > kMostMarkdown) {
@@ -218,6 +293,8 @@ std::string junit(const report::Report& report, const Judged& judged) {
 
 // What the error rate is a share of.
 const char* error_text(const Judged& judged) {
+  if (judged.stream && judged.answer == report::Worse::kYes)
+    return "of the stream's pairs of commits that are called worse, on average at most this share is not";
   if (judged.answer == report::Worse::kNo)
     return "of gates in which a declared response is worse by the margin, at most this share is accepted";
   for (const Question& one : judged.worse)
@@ -241,7 +318,9 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
   json.begin_object("decision");
   json.value("action", is_worse ? "reject" : is_fine ? "accept" : "repeat");
   json.value("exit_status", exit_code_of(judged.answer));
-  if (is_worse || is_fine) json.value("error_rate", report.alpha).value("error", error_text(judged));
+  if (is_worse || is_fine)
+    json.value("error_rate", is_worse && judged.stream ? facts.stream->rule.rate : report.alpha)
+        .value("error", error_text(judged));
   // The largest of those that decide: what is worse, else what is open, else what is fine.
   const std::vector<Question> open = open_ones(judged);
   const Question* largest = nullptr;
@@ -262,8 +341,25 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
   if (!is_worse && !is_fine) {
     const report::Contrast* most = needs_most(open);
     json.value("settles_replicates", most ? most->settles_worse_n : std::nullopt);
+    if (judged.stream) json.value("settles_sessions", judged.stream->settles_sessions);
   }
   json.end();
+}
+
+// What lies between sessions, and what the blocks of this one say alone.
+void write_across(const AcrossSessions& across, text::JsonWriter& json) {
+  json.begin_object("within_session").value("conf_low", across.within.low).value("conf_high", across.within.high);
+  json.value("p_value", across.p_within).end();
+  json.begin_object("between_sessions").value("sessions", across.sessions).value("in_interval", across.in_interval);
+  if (across.between)
+    json.value("sd", across.between->sd).value("sd_low", across.between->low).value("sd_high", across.between->high);
+  json.end();
+}
+
+void write_stream(const StreamAnswer& answer, const GateStream& stream, text::JsonWriter& json) {
+  json.begin_object("stream").value("name", stream.name).value("fdr", stream.rule.rate).value("tests", stream.rule.tests);
+  json.value("number", stream.number).value("called_before", stream.called_before).value("called", answer.called);
+  json.value("log_e", answer.log_e).value("log_e_needed", answer.log_needed).value("sessions", answer.sessions).end();
 }
 
 std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
@@ -274,6 +370,7 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished).value("clock", facts.clock);
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("trials", report.analysed);
   write_decision(report, judged, facts, json);
+  if (judged.stream) write_stream(*judged.stream, *facts.stream, json);
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
@@ -285,6 +382,7 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
         json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
         json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
         json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
+        if (one.across != nullptr && !facts.sessions.command.empty()) write_across(*one.across, json);
         if (one.answer == report::Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);
       } else {
         json.value("refused", contrast.refused);
@@ -316,9 +414,21 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   GateFacts facts = given;
   const std::optional<report::Samples> at_end = judged_at_end(all, facts);
   const report::Samples& samples = at_end ? *at_end : all;
-  STAB_TRY(const report::Report report, report::analyse(samples));
-  const Judged judged = judge(samples, report);
+  STAB_TRY(const report::Report within, report::analyse(samples));
+  STAB_TRY(const WidenedReport wide, widened(within, samples, facts.sessions));
+  const report::Report& report = wide.report;
+  Judged judged = judge(samples, report);
+  for (auto* list : {&judged.worse, &judged.unsure, &judged.fine})
+    for (Question& one : *list) one.across = &wide.across[static_cast<size_t>(one.contrast - report.contrasts.data())];
   GateOutput out;
+  out.findings = session_findings(within);
+  if (facts.stream) {
+    std::vector<SessionFinding> declared = out.findings;
+    std::erase_if(declared, [&](const SessionFinding& one) { return !report::response_of(report, one.response).declared; });
+    out.stream = answer_of_stream(declared, facts.sessions, *facts.stream, std::log1p(report.responses[0].margin),
+                                  judged.answer == report::Worse::kNo);
+    judge_by_stream(*out.stream, judged);
+  }
   out.exit_code = exit_code_of(judged.answer);
   text::TextTable table({{"", Align::kLeft},
                          {"change", Align::kRight},
@@ -333,11 +443,25 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   out.text = sentence(report, judged, facts) + "\n" + table.text(kWidth);
   if (at_end) out.text += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out.text += text::wrap(facts.clock, kWidth, "", "  ");
+  if (const std::string between = sessions_text(report, judged, facts); !between.empty())
+    out.text += text::wrap(between, kWidth, "", "  ");
+  if (out.stream) out.text += text::wrap(stream_text(*out.stream, *facts.stream), kWidth, "", "  ");
   for (size_t i = 0; i < std::min(report.caveats.size(), kMostCaveats); ++i)
     out.text += text::wrap("care: " + report.caveats[i].message + "; " + report.caveats[i].hint, kWidth, "", "  ");
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
   out.junit = junit(report, judged);
+  return out;
+}
+
+Result<std::vector<SessionFinding>> control_findings(const report::Samples& samples) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  for (const report::Contrast& contrast : report.contrasts)
+    if (is_gate_question(report, contrast) && !contrast.refused.empty())
+      return bad_input("the control has no answer for " + contrast.workload + " (" + contrast.response +
+                       "): " + contrast.refused);
+  std::vector<SessionFinding> out = session_findings(report);
+  if (out.empty()) return bad_input("none of the control's questions is answered by a ratio, so none can be kept");
   return out;
 }
 

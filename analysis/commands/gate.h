@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/commands/gate_sessions.h"
 #include "analysis/report/worse.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
@@ -25,6 +27,8 @@ struct GateFacts {
   double seconds = 0;      // of wall time, builds included
   // By workload the command that tells whether its code or its place is the cause; workloads that explain refuses have none.
   std::map<std::string, std::string> cause_commands{};
+  GateSessions sessions{};             // what other sessions say
+  std::optional<GateStream> stream{};  // absent: each gate is judged alone
 };
 
 struct GateOutput {
@@ -33,11 +37,16 @@ struct GateOutput {
   std::string json;      // "stab-gate", docs/reference/report-json.md
   std::string markdown;  // for a job's summary or a comment: below 60 KB, found again by its first line
   std::string junit;     // a test case for each question: worse fails, unsure is skipped
+  std::vector<SessionFinding> findings{};  // what a logbook keeps of it; their session is not set
+  std::optional<StreamAnswer> stream{};
 };
 
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
-// worse. Worse: one of them is. wall_time of a workload whose benchmarks are read is no question, unless it is declared.
+// worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse". wall_time of a
+// workload whose benchmarks are read is no question, unless it is declared.
 Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
+// What a gate of a commit with itself has found, for a logbook. Refuses where a question has no answer, and why.
+Result<std::vector<SessionFinding>> control_findings(const report::Samples& samples);
 
 // One question of a gate, its answer in numbers, for who asks again with other commits.
 struct GateQuestion {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/report/report_pen.h"
 #include "analysis/report/worse.h"
@@ -76,6 +77,13 @@ Result<LookLevels> LookLevels::at_look(statistics::Spending spending, const std:
     return bad_input("looks are judged by a spending function: obrien-fleming or pocock");
   if (!(alpha > 0 && 2 * alpha < kLargestAlpha)) return bad_input("with declared looks alpha must be below 0.245");
   const std::vector<double> upto(fractions.begin(), fractions.begin() + static_cast<long>(index) + 1);
+  // The same look is judged again and again, by each reader of a report and by simulations thousands of times; a curve takes 25
+  // ms.
+  using Asked = std::tuple<statistics::Spending, std::vector<double>, double>;
+  thread_local std::map<Asked, LookLevels> known;
+  constexpr size_t kMostKnown = 64;
+  const Asked asked{spending, upto, alpha};
+  if (const auto found = known.find(asked); found != known.end()) return found->second;
   LookLevels levels(alpha);
   for (double a : knots(alpha)) {
     STAB_TRY(const std::vector<statistics::Look> looks, statistics::alpha_spending(spending, upto, a, false));
@@ -84,6 +92,8 @@ Result<LookLevels> LookLevels::at_look(statistics::Spending spending, const std:
     if (a == 2 * alpha) levels.equivalence_ = nominal;
     levels.curve_.emplace_back(std::log(std::max(nominal, 1e-300)), std::log(a));
   }
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(asked, levels);
   return levels;
 }
 

@@ -89,5 +89,47 @@ TEST(GatePlan, FaultsHaveThePlacesOfTheFile) {
   EXPECT_THAT(toml::render(gate_of("[gate]\nmarginn = 1\n" + std::string(kProgram)).faults), HasSubstr("did you mean 'margin'"));
 }
 
+TEST(GatePlan, NamesALogbookAndAStream) {
+  const GatePlan none = gate_of(std::string("[gate]\n") + kProgram);
+  EXPECT_EQ(none.sessions.logbook, "");
+  EXPECT_FALSE(none.sessions.stream);
+  const GatePlan named =
+      gate_of(std::string("[gate]\nlogbook = \"nights/gates.logbook\"\nstream = { name = \"pull-requests\" }\n") + kProgram);
+  EXPECT_EQ(toml::render(named.faults), "");
+  EXPECT_EQ(named.sessions.logbook, "nights/gates.logbook");
+  ASSERT_TRUE(named.sessions.stream);
+  EXPECT_EQ(named.sessions.stream->name, "pull-requests");
+  EXPECT_EQ(named.sessions.stream->rate, 0.05);
+  EXPECT_EQ(named.sessions.stream->tests, 500);
+  const GatePlan all = gate_of(std::string("[gate]\n") + kProgram + "[gate.stream]\nname = \"a\"\nfdr = \"1%\"\ntests = 10\n");
+  ASSERT_TRUE(all.sessions.stream) << toml::render(all.faults);
+  EXPECT_EQ(all.sessions.stream->rate, 0.01);
+  EXPECT_EQ(all.sessions.stream->tests, 10);
+  EXPECT_EQ(all.text.find("stream"), std::string::npos);
+}
+
+TEST(GatePlan, AStreamNeedsANameAndKnownKeys) {
+  const auto faults = [](const std::string& stream) {
+    return toml::render(gate_of("[gate]\nstream = " + stream + "\n" + kProgram).faults);
+  };
+  EXPECT_THAT(faults("{ fdr = 0.05 }"), HasSubstr("a stream has a name"));
+  EXPECT_THAT(faults("{ name = \"\" }"), HasSubstr("a stream has a name"));
+  EXPECT_THAT(faults("{ name = \"a\", fdr = 0.9 }"), HasSubstr("fdr"));
+  EXPECT_THAT(faults("{ name = \"a\", tests = 0 }"), HasSubstr("tests"));
+  EXPECT_THAT(faults("{ name = \"a\", rate = 0.1 }"), HasSubstr("rate"));
+  EXPECT_THAT(faults("\"pull-requests\""), HasSubstr("stream"));
+}
+
+// A control looks at its end alone: what ended early had seen little.
+TEST(GatePlan, AControlHasNoLooks) {
+  for (const std::string rule : {"looks = [5, 9]", "max = 9\nfirst = 4"}) {
+    const GatePlan gate = gate_plan("[gate]\n" + rule + "\n" + kProgram, "stab-gate.toml", std::string(40, 'a'),
+                                    std::string(40, 'a'), {.control = true});
+    EXPECT_EQ(toml::render(gate.faults), "");
+    EXPECT_THAT(gate.text, Not(HasSubstr("[stopping]")));
+    EXPECT_THAT(gate.text, HasSubstr("replicates = 9\n"));
+  }
+}
+
 }  // namespace
 }  // namespace stab::ctl

@@ -1,0 +1,37 @@
+#include "stabctl/gate_start.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "stabctl/preflight_choice.h"
+
+namespace stab::ctl {
+
+Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
+                               const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
+                               engine::StopSignal& interrupts) {
+  const std::chrono::nanoseconds start = clock.monotonic_raw();
+  const auto submit = [&](const plan::Plan& plan) { return engine.submit(plan, revisions.root, ::geteuid(), ::getegid()); };
+  StartedGate out;
+  STAB_TRY(out.experiment, submit(file.plan));
+  if (!file.is_sliced_by_us) return out;
+  ProgressDisplay display(style_of(arguments), clock);
+  const std::string base = revisions.base.substr(0, kShownCommit), head = revisions.head.substr(0, kShownCommit);
+  auto choice = choose_by_preflight(engine, out.experiment, display, limit, interrupts,
+                                    [&](const store::TrialRow& trial) { return trial.cell == 0 ? base : head; });
+  display.finish();
+  if (!choice) return choice.error();
+  out.tried = choice->end;
+  out.clock = choice->clock.sentence;
+  if (!out.tried && !choice->clock.sliced) {
+    STAB_TRY(const plan::Plan in_turn, gate_plan_of(revisions, arguments.plan, changes));
+    STAB_CHECK_OK(engine.store().delete_experiment(out.experiment));
+    STAB_TRY(out.experiment, submit(in_turn));
+  }
+  // Of a limit what is left, and at least something: none at all would be no limit.
+  if (limit.most.count() > 0) limit.most = std::max(limit.most - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
+  return out;
+}
+
+}  // namespace stab::ctl

@@ -1,0 +1,67 @@
+#include "stabctl/logbook_of.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+#include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/separation/places.h"
+
+namespace stab::ctl {
+
+Result<std::string> logbook_path(const std::string& named, const std::string& root) {
+  if (!named.empty()) return named[0] == '/' ? named : root + "/" + named;
+  STAB_TRY(const std::string database, engine::default_database());
+  return (std::filesystem::path(database).parent_path() / "stab.logbook").string();
+}
+
+Result<store::LogbookSession> this_session(const Clock& clock) {
+  store::LogbookSession out;
+  out.boot = engine::boot_id({});
+  if (out.boot.empty())
+    return Error{
+        ErrorCode::kUnavailable, "/proc/sys/kernel/random/boot_id can't be read, so this session can't be told from others", {}};
+  const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(clock.realtime()).count();
+  tm parts{};
+  std::array<char, 16> day{};
+  if (::gmtime_r(&seconds, &parts) == nullptr || ::strftime(day.data(), day.size(), "%Y-%m-%d", &parts) == 0)
+    return Error{ErrorCode::kSystem, "the clock shows no day", {}};
+  out.day = day.data();
+  std::array<char, 256> name{};
+  out.machine = ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+  return out;
+}
+
+Result<std::vector<commands::SessionFinding>> known_controls(const std::string& path) {
+  std::error_code gone;
+  if (!std::filesystem::exists(path, gone)) return std::vector<commands::SessionFinding>();
+  STAB_TRY(store::Logbook logbook, store::Logbook::open(path, store::Logbook::Access::kRead));
+  STAB_TRY(const auto rows, logbook.controls());
+  return from_logbook(rows);
+}
+
+Result<store::Logbook> open_logbook(const std::string& path) {
+  std::error_code made;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), made);
+  return store::Logbook::open(path, store::Logbook::Access::kWrite);
+}
+
+std::vector<commands::SessionFinding> from_logbook(const std::vector<store::LogbookFinding>& rows) {
+  std::vector<commands::SessionFinding> out;
+  for (const store::LogbookFinding& row : rows)
+    out.push_back({row.session, row.workload, row.response, {row.difference, row.standard_error, row.df},
+                   static_cast<uint64_t>(row.blocks)});
+  return out;
+}
+
+std::vector<store::LogbookFinding> for_logbook(const std::vector<commands::SessionFinding>& findings) {
+  std::vector<store::LogbookFinding> out;
+  for (const commands::SessionFinding& one : findings)
+    out.push_back({one.session, one.workload, one.response, one.found.difference, one.found.standard_error, one.found.df,
+                   static_cast<int64_t>(one.blocks)});
+  return out;
+}
+
+}  // namespace stab::ctl
