@@ -18,7 +18,7 @@ namespace stab::engine {
 namespace {
 
 constexpr char kResponse[] = "cpu_time";
-// A function with a smaller share of the samples can't make a difference of a percent.
+// A function with a smaller share of the samples of each build can't make a difference of a percent.
 constexpr double kBusy = 0.005;
 constexpr char kHex[] = "0123456789abcdef";
 
@@ -118,7 +118,8 @@ SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer,
     shared.new_linked = function.linked;
     shared.bytes = function.bytes;
     shared.share = (own + share_of(before->samples, older)) / 2;
-    if (out.sampled && shared.share < kBusy) continue;
+    // What lies badly in one build may be too fast in the other one to be seen there.
+    if (out.sampled && !may_be_busy(function.samples, newer.samples) && !may_be_busy(before->samples, older.samples)) continue;
     (shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
   }
   const auto by_weight = [&](const SharedFunction& a, const SharedFunction& b) {
@@ -135,6 +136,8 @@ SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer,
 }
 
 }  // namespace
+
+bool may_be_busy(double samples, double all) { return samples > 0 && samples + 2 * std::sqrt(samples) >= kBusy * all; }
 
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
                                          const Archive& archive, const LayoutTool& tool) {

@@ -26,11 +26,15 @@ struct SharedFunction {
   bool is_moved() const { return old_place() != new_place(); }
 };
 
+// Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few
+// samples, two standard errors more may be meant, so that of a short program's 300 one is enough.
+bool may_be_busy(double samples, double all);
+
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
   std::vector<SharedFunction> stayed;  // that are busy and lie alike in both: they keep their place in every run
   std::string text_hash;              // of the new build
-  bool sampled = false;               // `moved` are those with samples; else all, the largest first
+  bool sampled = false;               // `moved` are those that may be busy; else all, the largest first
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
   size_t left_out = 0;                // moved ones beyond the most that are looked at
 };
