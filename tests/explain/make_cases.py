@@ -3,7 +3,7 @@
 
     tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N]
 
-writes FOLDER/NUMBER-KIND/{old,new} with their sources, FOLDER/reaction/* and FOLDER/cases.json. A round has a case of each kind, in an
+writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and last of all case.json there. A round has a case of each kind, in an
 order of its own, so that the first so many are a fair sample. tests/explain/run_cases runs `stabctl explain` over them;
 tests/explain/truth.py says what is true of them.
 
@@ -468,6 +468,17 @@ def fit_lines(szc, path, side, wanted_same, forbidden):
     raise NotMade(f"{path}: no lengths of the fillers put 'left' and 'right' on {'the same' if wanted_same else 'different'} lines")
 
 
+def made_case(maker, kind, folder):
+    """The case, or nothing where what was drawn can't be had, three times."""
+    for _ in range(TRIES):
+        try:
+            return maker.make(kind, folder)
+        except NotMade as error:
+            print(f"{error}; drawn again", flush=True)
+            shutil.rmtree(folder)
+    return None
+
+
 def make_reaction(szc, folder, draw):
     """The programs that truth.measure runs, one for each part."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -514,24 +525,19 @@ def main():
             cases.append({"name": f"{len(cases):03}-{kind}", "kind": kind, "busy": draw.choice([1, 2]) if number in busy[kind] else 0,
                           "seed": draw.randrange(2**32)})
 
+    plan = {"seed": given.seed, "seconds": given.seconds, "iterations": MEASURED, "reaction": reaction, "cases": cases}
+    (given.folder / "cases.json").write_text(json.dumps(plan, indent=1))
+
     def make(case):
-        maker = Maker(given.szc, random.Random(case["seed"]), reaction, given.seconds)
-        for _ in range(TRIES):
-            try:
-                case.update(maker.make(case["kind"], given.folder / case["name"]))
-                print(case["name"], flush=True)
-                return
-            except NotMade as error:
-                print(f"{error}; drawn again", flush=True)
-                shutil.rmtree(given.folder / case["name"])
-        print(f"{case['name']} can't be made", flush=True)
-        case["kind"] = ""
+        folder = given.folder / case["name"]
+        made = made_case(Maker(given.szc, random.Random(case["seed"]), reaction, given.seconds), case["kind"], folder)
+        print(f"{case['name']} {'is made' if made else 'can not be made'}", flush=True)
+        folder.mkdir(exist_ok=True)
+        (folder / "made").write_text(json.dumps({**case, **made} if made else None))
+        (folder / "made").rename(folder / "case.json")
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(make, cases))
-    cases = [case for case in cases if case["kind"]]
-    kept = {"seed": given.seed, "seconds": given.seconds, "iterations": MEASURED, "reaction": reaction, "cases": cases}
-    (given.folder / "cases.json").write_text(json.dumps(kept, indent=1))
 
 
 if __name__ == "__main__":
