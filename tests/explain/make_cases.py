@@ -83,13 +83,21 @@ def grown(statements):
 
 # Seven jumps, each at the same place of another page. The linker's relaxation leaves them five bytes long.
 LINES = """
-NOINLINE void {name}(void) {{ __asm__ volatile(".rept 7\\n jmp 1f\\n .skip 4091, 0xcc\\n 1:\\n .endr{tail}"); }}
+NOINLINE {how} void {name}(void) {{ __asm__ volatile(".rept 7\\n jmp 1f\\n .skip 4091, 0xcc\\n 1:\\n .endr{tail}"); }}
 """
 # With it a function is as much longer as lets the same lines come again soon behind it. Its end lies on lines that nobody else needs.
 TAIL = "\\n jmp 2f\\n .skip 3835, 0xcc\\n 2:"
 
 
-CALL_LINES = "for (word k = #; k > 0; --k) { left(); right(); }"
+# Calls them, and lies before all that moves.
+BOTH = """
+void left(void);
+void right(void);
+NOINLINE void both(word n) {
+  do { left(); right(); } while (--n);
+}
+"""
+CALL_LINES = "both(#);"
 # Those that are moved, the last one where it is one.
 FUNCTIONS = {"loop": ["wide"], "lines": ["left", "right"], "pair of loop": ["wide", "wide2"], "pair of lines": ["left", "right"]}
 
@@ -113,8 +121,8 @@ MEASURED = {"chain": 60_000_000, "loop": 120_000_000, "loop-slow": 120_000_000, 
 
 
 
-def lines_function(name, tail=""):
-    return LINES.format(name=name, tail=tail)
+def lines_function(name, tail="", how=""):
+    return LINES.format(name=name, tail=tail, how=how)
 
 
 def labelled(length):
@@ -164,7 +172,7 @@ class Side:
 
     def main_file(self):
         body = "".join(f"    {line}\n" for line in self.lines)
-        return [HEAD, '#include "shape.h"\nword other(word x);\n', *self.more, self.unrelated, self.label, *self.hot,
+        return [HEAD, '#include "shape.h"\nword other(word x);\n', "void both(word n);\n", *self.more, self.unrelated, self.label, *self.hot,
                 "\nint main(int count, char** words) {\n  char text[256];\n  word x = (word)count + (word)atol(words[1]);\n"
                 "  label(text);\n  x += unrelated(x) + other(x);\n"
                 f"  for (int i = 0; i < {ROUNDS}; ++i) {{\n{body}  }}\n"
@@ -288,11 +296,12 @@ class Maker:
             side.add("loop", count, [WIDE.format(name="wide")], "x += wide(#, x);")
         else:
             side.add("lines", count, [lines_function("right")], CALL_LINES)
+            side.first = [BOTH]
             if is_double:
                 side.hot.insert(0, lines_function("left"))
             else:
-                side.hot.insert(0, "void left(void);\n")
-                side.first = [lines_function("left", TAIL)]
+                # Where the program's text begins depends on what it has, and so would where left lies.
+                side.first.insert(0, lines_function("left", TAIL, "__attribute__((aligned(4096)))"))
                 side.unrelated.length = self.draw.randrange(0, 3)
         side.add("chain", chain, [CHAIN.format(name=f"chain{i}", factor=2654435761 + 4 * i) for i in range(3)],
                  *(f"x = chain{i}(%, x);" for i in range(3)))
@@ -329,7 +338,10 @@ class Maker:
         moved = FUNCTIONS[part][-1]
 
         def is_right(made):
-            return is_placed(part, made, slow == "new", False) and addresses(made)[moved] % 4096 != was[moved] % 4096
+            now = addresses(made)
+            if any(now[name] % 4096 != was[name] % 4096 for name in ("left", "both") if part == "lines" and name in was):
+                raise NotMade(f"{made}: what shouldn't has moved")
+            return is_placed(part, made, slow == "new", False) and now[moved] % 4096 != was[moved] % 4096
 
         fit(self.szc, folder / "new", new, knob, is_right, f"places '{part}'")
 
@@ -436,6 +448,8 @@ class Maker:
             new.unrelated.length += self.draw.randrange(8, 20)
             fit_lines(self.szc, folder / "old", old, slow == "old", set())
             fit_lines(self.szc, folder / "new", new, slow == "new", set(lines_places(folder / "old")))
+            if addresses(folder / "old")["both"] % 4096 != addresses(folder / "new")["both"] % 4096:
+                raise NotMade(f"{folder}: what calls the two has moved")
         return self.case(old, new, slow, part, FUNCTIONS["pair of " + part], f"{part}, {move}")
 
     def case(self, old, new, slow, part, functions, move):
@@ -495,6 +509,7 @@ def make_reaction(szc, folder, draw):
         elif part.startswith("lines"):
             between = filler("between", 0 if part == "lines-slow" else 8)
             side.add(part, work, [lines_function("left"), between, lines_function("right")], CALL_LINES)
+            side.first = [BOTH]
             fit_lines(szc, path, side, part == "lines-slow", set())
         else:
             side.build(szc, path)
