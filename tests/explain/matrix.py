@@ -1,5 +1,5 @@
-"""The tables of what `stabctl explain` said of the cases: what is true against the answer, and how often it is wrong, with intervals of
-Clopper and Pearson (1934) at 95 %."""
+"""The tables of what `stabctl explain` said of the cases: what is true against the answer, and how often it is wrong, with
+intervals of Clopper and Pearson (1934) at 95 %."""
 import json
 import lzma
 import math
@@ -68,7 +68,8 @@ class Row:
 
 
 def matrix_of(rows, title, key, order):
-    lines = [f"| {title} | cases | " + " | ".join(ANSWERS) + " | wrong | right functions |", "|---|" + "---:|" * (len(ANSWERS) + 3)]
+    lines = [f"| {title} | cases | " + " | ".join(ANSWERS) + " | wrong | right functions |",
+             "|---|" + "---:|" * (len(ANSWERS) + 3)]
     for value in [value for value in order if any(key(row) == value for row in rows)]:
         of_value = [row for row in rows if key(row) == value]
         said = Counter(row.said for row in of_value)
@@ -81,11 +82,12 @@ def matrix_of(rows, title, key, order):
 
 def costs_text(cases, part):
     """What the slow place of a part costs, over the cases that have it."""
-    costs = sorted(100 * (reaction[part + "-slow"] / reaction[part] - 1) for reaction in (case["answer"]["reaction"] for case in cases)
-                   if part in reaction)
+    reactions = [case["answer"]["reaction"] for case in cases]
+    costs = sorted(100 * (reaction[part + "-slow"] / reaction[part] - 1) for reaction in reactions if part in reaction)
     if not costs:
         return ""
-    return f" The slow place of '{part}' costs it {costs[0]:.0f} to {costs[-1]:.0f} %, {costs[len(costs) // 2]:.0f} in the median."
+    return (f" The slow place of '{part}' costs it {costs[0]:.0f} to {costs[-1]:.0f} %, {costs[len(costs) // 2]:.0f} in the "
+            "median.")
 
 
 def tables(kept):
@@ -97,8 +99,9 @@ def tables(kept):
     seconds = sorted(row.seconds for row in rows)
     real, places = [row for row in rows if row.code], [row for row in rows if row.asks_function]
     decided = [row for row in rows if row.said not in ("unresolved", "none")]
-    lines = [f"{machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, {kept['lanes']} at a time: {len(rows)} of "
-             f"{kept['made']} cases of seed {kept['seed']}." + "".join(costs_text(kept["cases"], part) for part in ("loop", "lines")), ""]
+    lines = [f"{machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, {kept['lanes']} at a time: {len(rows)} "
+             f"of {kept['made']} cases of seed {kept['seed']}." +
+             "".join(costs_text(kept["cases"], part) for part in ("loop", "lines")), ""]
     lines += ["| of | share [95 %] |", "|---|---|"]
     for what, count, total in (
             ("wrong answers, of all cases", sum(row.is_wrong for row in rows), len(rows)),

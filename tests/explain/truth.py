@@ -1,8 +1,9 @@
 """What is true of a case of make_cases.py on this machine, and which answers of `stabctl explain` are wrong about it.
 
-A case knows how often each of its two programs runs each of its parts (`old`, `new`) and which parts lie at their slow place in which
-(`slow`). What a part costs at which place is measured where the case runs, before and after it: `reaction`, seconds an iteration. The
-loop's place costs twice as much while a neighbour uses the same core, so it must be measured then. Both together are the truth:
+A case knows how often each of its two programs runs each of its parts (`old`, `new`) and which parts lie at their slow place in
+which (`slow`). What a part costs at which place is measured where the case runs, before and after it: `reaction`, seconds an
+iteration. The loop's place costs twice as much while a neighbour uses the same core, so it must be measured then. Both together
+are the truth:
 
   code    what the new program's work takes more than the old one's, all parts at the old one's places
   place   what the new one takes at its own places more than at the old one's
@@ -61,8 +62,8 @@ def truth(case, reaction):
 
 
 def is_wrong(code, place, answer):
-    """A cause that is not there, a place of the margin or more that is not named, or a change of code that is not. `unresolved` and no
-    answer are not wrong."""
+    """A cause that is not there, a place of the margin or more that is not named, or a change of code that is not. `unresolved`
+    and no answer are not wrong."""
     lacks_code, lacks_place = abs(code) >= NAMED_CODE, abs(place) >= MARGIN
     return {"code": code == 0 or lacks_place, "place": place == 0 or lacks_code, "both": code == 0 or place == 0,
             "nothing": lacks_code or lacks_place}.get(answer, False)
