@@ -201,7 +201,7 @@ std::string settle_text(const Explanation& all) {
   // It ended with the last look, not with its time.
   if (all.unfinished.empty())
     return wanted + ", and it takes " + std::to_string(all.settings.looks.back()) +
-           " at most; longer runs of the program spread less, --margin asks for less";
+           " at most; a longer run of the program may spread less, --margin asks for less";
   return wanted + "; --at-most gives it more time, --margin asks for less";
 }
 

@@ -85,9 +85,8 @@ def costs_text(cases, part):
     reactions = [case["answer"]["reaction"] for case in cases]
     costs = sorted(100 * (reaction[part + "-slow"] / reaction[part] - 1) for reaction in reactions if part in reaction)
     if not costs:
-        return ""
-    return (f" The slow place of '{part}' costs it {costs[0]:.0f} to {costs[-1]:.0f} %, {costs[len(costs) // 2]:.0f} in the "
-            "median.")
+        return "no case has it"
+    return f"{costs[0]:.0f} to {costs[-1]:.0f} %, {costs[len(costs) // 2]:.0f} % in the median"
 
 
 def tables(kept):
@@ -99,9 +98,11 @@ def tables(kept):
     seconds = sorted(row.seconds for row in rows)
     real, places = [row for row in rows if row.code], [row for row in rows if row.asks_function]
     decided = [row for row in rows if row.said not in ("unresolved", "none")]
-    lines = [f"{machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, {kept['lanes']} at a time: {len(rows)} "
-             f"of {kept['made']} cases of seed {kept['seed']}." +
-             "".join(costs_text(kept["cases"], part) for part in ("loop", "lines")), ""]
+    lines = ["| run | |", "|---|---|",
+             f"| machine | {machine['processor']}, {machine['cpus']} CPUs, Linux {machine['kernel']} |",
+             f"| cases | {len(rows)} of {kept['made']} of seed {kept['seed']}, {kept['lanes']} at a time |",
+             *(f"| what the slow place of '{part}' costs it | {costs_text(kept['cases'], part)} |" for part in ("loop", "lines")),
+             f"| a case took | {seconds[len(seconds) // 2]:.0f} s in the median, {seconds[-1]:.0f} s at most |", ""]
     lines += ["| of | share [95 %] |", "|---|---|"]
     for what, count, total in (
             ("wrong answers, of all cases", sum(row.is_wrong for row in rows), len(rows)),
@@ -111,7 +112,7 @@ def tables(kept):
             ("right function or pair, of places", sum(row.is_named for row in places), len(places)),
             ("unresolved, or no answer", len(rows) - len(decided), len(rows))):
         lines.append(f"| {what} | {share_text(count, total)} |")
-    lines += ["", f"A case took a median of {seconds[len(seconds) // 2]:.0f} s, and {seconds[-1]:.0f} s at most.", ""]
+    lines.append("")
     lines += matrix_of(rows, "truth", lambda row: true_cause(row.code, row.place), ["code", "place", "both", "nothing"]) + [""]
     lines += matrix_of(rows, "kind", lambda row: row.kind, kinds) + [""]
     lines += matrix_of(rows, "machine", lambda row: "busy" if row.is_busy else "as it was", ["as it was", "busy"])
