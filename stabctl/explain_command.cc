@@ -33,6 +33,13 @@ constexpr double kShareOfCause = 0.6;
 constexpr uint32_t kLeastPlaced = 8, kMostPlaced = 30;
 constexpr size_t kMostMoved = 24;
 
+// Whether there is a place to look for, be it named in the answer or known while the code is open.
+bool has_place(const statistics::CauseAnswer& answer) {
+  using V = statistics::CauseVerdict;
+  return answer.verdict == V::kPlace || answer.verdict == V::kBoth ||
+         (answer.verdict == V::kUnresolved && answer.place.state == statistics::EffectState::kThere);
+}
+
 // The whole of one run of explain.
 class Explainer {
  public:
@@ -50,8 +57,7 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (!out.answer || is_interrupted_) return {};
-    const auto verdict = out.answer->verdict;
-    if (verdict != statistics::CauseVerdict::kPlace && verdict != statistics::CauseVerdict::kBoth) return {};
+    if (!has_place(*out.answer)) return {};
     out.search.emplace();
     const Status searched = search(out, *out.search);
     // What was answered stands without it.

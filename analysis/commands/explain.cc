@@ -91,7 +91,7 @@ std::string sentence(const Explanation& all) {
   if (answer.code.state == statistics::EffectState::kThere || answer.code.state == statistics::EffectState::kSmall)
     known = "; the code is known to differ by " + percent_of(answer.code.estimate);
   if (answer.place.state == statistics::EffectState::kThere || answer.place.state == statistics::EffectState::kSmall)
-    known = "; the place is known to make " + percent_of(answer.place.estimate);
+    known = "; the place" + of_functions(all) + " is known to make " + percent_of(answer.place.estimate);
   return "unresolved: " + std::to_string(answer.blocks) + " blocks are too few to decide" + known;
 }
 
@@ -195,8 +195,14 @@ std::string settle_text(const Explanation& all) {
   if (!answer.settles_at)
     return ended + "an effect lies so near the margin that no number of blocks decides; choose another one with --margin";
   const double each = answer.blocks > 0 ? all.seconds / answer.blocks : 0;
-  return ended + "about " + std::to_string(*answer.settles_at) + " blocks decide if the effects are as estimated: " +
-         report::machine_time_text(each * *answer.settles_at) + "; --at-most gives it more time, --margin asks for less";
+  const std::string wanted = ended + "about " + std::to_string(*answer.settles_at) +
+                             " blocks decide if the effects are as estimated: " +
+                             report::machine_time_text(each * *answer.settles_at);
+  // It ended with the last look, not with its time.
+  if (all.unfinished.empty())
+    return wanted + ", and it takes " + std::to_string(all.settings.looks.back()) +
+           " at most; a longer run of the program may spread less, --margin asks for less";
+  return wanted + "; --at-most gives it more time, --margin asks for less";
 }
 
 void effect_json(text::JsonWriter& json, const char* name, const statistics::CauseEffect& effect) {

@@ -1,177 +1,305 @@
 #!/usr/bin/python3
-"""Makes pairs of programs whose difference is known: a change of code, a change of place, both, or neither. Each is plain C, built by szc.
+"""Makes pairs of programs whose difference is known: a change of code, of place, both, or neither. Each is plain C, built by szc.
 
-    tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--count N] [--seed N]
+    tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N]
 
-writes FOLDER/NUMBER-KIND/{old,new} with their sources, and FOLDER/cases.json: for each case its truth (code and place, as shares), the
-function whose place it is, how it was moved, and the arguments. tests/explain/run_cases runs `stabctl explain` over them.
-
-The place: `wide` is a short loop of independent additions. Where it begins 16 bytes behind a multiple of 64, the loop crosses a line of
-64 bytes and a processor that fetches whole lines takes some 1.8 times as long for it. It is moved by what lies before it, which has
-nothing to do with it. How much that is on this machine is measured when the cases are made: `reaction`."""
+writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and, when they are made, case.json. A
+round has a case of each kind, in an order of its own, so that the first so many are a fair sample. A case that can't be made is
+drawn again, and left out after three tries. programs.py has the programs, truth.py says what is true of them, and run_cases runs
+`stabctl explain` over them. docs/evaluation/explain-cases.md says which kinds there are."""
 import argparse
+import copy
 import json
-import os
 import random
-import re
+import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-HEAD = """#include <stdio.h>
-#include <stdlib.h>
-typedef unsigned long word;
-#define KEEP(x) __asm__ volatile("" : "+r"(x))
-"""
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import truth  # noqa: E402
+from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, MOVES, ROUNDS, TAIL, WIDE,  # noqa: E402
+                      Filler, NotMade, Side, addresses, filler, fit, fit_lines, grown, is_placed, lines_function, lines_places,
+                      loop_place)
 
-WIDE = """
-__attribute__((noinline)) word wide(word n, word x) {
-  word a = 1, b = 2, c = 3, d = 4;
-  do {
-    a += n; KEEP(a);
-    b ^= n; KEEP(b);
-    c += 5; KEEP(c);
-    d ^= 9; KEEP(d);
-    x += n; KEEP(x);
-  } while (--n);
-  return a + b + c + d + x;
-}
-"""
-
-# Bound by latency, so that its place makes no difference.
-CHAIN = """
-__attribute__((noinline)) word {name}(word n, word x) {{
-  do {{ x = (x ^ (x >> 7)) * {factor}u + n; }} while (--n);
-  return x;
-}}
-"""
-
-WIDE_ITERATION, WIDE_PENALTY, CHAIN_ITERATION = 0.65e-9, 0.5e-9, 1.6e-9  # seconds, about; `reaction` corrects the second one
-ROUNDS = 50
+KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "both", "cancel", "nothing", "size", "inlining",
+         "pgo", "lto"]
+TRIES = 3  # of a case
+# Iterations of the programs that are measured: some 0.1 s each.
+MEASURED = {"chain": 60_000_000, "loop": 120_000_000, "loop-slow": 120_000_000, "lines": 10_000_000, "lines-slow": 10_000_000,
+            "called": 15_000_000, "inlined": 15_000_000}
 
 
-def unrelated(name, statements):
-    """A function that is called once, and as long as it has statements."""
-    lines = "".join(f"  x = x * {2654435761 + 2 * i}u + (x >> {3 + i % 11});\n" for i in range(statements))
-    return f"\n__attribute__((noinline)) word {name}(word x) {{\n{lines}  return x;\n}}\n"
+class Maker:
+    """Makes the cases of one folder."""
+
+    def __init__(self, szc, draw, reaction, seconds):
+        self.szc, self.draw, self.reaction, self.seconds = szc, draw, reaction, seconds
+
+    def side(self, part, share, is_double=False):
+        """A program of which this part adds so much of its time where it lies slowly."""
+        side = Side(self.draw)
+        # Where a neighbour on the same core leaves the loop alone its place matters less, so its cost is not underestimated here.
+        cost = max(self.reaction[part + "-slow"] - self.reaction[part], 0.3 * self.reaction[part])
+        count = int(self.seconds * share / cost)
+        chain = int((self.seconds - count * self.reaction[part]) / self.reaction["chain"])
+        if part == "loop" and is_double:
+            half = max(1, count // ROUNDS // 2)
+            side.add("loop", count, [WIDE.format(name="wide"), WIDE.format(name="wide2")],
+                     f"x += wide({half}, x);", f"x += wide2({half}, x);")
+        elif part == "loop":
+            side.add("loop", count, [WIDE.format(name="wide")], "x += wide(#, x);")
+        else:
+            side.add("lines", count, [lines_function("right")], CALL_LINES)
+            side.first = [BOTH]
+            if is_double:
+                side.hot.insert(0, lines_function("left"))
+            else:
+                # Where the program's text begins depends on what it has, and so would where left lies.
+                side.first.insert(0, lines_function("left", TAIL, "__attribute__((aligned(4096)))"))
+                side.unrelated.length = self.draw.randrange(0, 3)
+        side.add("chain", chain, [CHAIN.format(name=f"chain{i}", factor=2654435761 + 4 * i) for i in range(3)],
+                 *(f"x = chain{i}(%, x);" for i in range(3)))
+        return side
+
+    def more_chain(self, side, code):
+        """A change of code: so much more of the whole time in the chains."""
+        grown = copy.deepcopy(side)
+        was = side.work["chain"]
+        now = was + int(code * self.seconds / self.reaction["chain"])
+        grown.work["chain"] = now
+        grown.lines = [line.replace(f"({was // ROUNDS // 3}, x)", f"({now // ROUNDS // 3}, x)") for line in grown.lines]
+        return grown
+
+    def place(self, folder, part, old, new, move, slow):
+        """Builds both, and looks where the part lies. `move`: how the new one is moved, or ""; `slow`: which one is slow."""
+        self.place_old(folder, part, old, slow)
+        new.unrelated.length = old.unrelated.length
+        was = addresses(folder / "old")
+        if not move:
+            new.build(self.szc, folder / "new")
+            if addresses(folder / "new") != was:
+                raise NotMade(f"{folder}: functions have moved that should not")
+            return
+        knob = MOVES[move](new, self.draw)
+        self.place_new(folder, part, new, knob, slow, was)
+        if move == "link":
+            old.other.length = new.other.length
+            old.build(self.szc, folder / "old")
+            if not is_placed(part, folder / "old", slow == "old", True):
+                raise NotMade(f"{folder}: '{part}' doesn't lie where it should")
+
+    def place_old(self, folder, part, old, slow):
+        fit(self.szc, folder / "old", old, old.unrelated, lambda made: is_placed(part, made, slow == "old", True),
+            f"places '{part}'")
+
+    def place_new(self, folder, part, new, knob, slow, was):
+        moved = FUNCTIONS[part][-1]
+
+        def is_right(made):
+            now = addresses(made)
+            if any(now[name] % 4096 != was[name] % 4096 for name in ("left", "both") if part == "lines" and name in was):
+                raise NotMade(f"{made}: what shouldn't has moved")
+            return is_placed(part, made, slow == "new", False) and now[moved] % 4096 != was[moved] % 4096
+
+        fit(self.szc, folder / "new", new, knob, is_right, f"places '{part}'")
+
+    def of_one(self, kind, folder):
+        """A case of chains and one part: what its kind and the draws say of code and place."""
+        draw = self.draw
+        has_place = kind in ("function", "string", "header", "link", "both", "cancel", "pgo", "lto")
+        has_code = kind in ("code", "code-moved", "both") or (kind in ("pgo", "lto") and draw.random() < 0.3)
+        share = draw.choice([0.02, 0.04, 0.06])
+        # What cancels must have a size that is known.
+        part = "lines" if kind == "cancel" else draw.choice(["loop", "lines"])
+        slow = draw.choice(["old", "new"]) if has_place else ""
+        code = draw.choice([1, -1]) * draw.choice([0.005, 0.01, 0.02, 0.03, 0.05]) if has_code else 0.0
+        if kind == "cancel":
+            code = -share if slow == "new" else share
+        old = self.side(part, share)
+        if kind == "lto":
+            old.flags.append("-flto")
+        if kind == "pgo":
+            old.flags += self.profile(folder, old)
+        new = self.more_chain(old, code)
+        move = ""
+        if kind in ("function", "string", "header", "link"):
+            move = draw.choice(["function", "another"]) if kind == "function" else kind
+        elif has_place or kind == "code-moved" or (kind == "nothing" and draw.random() < 0.5):
+            # With a profile a string's function is cold, and too small to hold it.
+            move = draw.choice([name for name in MOVES if kind != "pgo" or name != "string"])
+        if kind == "nothing" and not move:
+            new.more.append("/* a comment */\n")
+        self.place(folder, part, old, new, move, slow)
+        return self.case(old, new, slow, part, FUNCTIONS[part][-1:], move or ("a comment" if kind == "nothing" else ""))
+
+    def profile(self, folder, side):
+        """Flags that build with a profile of this side."""
+        path = folder / "profiled"
+        raw, kept = path.with_suffix(".profraw"), path.with_suffix(".profdata")
+        side.build(self.szc, path, ["-fprofile-instr-generate"])
+        subprocess.run([str(path), "1"], check=True, stdout=subprocess.DEVNULL, env={"LLVM_PROFILE_FILE": str(raw)})
+        subprocess.run(["llvm-profdata-19", "merge", str(raw), "-o", str(kept)], check=True)
+        # lld would order functions by the profile, so that nothing but hot ones could move others.
+        return [f"-fprofile-instr-use={kept}", "-Wl,--no-call-graph-profile-sort", "-Wno-profile-instr-unprofiled",
+                "-Wno-profile-instr-out-of-date", "-Wno-unused-command-line-argument"]
+
+    def of_size(self, folder):
+        """A function before the part is longer and does more, which moves the part."""
+        code, share = self.draw.choice([0.005, 0.01, 0.02, 0.03, 0.05]), self.draw.choice([0.02, 0.04, 0.06])
+        part, slow = self.draw.choice(["loop", "lines"]), self.draw.choice(["old", "new"])
+        more = max(1, int(code * self.seconds / self.reaction["chain"] / ROUNDS))
+        old = self.side(part, share)
+        old.hot.insert(0, GROWING % "")
+        old.lines.append(f"x = grows({more}, {more}, x);")
+        old.work["chain"] += more * ROUNDS
+        new = copy.deepcopy(old)
+        new.hot[0] = knob = Filler(grown, self.draw.randrange(0, 5))
+        new.work["chain"] += more * ROUNDS
+        self.place_old(folder, part, old, slow)
+        new.unrelated.length = old.unrelated.length
+        self.place_new(folder, part, new, knob, slow, addresses(folder / "old"))
+        case = self.case(old, new, slow, part, FUNCTIONS[part][-1:], "a function that does more, " + part)
+        return self.turned(folder, case) if self.draw.random() < 0.5 else case
+
+    def turned(self, folder, case):
+        """The same two programs the other way round."""
+        for end in ("", "-source"):
+            (folder / f"old{end}").rename(folder / f"swap{end}")
+            (folder / f"new{end}").rename(folder / f"old{end}")
+            (folder / f"swap{end}").rename(folder / f"new{end}")
+        return {**case, "old": case["new"], "new": case["old"], "slow": {"old": case["slow"]["new"], "new": case["slow"]["old"]}}
+
+    def of_inlining(self, folder):
+        """A function that one side inlines; the part is moved by another one, between equal places or not."""
+        code, share = self.draw.choice([0.01, 0.02, 0.03, 0.05]), self.draw.choice([0.02, 0.04, 0.06])
+        part, slow = self.draw.choice(["loop", "lines"]), self.draw.choice(["", "", "old", "new"])
+        old = self.side(part, share)
+        new = copy.deepcopy(old)
+        count = int(code * self.seconds / (self.reaction["called"] - self.reaction["inlined"]))
+        ways = self.draw.choice([("called", "inlined"), ("inlined", "called")])
+        for side, way in zip((old, new), ways):
+            side.add(way, count, [CALLED.format(how=HOW[way])], "x += mixes(#, x);")
+        self.place_old(folder, part, old, slow)
+        new.unrelated.length = old.unrelated.length
+        move = self.draw.choice(list(MOVES)[:-1])
+        self.place_new(folder, part, new, MOVES[move](new, self.draw), slow, addresses(folder / "old"))
+        return self.case(old, new, slow, part, FUNCTIONS[part][-1:], f"{ways[0]}, then {ways[1]}, {move}")
+
+    def of_pair(self, folder):
+        """Two loops that are moved alike, or two functions that want the same lines only where both are moved."""
+        share, slow = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(["old", "new"])
+        part = self.draw.choice(["loop", "lines"])
+        old = self.side(part, share, is_double=True)
+        between = filler("between", 0 if part == "loop" or slow == "old" else self.draw.randrange(5, 12))
+        old.hot.insert(1, between)
+        new = copy.deepcopy(old)
+        if part == "loop":
+            fit(self.szc, folder / "old", old, between, lambda made: loop_place(made) == loop_place(made, "wide2"),
+                "makes both loops begin alike")
+            new.hot[1] = between
+            move = self.draw.choice(list(MOVES))
+            self.place(folder, part, old, new, move, slow)
+            if any(loop_place(folder / name, "wide2") != loop_place(folder / name) for name in ("old", "new")):
+                raise NotMade(f"{folder}: the two loops don't begin alike")
+        else:
+            move = "a function before them, and one between"
+            new.hot[1].length = self.draw.randrange(5, 12) if slow == "old" else 0
+            new.unrelated.length += self.draw.randrange(8, 20)
+            fit_lines(self.szc, folder / "old", old, slow == "old", set())
+            fit_lines(self.szc, folder / "new", new, slow == "new", set(lines_places(folder / "old")))
+            if addresses(folder / "old")["both"] % 4096 != addresses(folder / "new")["both"] % 4096:
+                raise NotMade(f"{folder}: what calls the two has moved")
+        return self.case(old, new, slow, part, FUNCTIONS["pair of " + part], f"{part}, {move}")
+
+    def case(self, old, new, slow, part, functions, move):
+        return {"old": old.work, "new": new.work, "slow": {name: [part] if name == slow else [] for name in ("old", "new")},
+                "functions": functions if slow else [], "move": move}
+
+    def make(self, kind, folder):
+        folder.mkdir(parents=True)
+        if kind == "size":
+            return self.of_size(folder)
+        if kind == "inlining":
+            return self.of_inlining(folder)
+        if kind == "pair":
+            return self.of_pair(folder)
+        return self.of_one(kind, folder)
 
 
-def main_function(chain, wide, calls):
-    """Work of `chain` and `wide` iterations in all; `calls`: unrelated functions."""
-    called = "".join(f"  x += {name}(x);\n" for name in calls)
-    parts = "".join(f"    x = chain{i}({chain // ROUNDS // 3}, x);\n" for i in range(3))
-    return (f"\nint main(int count, char** words) {{\n  word x = (word)count + (word)atol(words[1]);\n{called}"
-            f"  for (int i = 0; i < {ROUNDS}; ++i) {{\n{parts}    x += wide({max(1, wide // ROUNDS)}, x);\n  }}\n"
-            '  printf("%d\\n", (int)(x & 1));\n  return 0;\n}\n')
+def made_case(maker, kind, folder):
+    """The case, or nothing where what was drawn can't be had, three times."""
+    for _ in range(TRIES):
+        try:
+            return maker.make(kind, folder)
+        except NotMade as error:
+            print(f"{error}; drawn again", flush=True)
+            shutil.rmtree(folder)
+    return None
 
 
-class Side:
-    """One build: how long the unrelated function is, and what it does."""
-
-    def __init__(self, statements, chain, wide, extra=""):
-        self.statements, self.chain, self.wide, self.extra = statements, chain, wide, extra
-
-    def source(self):
-        chains = "".join(CHAIN.format(name=f"chain{i}", factor=2654435761 + 4 * i) for i in range(3))
-        return (HEAD + self.extra + unrelated("unrelated", self.statements) + WIDE + chains +
-                main_function(self.chain, self.wide, ["unrelated"]))
-
-    def build(self, szc, path):
-        path.with_suffix(".c").write_text(self.source())
-        subprocess.run([szc, "-O2", str(path.with_suffix(".c")), "-o", str(path)], check=True)
-
-    def place(self, szc, path):
-        self.build(szc, path)
-        names = subprocess.run(["nm", str(path)], check=True, capture_output=True, text=True).stdout
-        return int(re.search(r"^([0-9a-f]+) [tT] wide$", names, re.M).group(1), 16) % 64
-
-
-def at_place(szc, path, side, wanted):
-    """Builds the side with `wide` at this remainder of 64, by the length of the function before it."""
-    for _ in range(40):
-        if side.place(szc, path) == wanted:
-            return side
-        side.statements += 1
-    sys.exit(f"no length of the unrelated function brings 'wide' to {wanted} mod 64")
-
-
-def cpu_time(path):
-    before = os.times()
-    subprocess.run(["setarch", "-R", str(path), "1"], check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    return after.children_user - before.children_user
-
-
-def reaction(szc, folder):
-    """What the slow place of `wide` costs, as a multiple of its time; the least of several runs, as noise only adds."""
-    wide = int(0.2 / WIDE_ITERATION)
-    times = {}
-    for name, place in (("fast", 0), ("slow", 16)):
-        path = folder / f"reaction-{name}"
-        at_place(szc, path, Side(3, 3 * ROUNDS, wide), place)
-        times[name] = min(cpu_time(path) for _ in range(9))
-    return times["slow"] / times["fast"] - 1, times["fast"] / wide
-
-
-KINDS = ["code", "place", "both", "nothing", "cancel", "size"]
-MOVES = ["a longer function before it", "a function more before it", "a string of a function before it"]
-
-
-def make(kind, draw, szc, folder, penalty, wide_seconds, seconds):
-    """One pair. Truths are shares of the whole time."""
-    sign = draw.choice([1, -1])
-    code = draw.choice([0.005, 0.01, 0.02, 0.03, 0.05]) if kind in ("code", "both", "size") else 0.0
-    place = draw.choice([0.02, 0.04, 0.06]) if kind in ("place", "both", "cancel", "size") else 0.0
-    if kind == "cancel":
-        code = -place
-    # Of a pair without an effect of the place, too, the loop is there.
-    weight = place or draw.choice([0.02, 0.04])
-    wide = int(seconds * weight / (penalty * wide_seconds))
-    chain = int((seconds - wide * wide_seconds) / CHAIN_ITERATION)
-    folder.mkdir(parents=True)
-    old = at_place(szc, folder / "old", Side(draw.randrange(2, 12), chain, wide), 16 if place and sign < 0 else 0)
-    changed = int(chain + code * seconds / CHAIN_ITERATION)
-    new = Side(old.statements, changed, wide)
-    move = "nothing moved"
-    if place:
-        move = draw.choice(MOVES)
-        if move == MOVES[1]:
-            new.extra = unrelated("another", draw.randrange(1, 9)).replace("__attribute__((noinline))",
-                                                                           "__attribute__((noinline, used))")
-        if move == MOVES[2]:
-            new.extra = ('\n__attribute__((noinline, used)) int say(void) { return puts("' + "x" * draw.randrange(1, 60) +
-                         '"); }\n')
-        new = at_place(szc, folder / "new", new, 0 if sign < 0 else 16)
-    else:
-        if kind == "nothing" and draw.random() < 0.5:
-            new.extra, move = "/* a comment */\n", "a comment"
-        if new.place(szc, folder / "new") != old.place(szc, folder / "old"):
-            sys.exit("a change of a number has moved a function")
-    return {"kind": kind, "code": code, "place": sign * place if place else 0.0, "function": "wide" if place else "", "move": move,
-            "arguments": ["1"]}
+def make_reaction(szc, folder, draw):
+    """The programs that truth.measure runs, one for each part."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in truth.PARTS:
+        side = Side(draw)
+        work, path = MEASURED[part], folder / part
+        if part == "chain":
+            side.add(part, work, [CHAIN.format(name="chain", factor=2654435761)], "x = chain(#, x);")
+        if part in HOW:
+            side.add(part, work, [CALLED.format(how=HOW[part])], "x += mixes(#, x);")
+        if part.startswith("loop"):
+            side.add(part, work, [WIDE.format(name="wide")], "x += wide(#, x);")
+            fit(szc, path, side, side.unrelated, lambda made: is_placed("loop", made, part == "loop-slow", True), "places 'wide'")
+        elif part.startswith("lines"):
+            between = filler("between", 0 if part == "lines-slow" else 8)
+            side.add(part, work, [lines_function("left"), between, lines_function("right")], CALL_LINES)
+            side.first = [BOTH]
+            fit_lines(szc, path, side, part == "lines-slow", set())
+        else:
+            side.build(szc, path)
 
 
 def main():
     words = argparse.ArgumentParser()
     words.add_argument("folder", type=Path)
     words.add_argument("--szc", required=True)
-    words.add_argument("--count", type=int, default=6)
+    words.add_argument("--rounds", type=int, default=1, help="cases of each kind")
     words.add_argument("--seed", type=int, default=1)
-    words.add_argument("--seconds", type=float, default=0.2, help="CPU time of a run")
+    words.add_argument("--seconds", type=float, default=0.12, help="CPU time of a run")
+    words.add_argument("--jobs", type=int, default=2)
+    words.add_argument("--kinds", default=",".join(KINDS))
     given = words.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(given.seed)
-    penalty, wide_seconds = reaction(given.szc, given.folder)
-    print(f"reaction: the slow place costs {100 * penalty:.0f} % of the loop, {wide_seconds * 1e9:.2f} ns an iteration")
-    if penalty < 0.2:
-        sys.exit("this processor doesn't mind where the loop lies; there are no cases to be made of it")
+    make_reaction(given.szc, given.folder / "reaction", draw)
+    reaction = truth.medians(truth.measure(given.folder / "reaction", MEASURED, truth.PARTS, 7))
+    print("reaction: " + ", ".join(f"{part} {1e9 * seconds:.2f} ns" for part, seconds in reaction.items()), flush=True)
+    for part in ("loop", "lines"):
+        if reaction[part + "-slow"] < 1.15 * reaction[part]:
+            sys.exit(f"this processor hardly minds the place of '{part}'; there are no cases to be made of it")
+    kinds = given.kinds.split(",")
+    busy = {kind: draw.sample(range(given.rounds), given.rounds // 3) for kind in kinds}
     cases = []
-    for number in range(given.count):
-        kind = KINDS[number % len(KINDS)]
-        folder = given.folder / f"{number:03}-{kind}"
-        cases.append({"folder": str(folder.resolve()),
-                      **make(kind, draw, given.szc, folder, penalty, wide_seconds, given.seconds)})
-    (given.folder / "cases.json").write_text(json.dumps(cases, indent=1))
+    for number in range(given.rounds):
+        for kind in draw.sample(kinds, len(kinds)):
+            cases.append({"name": f"{len(cases):03}-{kind}", "kind": kind,
+                          "busy": draw.choice([1, 2]) if number in busy[kind] else 0, "seed": draw.randrange(2**32)})
+
+    plan = {"seed": given.seed, "seconds": given.seconds, "iterations": MEASURED, "reaction": reaction, "cases": cases}
+    (given.folder / "cases.json").write_text(json.dumps(plan, indent=1))
+
+    def make(case):
+        folder = given.folder / case["name"]
+        made = made_case(Maker(given.szc, random.Random(case["seed"]), reaction, given.seconds), case["kind"], folder)
+        print(f"{case['name']} {'is made' if made else 'can not be made'}", flush=True)
+        folder.mkdir(exist_ok=True)
+        (folder / "made").write_text(json.dumps({**case, **made} if made else None))
+        (folder / "made").rename(folder / "case.json")
+
+    with ThreadPoolExecutor(given.jobs) as pool:
+        list(pool.map(make, cases))
 
 
 if __name__ == "__main__":

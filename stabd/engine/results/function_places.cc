@@ -18,29 +18,12 @@ namespace stab::engine {
 namespace {
 
 constexpr char kResponse[] = "cpu_time";
-// A function with a smaller share of the samples can't make a difference of a percent.
+// A function with a smaller share of the samples of each build can't make a difference of a percent.
 constexpr double kBusy = 0.005;
+// With fewer busy ones, quiet functions are looked at, too: 0.3 s of samples may miss what takes a percent, and as many cost
+// no more runs.
+constexpr size_t kFewMoved = 12;
 constexpr char kHex[] = "0123456789abcdef";
-
-struct ListedFunction {
-  uint64_t linked = 0, bytes = 0;
-  std::string name;
-  bool moves = false;
-  double samples = 0;
-};
-
-struct ListedBuild {
-  std::vector<ListedFunction> functions;  // in the order of the metadata
-  std::map<std::string, size_t> named;
-  std::string text_hash;
-  double samples = 0;  // of all, wherever
-
-  const ListedFunction* find(const std::string& name) const {
-    const auto count = named.find(name);
-    if (count == named.end() || count->second != 1) return nullptr;
-    return &*std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.name == name; });
-  }
-};
 
 std::string hex(uint64_t value) {
   std::string digits;
@@ -100,10 +83,15 @@ std::string names_in_script(const ListedFunction& function) {
   return name_in_script(named, 1);
 }
 
-SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer, size_t most) {
+}  // namespace
+
+bool may_be_busy(double samples, double all) { return samples > 0 && samples + 2 * std::sqrt(samples) >= kBusy * all; }
+
+SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most) {
   SharedFunctions out;
   out.text_hash = newer.text_hash;
   out.sampled = older.samples > 0 && newer.samples > 0;
+  std::vector<SharedFunction> quiet;
   for (const ListedFunction& function : newer.functions) {
     const double own = share_of(function.samples, newer);
     const ListedFunction* const before = older.find(function.name);
@@ -118,14 +106,21 @@ SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer,
     shared.new_linked = function.linked;
     shared.bytes = function.bytes;
     shared.share = (own + share_of(before->samples, older)) / 2;
-    if (out.sampled && shared.share < kBusy) continue;
-    (shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
+    // What lies badly in one build may be too fast in the other one to be seen there.
+    const bool is_quiet =
+        out.sampled && !may_be_busy(function.samples, newer.samples) && !may_be_busy(before->samples, older.samples);
+    (is_quiet ? quiet : shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
   }
   const auto by_weight = [&](const SharedFunction& a, const SharedFunction& b) {
     return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
   };
   std::stable_sort(out.moved.begin(), out.moved.end(), by_weight);
   std::stable_sort(out.stayed.begin(), out.stayed.end(), by_weight);
+  std::stable_sort(quiet.begin(), quiet.end(), by_weight);
+  for (SharedFunction& one : quiet) {
+    const bool is_looked_at = one.is_moved() && out.moved.size() < kFewMoved;
+    (is_looked_at ? out.moved : out.stayed).push_back(std::move(one));
+  }
   if (out.moved.size() > most) {
     out.left_out = out.moved.size() - most;
     out.moved.resize(most);
@@ -133,8 +128,6 @@ SharedFunctions put_together(const ListedBuild& older, const ListedBuild& newer,
   out.stayed.resize(std::min<size_t>(out.stayed.size(), code::kMostPlaced - out.moved.size()));
   return out;
 }
-
-}  // namespace
 
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
                                          const Archive& archive, const LayoutTool& tool) {
@@ -154,7 +147,7 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   }
   if (!builds[0] || !builds[1])
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
-  return put_together(*builds[0], *builds[1], most);
+  return functions_of_both(*builds[0], *builds[1], most);
 }
 
 std::string script_of_places(const SharedFunctions& functions) {

@@ -2,6 +2,8 @@
 // them: what `stabctl explain` asks of which function the place is.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,14 +28,45 @@ struct SharedFunction {
   bool is_moved() const { return old_place() != new_place(); }
 };
 
+// A function of one build, as stab-layout lists it, and the samples that hit it.
+struct ListedFunction {
+  uint64_t linked = 0, bytes = 0;
+  std::string name;
+  bool moves = false;
+  double samples = 0;
+};
+
+struct ListedBuild {
+  std::vector<ListedFunction> functions;  // in the order of the metadata
+  std::map<std::string, size_t> named;
+  std::string text_hash;
+  double samples = 0;  // of all, wherever
+
+  const ListedFunction* find(const std::string& name) const {
+    const auto count = named.find(name);
+    if (count == named.end() || count->second != 1) return nullptr;
+    return &*std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.name == name; });
+  }
+};
+
+// Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few
+// samples, two standard errors more may be meant, so that of a short program's 300 one is enough.
+bool may_be_busy(double samples, double all);
+
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
-  std::vector<SharedFunction> stayed;  // that are busy and lie alike in both: they keep their place in every run
+  // Keep the new build's place in every run: those that are busy and lie alike in both, then quiet ones, as many as a script
+  // holds. A quiet one may be what a moved one collides with, and would lie elsewhere if nothing were said of it.
+  std::vector<SharedFunction> stayed;
   std::string text_hash;              // of the new build
-  bool sampled = false;               // `moved` are those with samples; else all, the largest first
+  // `moved` are those that may be busy, then quiet ones where they are few; else all, the largest first.
+  bool sampled = false;
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
   size_t left_out = 0;                // moved ones beyond the most that are looked at
 };
+
+// `most`: moved functions.
+SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most);
 
 // From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
 // 0, and kept samples if it could. `most`: moved functions.
