@@ -135,7 +135,8 @@ constexpr std::string_view kLlvm = "--stab-llvm=";
 
 Status take_llvm(std::string_view argument, std::string& llvm) {
   llvm = argument.substr(kLlvm.size());
-  if (llvm.empty()) return bad_input("'--stab-llvm=' needs a version, such as 19, or the folder of an LLVM that Stab was built for");
+  if (llvm.empty())
+    return bad_input("'--stab-llvm=' needs a version, such as 19, or the folder of an LLVM that Stab was built for");
   return {};
 }
 

@@ -54,7 +54,8 @@ Result<Llvm> Llvm::find(const std::string& root, std::string_view named) {
     if (is_folder && !wanted.empty() && one.bin == wanted) return one;
     if (!is_folder && one.version == named) return one;
   }
-  if (named.empty()) return Error{ErrorCode::kNotFound, "'" + folder_of_all(root) + "/llvm' leads to no pass; build or install Stab again", {}};
+  if (named.empty())
+    return Error{ErrorCode::kNotFound, "'" + folder_of_all(root) + "/llvm' leads to no pass; build or install Stab again", {}};
   return not_built_for(named, all);
 }
 

@@ -1,5 +1,5 @@
-// Llvm: one of those that Stab is built for. Each has a folder, <root>/lib/stab/llvm-VERSION, with our pass for it and a link `bin`
-// to its compilers. The link <root>/lib/stab/llvm leads to the folder of the one that is taken where nobody names another.
+// Llvm: one of those that Stab is built for. Each has a folder, <root>/lib/stab/llvm-VERSION, with our pass for it and a link
+// `bin` to its compilers. The link <root>/lib/stab/llvm leads to the folder of the one that is taken where nobody names another.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct Llvm {
 
   std::string pass_plugin() const { return folder + "/libstabpass.so"; }
 
-  // `named`: a version, the folder of an LLVM that has a bin/clang, or empty for the default. Fails for one that Stab isn't built for.
+  // `named`: a version, the folder of an LLVM that has a bin/clang, or empty for the default. Fails for one that Stab isn't built
+  // for.
   static Result<Llvm> find(const std::string& root, std::string_view named);
 
   // All that Stab is built for, sorted by version.

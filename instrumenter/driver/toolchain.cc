@@ -88,7 +88,8 @@ Error no_compiler(const Llvm& llvm, Language language) {
   const std::string of_version = "-" + llvm.version;
   const std::string name = names_of_compiler(language).front() + of_version;
   const std::string package = (language == Language::kFortran ? "flang" : "clang") + of_version;
-  return missing(name, "install it: apt install " + package + " lld" + of_version + ", or put it where '" + llvm.folder + "/bin' leads");
+  const std::string packages = package + " lld" + of_version;
+  return missing(name, "install it: apt install " + packages + ", or put it where '" + llvm.folder + "/bin' leads");
 }
 
 }  // namespace
