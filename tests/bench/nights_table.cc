@@ -1,9 +1,9 @@
-// nights_table BLOCKS [ROUNDS [ROW [SESSIONS]]]: recorded blocks of equal programs, replayed as gates of many sessions. BLOCKS is
-// what tests/bench/nights_blocks prints; docs/evaluation/records/many-nights.md says how a replay is made, and what is asked of
-// it. The rows: ROUNDS (9,500) gates of commits without effect, and 2,000 of those that are 2 % slower, for each error between
-// sessions; then a stream of ROUNDS pairs of commits, of which one in twenty is slower, and what is suspected is gated in a second
-// session and in a third. ROW, from 0 on: that row alone, so that several processes share the work. SESSIONS: with A/A controls,
-// 10 otherwise.
+// nights_table BLOCKS [ROUNDS [ROW [SESSIONS]]]: recorded blocks of equal programs, replayed as gates of many sessions.
+// BLOCKS is what tests/bench/nights_blocks prints; docs/evaluation/records/many-nights.md says how a replay is made, and what
+// is asked of it. The rows: ROUNDS (9,500) gates of commits without effect, and 2,000 of those that are 2 % slower, for each
+// error between sessions; then a stream of ROUNDS pairs of commits, of which one in twenty is slower, and what is suspected
+// is gated in a second session and in a third. ROW, from 0 on: that row alone, so that several processes share the work.
+// SESSIONS: with A/A controls, 10 otherwise.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
