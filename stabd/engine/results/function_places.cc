@@ -55,8 +55,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
     if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
     function.moves = fields[2] != "-";
     function.name = fields[4];
-    ++out.named[function.name];
-    out.functions.push_back(std::move(function));
+    out.add(std::move(function));
   }
   return out;
 }

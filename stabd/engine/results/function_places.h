@@ -2,9 +2,9 @@
 // them: what `stabctl explain` asks of which function the place is.
 #pragma once
 
-#include <algorithm>
-#include <map>
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/statistics/cause.h"
@@ -38,15 +38,24 @@ struct ListedFunction {
 
 struct ListedBuild {
   std::vector<ListedFunction> functions;  // in the order of the metadata
-  std::map<std::string, size_t> named;
   std::string text_hash;
   double samples = 0;  // of all, wherever
 
-  const ListedFunction* find(const std::string& name) const {
-    const auto count = named.find(name);
-    if (count == named.end() || count->second != 1) return nullptr;
-    return &*std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.name == name; });
+  void add(ListedFunction function) {
+    const auto [named, is_new] = named_.emplace(function.name, functions.size());
+    if (!is_new) named->second = kSeveral;
+    functions.push_back(std::move(function));
   }
+
+  // Null where none or several have the name.
+  const ListedFunction* find(const std::string& name) const {
+    const auto named = named_.find(name);
+    return named == named_.end() || named->second == kSeveral ? nullptr : &functions[named->second];
+  }
+
+ private:
+  static constexpr size_t kSeveral = SIZE_MAX;
+  std::unordered_map<std::string, size_t> named_;  // by name: where it is in `functions`
 };
 
 // Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few

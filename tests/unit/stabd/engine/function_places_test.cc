@@ -23,11 +23,19 @@ TEST(FunctionPlacesTest, WithoutSamplesNothingIsBusy) { EXPECT_FALSE(may_be_busy
 ListedBuild build_of(std::vector<ListedFunction> functions) {
   ListedBuild out;
   for (ListedFunction& function : functions) {
-    ++out.named[function.name];
     out.samples += function.samples;
-    out.functions.push_back(std::move(function));
+    out.add(std::move(function));
   }
   return out;
+}
+
+TEST(FunctionPlacesTest, ANameThatSeveralHaveIsNobodys) {
+  const ListedBuild build = build_of({{0x5000, 32, "one", true, 0}, {0x6000, 32, "init", true, 0}, {0x7000, 64, "init", true, 0},
+                                      {0x8000, 16, "last", true, 0}, {0x9000, 96, "init", true, 0}});
+  ASSERT_NE(build.find("last"), nullptr);
+  EXPECT_EQ(build.find("last")->linked, 0x8000u);
+  EXPECT_EQ(build.find("init"), nullptr);
+  EXPECT_EQ(build.find("nobody"), nullptr);
 }
 
 // `right` collides with `left`, and three short runs sampled neither: made case 047, and 063 with one sample of `right`.
