@@ -59,6 +59,8 @@ def of_row(row, table):
     given = {key for edit in edits for key in edit if edit is not row} | set(row)
     if unknown := given - {"name", "build", "tests", "times", "edit", "file", "from", "to"}:
         raise MutantError(f"{table.name}: '{row.get('name')}' has unknown keys {sorted(unknown)}")
+    if "edit" in row and {"file", "from", "to"} & set(row):
+        raise MutantError(f"{table.name}: '{row.get('name')}' has a change beside its edits; make that one an edit, too")
     try:
         changes = tuple(Edit(edit["file"], edit["from"], edit["to"]) for edit in edits)
         return Mutant(row["name"], table, tuple(row["build"]), row["tests"], row.get("times", False), changes)
