@@ -65,13 +65,7 @@ CREATE INDEX gates_of_a_pair ON gates(stream, number);
 
 LogbookFinding finding(const Statement& row) {
   LogbookFinding out;
-  out.session = row.integer(0);
-  out.workload = row.text(1);
-  out.response = row.text(2);
-  out.difference = row.maybe_number(3).value_or(0);
-  out.standard_error = row.maybe_number(4).value_or(0);
-  out.df = row.maybe_number(5).value_or(0);
-  out.blocks = row.integer(6);
+  Columns(row).into(out.session, out.workload, out.response, out.difference, out.standard_error, out.df, out.blocks);
   return out;
 }
 
@@ -90,14 +84,6 @@ struct Logbook::State {
   Database database;
   std::string path;
 
-  Status atomically(const std::function<Status()>& body) {
-    STAB_CHECK_OK(database.execute("BEGIN IMMEDIATE"));
-    Status done = body();
-    if (done) done = database.execute("COMMIT");
-    if (!done && database.in_transaction()) (void)database.execute("ROLLBACK");
-    return done;
-  }
-
   Result<int64_t> session_number(const LogbookSession& session) {
     STAB_TRY(Statement * add,
              database.prepare("INSERT INTO sessions(boot, day, machine) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
@@ -111,7 +97,9 @@ struct Logbook::State {
       double rate = 0;
     };
     const auto read = [](const Statement& row) {
-      return Row{row.integer(0), row.integer(1), row.maybe_number(2).value_or(0)};
+      Row out;
+      Columns(row).into(out.id, out.tests, out.rate);
+      return out;
     };
     STAB_TRY(Statement * add, database.prepare("INSERT INTO streams(name, rate, tests) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
     STAB_CHECK_OK(add->run(stream.name, stream.rate, stream.tests));
@@ -148,13 +136,13 @@ Result<Logbook> Logbook::open(const std::string& path, Access access, const char
                      std::to_string(kLogbookVersion) + "; use the newer version of Stab that made it",
                  {}};
   };
-  STAB_CHECK_OK(writer ? state.atomically(check) : check());
+  STAB_CHECK_OK(writer ? state.database.atomically(check) : check());
   return Logbook(std::make_unique<State>(std::move(state)));
 }
 
 Status Logbook::add_control(const LogbookSession& session, const std::string& commit, int64_t at_ns,
                             const std::vector<LogbookFinding>& findings) {
-  return state_->atomically([&]() -> Status {
+  return state_->database.atomically([&]() -> Status {
     STAB_TRY(const int64_t number, state_->session_number(session));
     STAB_TRY(Statement * add,
              state_->database.prepare(
@@ -172,7 +160,7 @@ Result<std::vector<LogbookFinding>> Logbook::controls() { return state_->databas
 Status Logbook::judge(const StreamName& name, const CommitPair& pair, const LogbookSession& session, int64_t at_ns,
                       const std::function<Result<StreamVerdict>(const StreamState&)>& judge) {
   Database& database = state_->database;
-  return state_->atomically([&]() -> Status {
+  return state_->database.atomically([&]() -> Status {
     STAB_TRY(const int64_t stream, state_->stream_number(name));
     StreamState seen;
     STAB_TRY(seen.session, state_->session_number(session));

@@ -527,16 +527,11 @@ Status migrate(Database& database) {
   STAB_TRY(const int64_t version, database.integer("PRAGMA user_version"));
   if (version > kSchemaVersion) return newer(version);
   if (version == kSchemaVersion) return {};
-  STAB_CHECK_OK(database.execute("BEGIN IMMEDIATE"));
-  const auto steps = [&]() -> Status {
+  return database.atomically([&]() -> Status {
     for (int64_t step = version; step < kSchemaVersion; ++step) STAB_CHECK_OK(database.execute(kSteps[step]));
     STAB_CHECK_OK(database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str()));
-    STAB_CHECK_OK(database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str()));
-    return database.execute("COMMIT");
-  };
-  Status done = steps();
-  if (!done && database.in_transaction()) (void)database.execute("ROLLBACK");
-  return done;
+    return database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str());
+  });
 }
 
 Result<bool> is_current(Database& database) {

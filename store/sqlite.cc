@@ -258,6 +258,16 @@ int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
+Status Database::atomically(const std::function<Status()>& body) {
+  const bool nested = in_transaction();
+  STAB_CHECK_OK(execute(nested ? "SAVEPOINT operation" : "BEGIN IMMEDIATE"));
+  Status done = body();
+  if (done) done = execute(nested ? "RELEASE operation" : "COMMIT");
+  if (done || !in_transaction()) return done;  // SQLite rolls back by itself on some errors
+  (void)execute(nested ? "ROLLBACK TO operation; RELEASE operation" : "ROLLBACK");
+  return done;
+}
+
 bool Database::has_moved() const {
   int moved = 0;
   return sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;

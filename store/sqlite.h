@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,6 +101,7 @@ class Columns {
     field = value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
   }
   void read(std::optional<double>& field) { field = row_.maybe_number(next_++); }
+  void read(double& field) { field = row_.maybe_number(next_++).value_or(0); }
 
   const Statement& row_;
   int next_;
@@ -188,6 +190,8 @@ class Database {
   int64_t last_id() const;
   int64_t changes() const;
   bool in_transaction() const;
+  // `body` and all that it writes, or nothing of it; within a transaction it is a part of that one.
+  Status atomically(const std::function<Status()>& body);
   // Pages in the WAL after the last commit.
   int wal_pages() const { return *wal_pages_; }
   // Whether its name stands for another file by now, or for none.

@@ -87,15 +87,7 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
 
 // --- transactions ----------------------------------------------------------------------------------------
 
-Status Store::State::atomically(const std::function<Status()>& body) {
-  const bool nested = database.in_transaction();
-  STAB_CHECK_OK(database.execute(nested ? "SAVEPOINT operation" : "BEGIN IMMEDIATE"));
-  Status done = body();
-  if (done) done = database.execute(nested ? "RELEASE operation" : "COMMIT");
-  if (done || !database.in_transaction()) return done;  // SQLite rolls back by itself on some errors
-  (void)database.execute(nested ? "ROLLBACK TO operation; RELEASE operation" : "ROLLBACK");
-  return done;
-}
+Status Store::State::atomically(const std::function<Status()>& body) { return database.atomically(body); }
 
 Status Store::State::checkpoint_if_large() {
   if (database.in_transaction() || database.wal_pages() < kCheckpointPages) return {};

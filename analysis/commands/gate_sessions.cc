@@ -103,14 +103,6 @@ void adjust(report::Report& report) {
   }
 }
 
-double log_mean_exp(const std::vector<double>& logs) {
-  const double top = *std::max_element(logs.begin(), logs.end());
-  if (std::isinf(top)) return top;
-  double sum = 0;
-  for (const double one : logs) sum += std::exp(one - top);
-  return top + std::log(sum / static_cast<double>(logs.size()));
-}
-
 }  // namespace
 
 bool is_gate_question(const report::Report& report, const report::Contrast& contrast) {
@@ -192,7 +184,7 @@ StreamAnswer answer_of_stream(const std::vector<SessionFinding>& found, const Ga
     most = logs.back();
     out.strongest = one.workload + "/" + one.response;
   }
-  out.log_e = logs.empty() ? 0 : log_mean_exp(logs);
+  out.log_e = logs.empty() ? 0 : statistics::log_mean_e_value(logs);
   out.log_needed = statistics::log_e_needed(stream.rule, stream.number, stream.called_before);
   out.called = stream.called || (!is_shown_fine && !logs.empty() && out.log_e >= out.log_needed);
   constexpr double kMostSessions = 100;

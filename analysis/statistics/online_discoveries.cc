@@ -109,6 +109,8 @@ double log_e_value(std::span<const SessionDifference> gates, std::span<const Ses
   return log_sum(averaged) - log_best_of_null(gates, controls);
 }
 
+double log_mean_e_value(std::span<const double> logs) { return log_sum(logs) - std::log(static_cast<double>(logs.size())); }
+
 double share_of(const Stream& stream, uint64_t number) {
   const auto n = static_cast<double>(stream.tests), t = static_cast<double>(number);
   return t <= n ? 1 / (2 * n) : n / (2 * t * (t - 1));

@@ -19,6 +19,9 @@ namespace stab::statistics {
 // check_sessions() of both
 double log_e_value(std::span<const SessionDifference> gates, std::span<const SessionDifference> controls, double margin);
 
+// log of the mean of e-values, given by their logarithms: it is an e-value of "all of their hypotheses are true". pre: some
+double log_mean_e_value(std::span<const double> logs);
+
 // e-LOND (Xu & Ramdas, "Online multiple testing with e-values", AISTATS 2024): hypothesis t is rejected where
 // e >= 1 / (rate * share(t) * (rejected before + 1)); the false discovery rate is then at most `rate` over the whole stream.
 struct Stream {
