@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -29,8 +30,8 @@ using std::chrono::nanoseconds;
 constexpr std::chrono::minutes kUsualBudget{10};
 // What of the budget the first question may take; the rest is for the functions.
 constexpr double kShareOfCause = 0.6;
-// With fewer blocks a design of many functions tells nothing; with more than the last a percent is long since found.
-constexpr uint32_t kLeastPlaced = 8, kMostPlaced = 30;
+// With fewer blocks a design of many functions tells nothing.
+constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
 
 // Whether there is a place to look for, be it named in the answer or known while the code is open.
@@ -182,10 +183,10 @@ class Explainer {
           "of its page in both; what is left is their distance over pages, code that never moves, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
-    const auto wanted = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;
-    const uint32_t blocks = std::min({std::max(wanted, 20u), fit, kMostPlaced});
-    if (blocks < std::max(kLeastPlaced, wanted / 2))
-      return bad_input("the time that was left is too short for " + std::to_string(std::max(kLeastPlaced, wanted / 2)) +
+    const auto least = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;
+    const uint32_t blocks = std::min(std::max({least, kUsualPlaced, blocks_to_find(*out.answer, functions.moved.size())}), fit);
+    if (blocks < std::max(kLeastPlaced, least / 2))
+      return bad_input("the time that was left is too short for " + std::to_string(std::max(kLeastPlaced, least / 2)) +
                        " blocks; --at-most gives it more");
     STAB_TRY(const std::string plan, places_plan(builds_, engine::script_of_places(functions), blocks));
     STAB_TRY(const store::Id placed, submit(plan, out));
@@ -195,6 +196,16 @@ class Explainer {
              engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));
     STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin}));
     return {};
+  }
+
+  // After which one of so many functions is found if it makes half of the place, or the margin where that is more. A block's
+  // value of the place is made of four runs, so it spreads twice as much as one.
+  uint32_t blocks_to_find(const statistics::CauseAnswer& answer, size_t functions) const {
+    const double effect = std::max(std::abs(answer.place.estimate) / 2, std::log1p(builds_.margin));
+    const double spread = answer.place.spread / 2;
+    if (spread <= 0) return 0;
+    const double runs = statistics::runs_to_find(effect, spread, functions, kPlacedRunsOfBlock, builds_.alpha);
+    return static_cast<uint32_t>(std::min<double>(std::ceil(runs / kPlacedRunsOfBlock), kMostPlaced));
   }
 
   // Between runs nobody else uses the store, so there is no gate to open.

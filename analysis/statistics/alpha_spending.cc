@@ -9,6 +9,7 @@
 
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/root.h"
+#include "analysis/statistics/spending_curve.h"
 
 namespace stab::statistics {
 namespace {
@@ -91,31 +92,44 @@ std::vector<Look> classic(Spending spending, std::span<const double> fractions, 
   return looks;
 }
 
-}  // namespace
-
-Result<std::vector<Look>> alpha_spending(Spending spending, std::span<const double> fractions, double alpha,
-                                         bool one_sided) {
+Status check_fractions(std::span<const double> fractions) {
   if (fractions.empty()) return bad_input("no looks are given");
-  if (!(alpha > 0 && alpha < 0.5)) return bad_input("alpha must lie between 0 and 0.5");
   if (fractions.size() > 50) return bad_input("more than 50 looks: that is watching, not looking");
   for (size_t k = 0; k < fractions.size(); ++k)
     if (!(fractions[k] > (k ? fractions[k - 1] : 0)) || fractions[k] > 1)
       return bad_input("looks must be ascending fractions of the information, in (0, 1]");
-  if (spending == Spending::kClassicObrienFleming || spending == Spending::kClassicPocock)
-    return classic(spending, fractions, alpha, one_sided);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Look>> looks_that_spend(std::span<const double> spent, std::span<const double> fractions, bool one_sided) {
+  STAB_CHECK_OK(check_fractions(fractions));
+  if (spent.size() != fractions.size()) return bad_input("each look needs what is spent up to it");
   std::vector<Look> looks;
   Walk walk;
-  double spent = 0;
+  double before = 0;
   for (size_t k = 0; k < fractions.size(); ++k) {
+    if (!(spent[k] >= before && spent[k] < 0.5)) return bad_input("what is spent must ascend, from 0 to less than 0.5");
     const double t = fractions[k];
-    const double upto = std::min(alpha, spent_by(spending, t, alpha, one_sided));
-    const double bound = bound_for(walk, t, upto - spent, one_sided);
+    const double bound = bound_for(walk, t, spent[k] - before, one_sided);
     const double z = bound / std::sqrt(t);
-    looks.push_back({t, z, (one_sided ? 1 : 2) * normal_upper(z), upto});
-    spent = upto;
+    looks.push_back({t, z, (one_sided ? 1 : 2) * normal_upper(z), spent[k]});
+    before = spent[k];
     if (k + 1 < fractions.size()) walk = advance(walk, t, bound, one_sided);
   }
   return looks;
+}
+
+Result<std::vector<Look>> alpha_spending(Spending spending, std::span<const double> fractions, double alpha,
+                                         bool one_sided) {
+  STAB_CHECK_OK(check_fractions(fractions));
+  if (!(alpha > 0 && alpha < 0.5)) return bad_input("alpha must lie between 0 and 0.5");
+  if (spending == Spending::kClassicObrienFleming || spending == Spending::kClassicPocock)
+    return classic(spending, fractions, alpha, one_sided);
+  std::vector<double> spent;
+  for (const double t : fractions) spent.push_back(std::min(alpha, spent_by(spending, t, alpha, one_sided)));
+  return looks_that_spend(spent, fractions, one_sided);
 }
 
 }  // namespace stab::statistics

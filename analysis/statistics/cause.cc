@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/alpha_spending.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
+#include "analysis/statistics/spending_curve.h"
 
 namespace stab::statistics {
 namespace {
@@ -91,12 +91,17 @@ std::string_view word_of(EffectState state) {
 }
 
 Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, size_t look, bool is_last) {
-  const double most = is_last ? blocks : settings.looks.back();
-  std::vector<double> fractions;
+  const double most = std::max(blocks, settings.looks.back()), half = settings.alpha / 2;
+  std::vector<double> fractions, spent;
+  const auto add = [&](uint32_t at, double share) {
+    fractions.push_back(at / most);
+    spent.push_back(share * half);
+  };
+  const auto upto = [&](size_t earlier) { return static_cast<double>(earlier + 1) / static_cast<double>(settings.looks.size()); };
   // A budget may end at the blocks of the look before: that is then the last one.
-  for (size_t i = 0; i < look && settings.looks[i] < blocks; ++i) fractions.push_back(settings.looks[i] / most);
-  fractions.push_back(is_last ? 1.0 : std::min(1.0, blocks / most));
-  STAB_TRY(const std::vector<Look> looks, alpha_spending(Spending::kPocock, fractions, settings.alpha / 2, false));
+  for (size_t i = 0; i < look && settings.looks[i] < blocks; ++i) add(settings.looks[i], upto(i));
+  add(blocks, is_last ? 1.0 : upto(look));
+  STAB_TRY(const std::vector<Look> looks, looks_that_spend(spent, fractions, false));
   return looks.back().nominal_p;
 }
 

@@ -33,7 +33,7 @@ struct CauseBlock {
 struct CauseSettings {
   double margin = 0.01;  // as a share
   double alpha = 0.05;
-  std::vector<uint32_t> looks = {10, 20, 40, 60};  // blocks; ascending
+  std::vector<uint32_t> looks = {10, 20, 40, 80, 160, 320, 640};  // blocks; ascending
 };
 
 enum class CauseVerdict { kCode, kPlace, kBoth, kNothing, kUnresolved };

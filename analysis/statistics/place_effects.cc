@@ -84,6 +84,15 @@ std::string_view word_of(PlaceCause cause) {
   return "open";
 }
 
+double runs_to_find(double effect, double spread, size_t functions, uint32_t runs_of_block, double alpha) {
+  const auto others = static_cast<double>(functions) - 1;
+  const double found = normal_quantile(1 - alpha / kClaims / static_cast<double>(functions) / 2), power = normal_quantile(0.9);
+  // A column is 0 or 1 with a variance of a quarter. The other functions and t's tails want some runs more (Guenther 1981), and
+  // a block's mean takes off its share of all.
+  const double degrees = 4 * std::pow((found + power) * spread / effect, 2) + others + found * found / 2;
+  return degrees * runs_of_block / (runs_of_block - 1);
+}
+
 Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceSettings& settings) {
   if (runs.empty() || runs[0].as_new.empty()) return bad_input("there are no runs, or no functions in them");
   const auto count = static_cast<Eigen::Index>(runs[0].as_new.size());

@@ -62,4 +62,9 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
 // Runs that as many functions want at least.
 inline constexpr uint32_t kRunsPerFunction = 4;
 
+// How many runs, in blocks of so many, find one of these functions with a probability of 90 % if it alone adds `effect` to a
+// logarithm of time, where runs of a block spread by `spread`: by Holm's hardest step.
+// pre: effect, spread > 0, functions >= 1, runs_of_block >= 2
+double runs_to_find(double effect, double spread, size_t functions, uint32_t runs_of_block, double alpha);
+
 }  // namespace stab::statistics

@@ -69,14 +69,17 @@ TEST(Cause, TheOtherWayRoundIsTheOtherSign) {
 
 TEST(Cause, LooksShareAlphaAndTheLastOneSpendsTheRest) {
   const CauseSettings settings;
+  const auto looks = static_cast<double>(settings.looks.size());
   double before = 0;
   for (size_t look = 0; look < settings.looks.size(); ++look) {
     const double nominal = *nominal_alpha(settings, settings.looks[look], look, false);
-    EXPECT_GT(nominal, 0);
+    EXPECT_GE(nominal, settings.alpha / 2 / looks - 1e-9) << "each look spends the same, and looks overlap";
     EXPECT_LT(nominal, settings.alpha / 2);
     before += nominal;
   }
+  EXPECT_NEAR(*nominal_alpha(settings, settings.looks[0], 0, false), settings.alpha / 2 / looks, 1e-9) << "nothing is before it";
   EXPECT_GT(before, settings.alpha / 2) << "looks overlap, so their levels add up to more than is spent";
+  EXPECT_EQ(*nominal_alpha(settings, 640, 6, false), *nominal_alpha(settings, 640, 6, true));
   EXPECT_NEAR(*nominal_alpha(settings, 7, 0, true), settings.alpha / 2, 1e-6) << "a budget that ends before any look";
   EXPECT_GT(*nominal_alpha(settings, 15, 1, true), *nominal_alpha(settings, 15, 1, false));
   EXPECT_TRUE(nominal_alpha(settings, 10, 1, true)) << "no block since the last look";
@@ -94,10 +97,11 @@ TEST(Cause, RefusesWhatSaysNothing) {
 // --- functions --------------------------------------------------------------------------------------------------------
 
 // Runs in blocks of four. `effects`: of each function; `together`: of the first two beyond that.
-std::vector<PlacedRun> placed(const std::vector<double>& effects, double together = 0, double noise = 0.003, uint64_t seed = 5) {
+std::vector<PlacedRun> placed(const std::vector<double>& effects, double together = 0, double noise = 0.003, uint64_t seed = 5,
+                              uint32_t blocks = 24) {
   Rng rng(seed);
   std::vector<PlacedRun> out;
-  for (uint32_t block = 0; block < 24; ++block) {
+  for (uint32_t block = 0; block < blocks; ++block) {
     const double level = rng.uniform();
     for (int i = 0; i < 4; ++i) {
       PlacedRun run{block, level, {}};
@@ -139,6 +143,21 @@ TEST(PlaceEffects, ACollidingPairIsFoundTogether) {
   EXPECT_EQ(pair.pairs[0].first, 0u);
   EXPECT_EQ(pair.pairs[0].second, 1u);
   EXPECT_NEAR(pair.pairs[0].estimate, 0.03, 0.01);
+}
+
+TEST(PlaceEffects, AsManyRunsAsAreAskedForFindTheFunctionInNineOfTen) {
+  constexpr double kEffect = 0.01, kSpread = 0.01;  // sums of twelve uniform numbers have a variance of 1
+  constexpr int kRounds = 200;
+  const double runs = runs_to_find(kEffect, kSpread, 12, 4, 0.05);
+  EXPECT_GT(runs_to_find(kEffect / 2, kSpread, 12, 4, 0.05), 3 * runs);
+  int found = 0;
+  for (uint64_t seed = 0; seed < kRounds; ++seed) {
+    std::vector<double> effects(12, 0.0);
+    effects[seed % 12] = kEffect;
+    found += find_places(placed(effects, 0, kSpread, seed, static_cast<uint32_t>(std::ceil(runs / 4))), {})
+                 ->functions[seed % 12].is_found;
+  }
+  EXPECT_NEAR(found / static_cast<double>(kRounds), 0.9, 0.065) << "three standard deviations of 200";
 }
 
 TEST(PlaceEffects, SaysThatItIsElsewhereOnlyWhereThatIsShown) {

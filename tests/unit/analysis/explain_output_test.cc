@@ -16,8 +16,8 @@ Explanation open_code_and_known_place() {
   answer.verdict = statistics::CauseVerdict::kUnresolved;
   answer.code = {0.001, -0.009, 0.010, 0.03, EffectState::kOpen};
   answer.place = {0.14, 0.13, 0.16, 0.03, EffectState::kThere};
-  answer.blocks = 60;
-  answer.settles_at = 488;
+  answer.blocks = 640;
+  answer.settles_at = 2488;
   out.answer = answer;
   out.seconds = 120;
   FunctionSearch search;
@@ -41,8 +41,8 @@ TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
 TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   Explanation all = open_code_and_known_place();
   const std::string ended = explain_output(all, 200).text;
-  EXPECT_NE(ended.find("about 488 blocks"), std::string::npos) << ended;
-  EXPECT_NE(ended.find("it takes 60 at most"), std::string::npos) << ended;
+  EXPECT_NE(ended.find("about 2488 blocks"), std::string::npos) << ended;
+  EXPECT_NE(ended.find("it takes 640 at most"), std::string::npos) << ended;
   EXPECT_EQ(ended.find("--at-most"), std::string::npos) << ended;
   all.unfinished = "there was no time for more";
   EXPECT_NE(explain_output(all, 200).text.find("--at-most gives it more time"), std::string::npos);

@@ -12,6 +12,7 @@
 #include "analysis/report/contrasts.h"
 #include "analysis/report/report.h"
 #include "analysis/report/worse.h"
+#include "analysis/statistics/spending_curve.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -198,32 +199,48 @@ TEST(Stopping, AGateWhoseTimeEndsErrsAsSeldom) {
   }
 }
 
-// The boundaries themselves against walks, without any of the arithmetic that made them.
-TEST(Stopping, BoundariesAgainstRandomWalks) {
+// How often walks cross boundaries first at each look, against what the looks are to spend.
+void expect_spent(const std::vector<statistics::Look>& looks, const std::string& what) {
   constexpr int kRounds = 200'000;
-  for (const statistics::Spending spending :
-       {statistics::Spending::kObrienFleming, statistics::Spending::kPocock, statistics::Spending::kClassicObrienFleming,
-        statistics::Spending::kClassicPocock}) {
-    const std::vector<double> fractions{0.15, 0.4, 0.55, 1};  // unevenly spaced
-    const auto looks = *statistics::alpha_spending(spending, fractions, kAlpha, false);
-    Rng rng = Rng::stream(6, "walks");
-    std::vector<int> first_crossed(fractions.size());
-    for (int i = 0; i < kRounds; ++i) {
-      double walk = 0, time = 0;
-      for (size_t k = 0; k < fractions.size(); ++k) {
-        walk += std::sqrt(fractions[k] - time) * standard_normal(rng);
-        time = fractions[k];
-        if (std::fabs(walk) < looks[k].z * std::sqrt(time)) continue;
-        ++first_crossed[k];
-        break;
-      }
-    }
-    double spent = 0;
-    for (size_t k = 0; k < fractions.size(); ++k) {
-      spent += static_cast<double>(first_crossed[k]) / kRounds;
-      EXPECT_NEAR(spent, looks[k].spent, 1e-6 + limit(looks[k].spent, kRounds)) << static_cast<int>(spending) << " look " << k;
+  Rng rng = Rng::stream(6, "walks");
+  std::vector<int> first_crossed(looks.size());
+  for (int i = 0; i < kRounds; ++i) {
+    double walk = 0, time = 0;
+    for (size_t k = 0; k < looks.size(); ++k) {
+      walk += std::sqrt(looks[k].fraction - time) * standard_normal(rng);
+      time = looks[k].fraction;
+      if (std::fabs(walk) < looks[k].z * std::sqrt(time)) continue;
+      ++first_crossed[k];
+      break;
     }
   }
+  double spent = 0;
+  for (size_t k = 0; k < looks.size(); ++k) {
+    spent += static_cast<double>(first_crossed[k]) / kRounds;
+    EXPECT_NEAR(spent, looks[k].spent, 1e-6 + limit(looks[k].spent, kRounds)) << what << " look " << k;
+  }
+}
+
+// The boundaries themselves against walks, without any of the arithmetic that made them.
+TEST(Stopping, BoundariesAgainstRandomWalks) {
+  const std::vector<double> fractions{0.15, 0.4, 0.55, 1};  // unevenly spaced
+  for (const statistics::Spending spending :
+       {statistics::Spending::kObrienFleming, statistics::Spending::kPocock, statistics::Spending::kClassicObrienFleming,
+        statistics::Spending::kClassicPocock})
+    expect_spent(*statistics::alpha_spending(spending, fractions, kAlpha, false),
+                 "spending " + std::to_string(static_cast<int>(spending)));
+  // A declared curve over looks that double, the same at each, and nothing at one.
+  expect_spent(*statistics::looks_that_spend(std::vector{0.01, 0.02, 0.03, 0.04}, std::vector{0.125, 0.25, 0.5, 1.0}, false),
+               "even");
+  expect_spent(*statistics::looks_that_spend(std::vector{0.01, 0.01, 0.05}, std::vector{0.1, 0.2, 0.4}, false), "a pause");
+}
+
+TEST(Stopping, RefusesCurvesThatDontAscend) {
+  const std::vector<double> fractions{0.5, 1};
+  EXPECT_FALSE(statistics::looks_that_spend(std::vector{0.02, 0.01}, fractions, false));
+  EXPECT_FALSE(statistics::looks_that_spend(std::vector{0.02}, fractions, false));
+  EXPECT_FALSE(statistics::looks_that_spend(std::vector{0.02, 0.5}, fractions, false));
+  EXPECT_FALSE(statistics::looks_that_spend(std::vector{0.02, 0.03}, std::vector{1.0, 0.5}, false));
 }
 
 // The smallest alpha at which the boundary is crossed: monotone, alpha itself at its own level, never below the plain p.
