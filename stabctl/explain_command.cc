@@ -27,7 +27,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::chrono::minutes kUsualBudget{10};
 // What of the budget the first question may take; the rest is for the functions.
 constexpr double kShareOfCause = 0.6;
 // With fewer blocks a design of many functions tells nothing.
@@ -240,27 +239,31 @@ int say(const commands::Explanation& explanation, const Arguments& arguments) {
 
 }  // namespace
 
+Status explain_sides(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
+                     const ExplainedSides& sides, nanoseconds budget, commands::Explanation& out) {
+  out.old_name = sides.old_name;
+  out.new_name = sides.new_name;
+  out.command = sides.command;
+  out.settings.margin = sides.builds.margin;
+  Explainer explainer(engine, arguments, clock, stop, sides, budget);
+  const Status explained = explainer.explain(out);
+  if (!explained) out.not_answered = explained.error().message;
+  return explained;
+}
+
 int explain_command(const Arguments& arguments) {
-  const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualBudget) : budget_of(arguments.at_most);
+  const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualExplainTime) : budget_of(arguments.at_most);
   if (!budget) return complain_of_no_answer(budget.error());
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   const auto sides = explained_sides(arguments);
   if (!sides) return complain_of_no_answer(sides.error());
-  commands::Explanation explanation;
-  explanation.old_name = sides->old_name;
-  explanation.new_name = sides->new_name;
-  explanation.command = sides->command;
-  explanation.settings.margin = sides->builds.margin;
-
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain_of_no_answer(engine.error());
-  Explainer explainer(**engine, arguments, clock, stop, *sides, *budget);
-  if (const Status explained = explainer.explain(explanation); !explained) {
-    explanation.not_answered = explained.error().message;
-    if (!arguments.json) return complain_of_no_answer(explained.error());
-  }
+  commands::Explanation explanation;
+  const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, explanation);
+  if (!explained && !arguments.json) return complain_of_no_answer(explained.error());
   return say(explanation, arguments);
 }
 

@@ -12,6 +12,7 @@
 #include "base/shell_word.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
+#include "stabctl/explain_command.h"
 #include "stabctl/explained_sides.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
@@ -112,6 +113,37 @@ Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const sto
   return *std::move(output);
 }
 
+// What the places of the two revisions' functions add, asked of each workload that explain takes, until `end` of the monotonic
+// clock, if there is one. Where there is no answer, it says why.
+commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& arguments, const Clock& clock,
+                                const Revisions& revisions, const GateFile& file,
+                                const std::map<std::string, std::string>& cause_commands,
+                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop) {
+  commands::GatePlaces out{*file.place, {}};
+  Arguments asked = arguments;
+  asked.words = {revisions.base + ".." + revisions.head};
+  asked.json = false;
+  size_t left = cause_commands.size();
+  for (const auto& [workload, command] : cause_commands) {
+    commands::GatePlace& place = out.workloads.emplace_back();
+    place.workload = workload;
+    asked.workload = workload;
+    std::chrono::nanoseconds budget = kUsualExplainTime;
+    if (end) budget = (*end - clock.monotonic_raw()) / static_cast<int64_t>(left);
+    --left;
+    if (budget <= std::chrono::nanoseconds(0)) {
+      place.explanation.not_answered = "the budget of " + arguments.at_most + " ended before its place was asked about";
+      continue;
+    }
+    const Result<ExplainedSides> sides = explained_sides(asked);
+    if (!sides) place.explanation.not_answered = printable(sides.error().message);
+    // Why there is no answer is in the explanation.
+    else if (!explain_sides(engine, asked, clock, stop, *sides, budget, place.explanation))
+      place.explanation.command = command;
+  }
+  return out;
+}
+
 // ended: how the experiment did, where it came to one
 int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, bool& interrupted) {
   for (const std::string* path : {&arguments.summary, &arguments.junit})
@@ -180,6 +212,9 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const auto whole = engine::whole_blocks((*engine)->store(), experiment);
   if (!whole) return no_answer(whole.error());
   facts.whole_blocks = *whole;
+  if (file->place && !interrupted && !arguments.bisect)
+    facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
+                              budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop);
   const auto output = logbook ? judged_in_stream(*logbook, *stream, *revisions, *samples, clock, *session, !interrupted, facts)
                               : commands::run_gate(*samples, facts);
   // No trial was over before the budget was.

@@ -24,6 +24,7 @@ struct GateFile {
   plan::Plan plan;
   bool is_sliced_by_us = false;  // it left that open
   GateSessionKeys sessions{};
+  std::optional<commands::PlaceRule> place{};
 };
 // The same with sliced blocks, if the file leaves that open and its plan can have them: benchmarks of a program's own, for
 // one, are times by its own clock.

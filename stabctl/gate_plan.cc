@@ -180,6 +180,9 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     section.integer("links", 0, 1000, settings.links);
     section.text("logbook", out.sessions.logbook);
     read_stream(section, out.sessions);
+    size_t place = 0;
+    if (section.word("place", {std::begin(commands::kPlaceRules), std::end(commands::kPlaceRules)}, place))
+      out.place = static_cast<commands::PlaceRule>(place);
     size_t blocks = 0;
     if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
     section.finish();

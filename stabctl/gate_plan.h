@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/commands/gate_places.h"
 #include "plan/toml/diagnostic.h"
 #include "store/logbook.h"
 
@@ -34,6 +35,7 @@ struct GatePlan {
   double margin = 0;
   std::vector<toml::Diagnostic> faults;
   GateSessionKeys sessions;
+  std::optional<commands::PlaceRule> place{};  // absent: places are not asked about
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
 };
 // What is asked otherwise than the file says.

@@ -64,7 +64,7 @@ std::string of_functions(const Explanation& all) {
   return out;
 }
 
-std::string sentence(const Explanation& all) {
+std::string sentence_of(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
@@ -242,11 +242,12 @@ void search_json(text::JsonWriter& json, const FunctionSearch& search) {
   json.end();
 }
 
-std::string json_of(const Explanation& all) {
-  text::JsonWriter json;
-  json.begin_object().value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
+}  // namespace
+
+void write_explanation(text::JsonWriter& json, const Explanation& all) {
+  json.value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
   json.value("answer", all.answer ? statistics::word_of(all.answer->verdict) : "none");
-  json.value("sentence", all.answer ? sentence(all) : all.not_answered).value("unfinished", all.unfinished);
+  json.value("sentence", all.answer ? explain_sentence(all) : all.not_answered).value("unfinished", all.unfinished);
   json.value("margin", all.settings.margin).value("alpha", all.settings.alpha);
   if (all.answer) {
     json.value("blocks", all.answer->blocks).value("seconds", all.seconds).value("confidence", all.answer->confidence);
@@ -258,14 +259,17 @@ std::string json_of(const Explanation& all) {
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
-  return json.end().end().take();
+  json.end();
 }
 
-}  // namespace
+std::string explain_sentence(const Explanation& explanation) { return sentence_of(explanation); }
 
 ExplainOutput explain_output(const Explanation& all, int width) {
   ExplainOutput out;
-  out.json = json_of(all);
+  text::JsonWriter json;
+  json.begin_object();
+  write_explanation(json, all);
+  out.json = json.end().take();
   if (!all.answer) {
     out.exit_code = 2;
     out.text = text::wrap("no answer: " + all.not_answered, width, "", "  ");
@@ -274,7 +278,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   const statistics::CauseAnswer& answer = *all.answer;
   const bool open = answer.verdict == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
-  out.text = text::wrap(sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
+  out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
   if (open) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   if (all.search) out.text += search_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +

@@ -8,6 +8,7 @@
 
 #include "analysis/statistics/cause.h"
 #include "analysis/statistics/place_effects.h"
+#include "analysis/text/json_writer.h"
 
 namespace stab::commands {
 
@@ -45,5 +46,10 @@ struct ExplainOutput {
   std::string text, json;
 };
 ExplainOutput explain_output(const Explanation& explanation, int width);
+
+// The answer as one sentence. pre: there is one
+std::string explain_sentence(const Explanation& explanation);
+// What the JSON says, as fields of the object that is open.
+void write_explanation(text::JsonWriter& json, const Explanation& explanation);
 
 }  // namespace stab::commands

@@ -36,8 +36,10 @@ struct Question {
 
 struct Judged {
   std::vector<Question> worse, unsure, fine;
-  report::Worse answer = report::Worse::kUnsure;
+  report::Worse answer = report::Worse::kUnsure;  // of the code
+  report::Worse whole = report::Worse::kUnsure;   // together with its place
   std::optional<StreamAnswer> stream{};
+  bool place_decides() const { return whole != answer; }
 };
 
 // A change as what the head costs more, as a share of the base or in the response's unit: where higher is better, the other way
@@ -205,9 +207,9 @@ std::string sessions_text(const report::Report& report, const Judged& judged, co
   return out;
 }
 
-std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
+std::string code_sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const std::string margin = report::plain(100 * report.responses[0].margin) + " %";
-  const std::string of = facts.head + " against " + facts.base + ": ";
+  const std::string of = judged.place_decides() ? "code: " : facts.head + " against " + facts.base + ": ";
   switch (judged.answer) {
     case report::Worse::kYes:
       return of + "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
@@ -225,6 +227,25 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
       std::find_if(open.begin(), open.end(), [](const Question& one) { return !one.contrast->refused.empty(); });
   if (refused != open.end()) return unsure + ": " + subject(report, *refused) + ", " + refused->contrast->refused;
   return unsure + "; " + settling(open);
+}
+
+// Where its place decides, that is said first.
+std::string sentence(const report::Report& report, const Judged& judged, const GateFacts& facts) {
+  const std::string code = code_sentence(report, judged, facts);
+  if (!judged.place_decides()) return code;
+  const GatePlace* const worst = worst_place(*facts.places);
+  const std::string of = facts.head + " against " + facts.base + ": ";
+  if (worst == nullptr) return of + "unsure, what its place adds is open; " + code;
+  return of + (judged.whole == report::Worse::kYes ? "worse" : "unsure") + ", by its place and not by its code: " +
+         worst->workload + " " + text::ratio_text(std::exp(worst->explanation.answer->place.estimate)) + "; " + code;
+}
+
+// A sentence of each workload whose place was asked about.
+std::vector<std::string> place_texts(const GateFacts& facts) {
+  std::vector<std::string> out;
+  if (facts.places)
+    for (const GatePlace& one : facts.places->workloads) out.push_back(place_text(one));
+  return out;
 }
 
 // Names come from repositories: none of them is markup or Markdown.
@@ -263,6 +284,7 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
   if (facts.is_over_time) out += "\n" + escaped(facts.unfinished) + "\n";
   if (const std::string between = sessions_text(report, judged, facts); !between.empty()) out += "\n" + escaped(between) + "\n";
   if (judged.stream) out += "\n" + escaped(stream_text(*judged.stream, *facts.stream)) + "\n";
+  for (const std::string& place : place_texts(facts)) out += "\n" + escaped(place) + "\n";
   const std::string again = "<code>" + escaped(facts.command) + "</code>\n";
   const std::string end = "\n" + std::to_string(report.analysed) + " trials; again: " + again;
   if (out.size() + end.size() > kMostMarkdown) {
@@ -276,7 +298,14 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
   return out + end;
 }
 
-std::string junit(const report::Report& report, const Judged& judged) {
+// What the rule makes of a place.
+JunitCase::Outcome outcome_of(const GatePlace& place, PlaceRule rule) {
+  const report::Worse answer = worse_by_place(place.explanation);
+  if (answer == report::Worse::kNo || rule == PlaceRule::kPass) return JunitCase::Outcome::kPassed;
+  return answer == report::Worse::kYes && rule == PlaceRule::kFail ? JunitCase::Outcome::kFailed : JunitCase::Outcome::kSkipped;
+}
+
+std::string junit(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   std::vector<JunitCase> cases;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
@@ -288,11 +317,16 @@ std::string junit(const report::Report& report, const Judged& judged) {
       cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome, verdict(one) + numbers});
     }
   }
+  if (facts.places)
+    for (const GatePlace& one : facts.places->workloads)
+      cases.push_back({"stab." + one.workload, "place", outcome_of(one, facts.places->rule), place_text(one)});
   return junit_xml("stab gate", cases);
 }
 
 // What the error rate is a share of.
 const char* error_text(const Judged& judged) {
+  if (judged.place_decides())
+    return "of workloads whose place makes no difference, at most this share is called worse by it";
   if (judged.stream && judged.answer == report::Worse::kYes)
     return "of the stream's pairs of commits that are called worse, on average at most this share is not";
   if (judged.answer == report::Worse::kNo)
@@ -314,20 +348,28 @@ const std::string* cause_command(const Judged& judged, const GateFacts& facts) {
 // For programs that decide: what to do, how often that is wrong, what the change is, what it has cost to learn, and what would
 // settle it.
 void write_decision(const report::Report& report, const Judged& judged, const GateFacts& facts, text::JsonWriter& json) {
-  const bool is_worse = judged.answer == report::Worse::kYes, is_fine = judged.answer == report::Worse::kNo;
+  const bool is_worse = judged.whole == report::Worse::kYes, is_fine = judged.whole == report::Worse::kNo;
   json.begin_object("decision");
   json.value("action", is_worse ? "reject" : is_fine ? "accept" : "repeat");
-  json.value("exit_status", exit_code_of(judged.answer));
+  json.value("exit_status", exit_code_of(judged.whole));
+  const GatePlace* const place = judged.place_decides() ? worst_place(*facts.places) : nullptr;
   if (is_worse || is_fine)
-    json.value("error_rate", is_worse && judged.stream ? facts.stream->rule.rate : report.alpha)
+    json.value("error_rate", place ? place->explanation.settings.alpha / 2  // the code has the other half
+                             : is_worse && judged.stream ? facts.stream->rule.rate : report.alpha)
         .value("error", error_text(judged));
   // The largest of those that decide: what is worse, else what is open, else what is fine.
   const std::vector<Question> open = open_ones(judged);
   const Question* largest = nullptr;
-  for (const Question& one : is_worse ? judged.worse : is_fine ? judged.fine : open)
+  for (const Question& one : judged.answer == report::Worse::kYes ? judged.worse
+                             : judged.answer == report::Worse::kNo ? judged.fine : open)
     if (one.contrast->refused.empty() && (largest == nullptr || cost_of(one).estimate > cost_of(*largest).estimate))
       largest = &one;
-  if (largest != nullptr) {
+  if (place != nullptr) {
+    const statistics::CauseEffect& cost = place->explanation.answer->place;
+    json.begin_object("largest").value("workload", place->workload).value("response", "place").value("unit", "share");
+    json.value("cost", std::expm1(cost.estimate)).value("cost_low", std::expm1(cost.low));
+    json.value("cost_high", std::expm1(cost.high)).end();
+  } else if (largest != nullptr) {
     const report::Interval cost = cost_of(*largest);
     json.begin_object("largest");
     json.value("workload", largest->contrast->workload).value("response", largest->contrast->response);
@@ -336,7 +378,8 @@ void write_decision(const report::Report& report, const Judged& judged, const Ga
     json.end();
   }
   json.value("command", facts.command);
-  if (const std::string* cause = is_worse ? cause_command(judged, facts) : nullptr) json.value("cause_command", *cause);
+  if (const std::string* cause = judged.answer == report::Worse::kYes ? cause_command(judged, facts) : nullptr)
+    json.value("cause_command", *cause);
   json.value("seconds", facts.seconds);
   if (!is_worse && !is_fine) {
     const report::Contrast* most = needs_most(open);
@@ -362,15 +405,28 @@ void write_stream(const StreamAnswer& answer, const GateStream& stream, text::Js
   json.value("log_e", answer.log_e).value("log_e_needed", answer.log_needed).value("sessions", answer.sessions).end();
 }
 
+void write_places(const GatePlaces& places, text::JsonWriter& json) {
+  const char* words[] = {"not worse", "worse", "unsure"};
+  json.begin_object("places").value("rule", kPlaceRules[static_cast<int>(places.rule)]).begin_array("workloads");
+  for (const GatePlace& one : places.workloads) {
+    json.begin_object().value("workload", one.workload);
+    json.value("by_place", words[static_cast<int>(worse_by_place(one.explanation))]).begin_object("explain");
+    write_explanation(json, one.explanation);
+    json.end().end();
+  }
+  json.end().end();
+}
+
 std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const char* words[] = {"not worse", "worse", "unsure"};
   text::JsonWriter json;
   json.begin_object();
-  json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.answer)]);
+  json.value("format", "stab-gate").value("version", 1).value("answer", words[static_cast<int>(judged.whole)]);
   json.value("base", facts.base).value("head", facts.head).value("unfinished", facts.unfinished).value("clock", facts.clock);
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("trials", report.analysed);
   write_decision(report, judged, facts, json);
   if (judged.stream) write_stream(*judged.stream, *facts.stream, json);
+  if (facts.places) write_places(*facts.places, json);
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
@@ -429,7 +485,8 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
                                   judged.answer == report::Worse::kNo);
     judge_by_stream(*out.stream, judged);
   }
-  out.exit_code = exit_code_of(judged.answer);
+  judged.whole = facts.places ? with_places(judged.answer, *facts.places) : judged.answer;
+  out.exit_code = exit_code_of(judged.whole);
   text::TextTable table({{"", Align::kLeft},
                          {"change", Align::kRight},
                          {report::plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
@@ -446,11 +503,12 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   if (const std::string between = sessions_text(report, judged, facts); !between.empty())
     out.text += text::wrap(between, kWidth, "", "  ");
   if (out.stream) out.text += text::wrap(stream_text(*out.stream, *facts.stream), kWidth, "", "  ");
+  for (const std::string& place : place_texts(facts)) out.text += text::wrap(place, kWidth, "", "  ");
   for (size_t i = 0; i < std::min(report.caveats.size(), kMostCaveats); ++i)
     out.text += text::wrap("care: " + report.caveats[i].message + "; " + report.caveats[i].hint, kWidth, "", "  ");
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
-  out.junit = junit(report, judged);
+  out.junit = junit(report, judged, facts);
   return out;
 }
 

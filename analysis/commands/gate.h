@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/commands/gate_places.h"
 #include "analysis/commands/gate_sessions.h"
 #include "analysis/report/worse.h"
 #include "analysis/report/samples.h"
@@ -29,6 +30,7 @@ struct GateFacts {
   std::map<std::string, std::string> cause_commands{};
   GateSessions sessions{};             // what other sessions say
   std::optional<GateStream> stream{};  // absent: each gate is judged alone
+  std::optional<GatePlaces> places{};  // absent: places were not asked about
 };
 
 struct GateOutput {
@@ -42,7 +44,8 @@ struct GateOutput {
 };
 
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
-// worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse". wall_time of a
+// worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse" of code. What
+// places do to the answer is for facts.places to say. wall_time of a
 // workload whose benchmarks are read is no question, unless it is declared.
 Result<GateOutput> run_gate(const report::Samples& samples, const GateFacts& facts);
 // What a gate of a commit with itself has found, for a logbook. Refuses where a question has no answer, and why.

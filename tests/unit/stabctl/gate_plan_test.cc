@@ -120,6 +120,16 @@ TEST(GatePlan, AStreamNeedsANameAndKnownKeys) {
   EXPECT_THAT(faults("\"pull-requests\""), HasSubstr("stream"));
 }
 
+TEST(GatePlan, AsksAboutPlacesByOneOfThreeRules) {
+  const auto with = [](const std::string& line) { return gate_of("[gate]\n" + line + "\n" + kProgram); };
+  EXPECT_FALSE(with("").place);
+  EXPECT_EQ(with("place = \"pass\"").place, commands::PlaceRule::kPass);
+  EXPECT_EQ(with("place = \"unsure\"").place, commands::PlaceRule::kUnsure);
+  EXPECT_EQ(with("place = \"fail\"").place, commands::PlaceRule::kFail);
+  EXPECT_THAT(toml::render(with("place = \"fails\"").faults), HasSubstr("did you mean 'fail'"));
+  EXPECT_THAT(toml::render(with("place = true").faults), HasSubstr("place"));
+}
+
 // A control looks at its end alone: what ended early had seen little.
 TEST(GatePlan, AControlHasNoLooks) {
   for (const std::string rule : {"looks = [5, 9]", "max = 9\nfirst = 4"}) {

@@ -1,0 +1,134 @@
+// What a gate makes of places: its exit status, sentence and JSON for each rule and each answer of `explain`.
+#include "analysis/commands/gate_places.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/commands/gate.h"
+#include "base/rng.h"
+#include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_layouts.h"
+
+namespace stab::commands {
+namespace {
+
+using report::Worse;
+using statistics::CauseVerdict;
+using statistics::EffectState;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+GatePlace placed(EffectState state, double effect, const std::string& workload = "work") {
+  GatePlace out{.workload = workload, .explanation = {}};
+  out.explanation.old_name = "aaaa";
+  out.explanation.new_name = "bbbb";
+  statistics::CauseAnswer answer;
+  answer.verdict = state == EffectState::kThere ? CauseVerdict::kPlace : CauseVerdict::kNothing;
+  answer.plain = answer.place = {effect, effect - 0.01, effect + 0.01, 0.02, state};
+  answer.code = {0, -0.001, 0.001, 0.002, EffectState::kAbsent};
+  answer.blocks = 40;
+  out.explanation.answer = answer;
+  return out;
+}
+
+TEST(GatePlaces, OnlyAShownSlowdownIsWorse) {
+  EXPECT_EQ(worse_by_place(placed(EffectState::kThere, 0.05).explanation), Worse::kYes);
+  EXPECT_EQ(worse_by_place(placed(EffectState::kThere, -0.05).explanation), Worse::kNo) << "faster";
+  EXPECT_EQ(worse_by_place(placed(EffectState::kSmall, 0.012).explanation), Worse::kNo) << "within the margin";
+  EXPECT_EQ(worse_by_place(placed(EffectState::kAbsent, 0).explanation), Worse::kNo);
+  EXPECT_EQ(worse_by_place(placed(EffectState::kOpen, 0.005).explanation), Worse::kUnsure);
+  EXPECT_EQ(worse_by_place(Explanation()), Worse::kUnsure) << "no answer";
+}
+
+TEST(GatePlaces, TheRuleDecidesWhereTheCodeIsNotWorse) {
+  const auto whole = [](Worse code, PlaceRule rule, EffectState state, double effect) {
+    return with_places(code, {rule, {placed(EffectState::kAbsent, 0), placed(state, effect)}});
+  };
+  const EffectState there = EffectState::kThere, open = EffectState::kOpen, absent = EffectState::kAbsent;
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kPass, there, 0.05), Worse::kNo);
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kUnsure, there, 0.05), Worse::kUnsure);
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kFail, there, 0.05), Worse::kYes);
+  EXPECT_EQ(whole(Worse::kUnsure, PlaceRule::kFail, there, 0.05), Worse::kYes);
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kFail, there, -0.05), Worse::kNo);
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kFail, open, 0), Worse::kUnsure) << "not shown to be fine";
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kPass, open, 0), Worse::kNo);
+  EXPECT_EQ(whole(Worse::kNo, PlaceRule::kFail, absent, 0), Worse::kNo);
+  EXPECT_EQ(whole(Worse::kYes, PlaceRule::kPass, absent, 0), Worse::kYes);
+  EXPECT_EQ(with_places(Worse::kNo, {PlaceRule::kFail, {}}), Worse::kNo) << "explain takes no workload";
+}
+
+// Two revisions whose ratios scatter by half a percent.
+report::Samples samples_of(double slower) {
+  report::Samples samples;
+  samples.factors = {{"code", {"shuffle"}, true, 0}, {kGateFactor, {kGateBase, kGateHead}, false, 0}};
+  samples.responses = {{.name = "cpu_time", .unit = "s", .scale = report::Scale::kLog, .margin = 0.02}};
+  samples.workloads = {"work"};
+  Rng rng = Rng::stream(43, "gate places");
+  for (uint32_t block = 0; block < 20; ++block)
+    for (uint16_t level = 0; level < 2; ++level) {
+      report::Trial trial;
+      trial.levels = {0, level};
+      trial.block = block;
+      trial.order = 2 * block + level;
+      trial.seed = rng.next();
+      trial.values = {std::exp(0.0035 * analysis::standard_normal(rng) + level * std::log1p(slower))};
+      samples.trials.push_back(std::move(trial));
+    }
+  return analysis::with_layouts(std::move(samples));
+}
+
+GateOutput gate_of(double slower, std::optional<GatePlaces> places) {
+  GateFacts facts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}};
+  facts.places = std::move(places);
+  const auto gate = run_gate(samples_of(slower), facts);
+  EXPECT_TRUE(gate.ok()) << (gate ? "" : gate.error().message);
+  return gate ? *gate : GateOutput();
+}
+
+TEST(GatePlaces, AFailingPlaceIsTheAnswerEverywhere) {
+  const GateOutput gate = gate_of(0, GatePlaces{PlaceRule::kFail, {placed(EffectState::kThere, std::log(1.06))}});
+  EXPECT_EQ(gate.exit_code, 1);
+  for (const std::string* text : {&gate.text, &gate.markdown}) {
+    EXPECT_THAT(*text, HasSubstr("bbbb against aaaa: worse, by its place and not by its code: work +6.00 %; code: no regr"));
+    EXPECT_THAT(*text, HasSubstr("place of work: place: bbbb is 6.00 % slower than aaaa where its functions lie now"));
+  }
+  EXPECT_THAT(gate.junit, HasSubstr("tests=\"2\" failures=\"1\""));
+  const auto json = nlohmann::json::parse(gate.json);
+  EXPECT_EQ(json["answer"], "worse");
+  EXPECT_EQ(json["decision"]["action"], "reject");
+  EXPECT_EQ(json["decision"]["exit_status"], 1);
+  EXPECT_EQ(json["decision"]["error_rate"], 0.025);
+  EXPECT_EQ(json["decision"]["largest"]["response"], "place");
+  EXPECT_NEAR(json["decision"]["largest"]["cost"].get<double>(), 0.06, 1e-9);
+  EXPECT_EQ(json["places"]["rule"], "fail");
+  EXPECT_EQ(json["places"]["workloads"][0]["by_place"], "worse");
+  EXPECT_EQ(json["places"]["workloads"][0]["explain"]["answer"], "place");
+}
+
+TEST(GatePlaces, OtherwiseTheCodeIsTheAnswer) {
+  const GateOutput told = gate_of(0, GatePlaces{PlaceRule::kPass, {placed(EffectState::kThere, 0.06)}});
+  EXPECT_EQ(told.exit_code, 0);
+  EXPECT_THAT(told.text, HasSubstr("bbbb against aaaa: no regression beyond 2 %"));
+  EXPECT_THAT(told.text, HasSubstr("place of work: place: "));
+  EXPECT_THAT(told.junit, HasSubstr("tests=\"2\" failures=\"0\""));
+  const GateOutput both = gate_of(0.05, GatePlaces{PlaceRule::kFail, {placed(EffectState::kThere, 0.06)}});
+  EXPECT_EQ(both.exit_code, 1);
+  EXPECT_THAT(both.text, HasSubstr("worse: 1 regression, the largest work"));
+  EXPECT_EQ(nlohmann::json::parse(both.json)["decision"]["largest"]["response"], "cpu_time");
+  GatePlace none{.workload = "work", .explanation = {}};
+  none.explanation.not_answered = "the build failed";
+  const GateOutput open = gate_of(0, GatePlaces{PlaceRule::kUnsure, {none}});
+  EXPECT_EQ(open.exit_code, 3);
+  EXPECT_THAT(open.text, HasSubstr("unsure, what its place adds is open; code: no regression"));
+  EXPECT_THAT(open.text, HasSubstr("place of work: no answer, the build failed"));
+  EXPECT_EQ(nlohmann::json::parse(open.json)["decision"]["action"], "repeat");
+  const GateOutput unasked = gate_of(0, std::nullopt);
+  EXPECT_THAT(unasked.text, Not(HasSubstr("place of")));
+  EXPECT_FALSE(nlohmann::json::parse(unasked.json).contains("places"));
+}
+
+}  // namespace
+}  // namespace stab::commands
