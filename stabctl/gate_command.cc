@@ -212,9 +212,11 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const auto whole = engine::whole_blocks((*engine)->store(), experiment);
   if (!whole) return no_answer(whole.error());
   facts.whole_blocks = *whole;
-  if (file->place && !interrupted && !arguments.bisect)
+  if (file->place && !interrupted && !arguments.bisect) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop);
+    facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
+  }
   const auto output = logbook ? judged_in_stream(*logbook, *stream, *revisions, *samples, clock, *session, !interrupted, facts)
                               : commands::run_gate(*samples, facts);
   // No trial was over before the budget was.
