@@ -25,6 +25,7 @@ int daemon_replay_command(const Arguments& arguments);
 int rerun_command(const Arguments& arguments);
 int layout_show_command(const Arguments& arguments);
 int layout_epochs_command(const Arguments& arguments);
+int layout_samples_command(const Arguments& arguments);
 int layout_map_command(const Arguments& arguments);
 int layout_emit_command(const Arguments& arguments);
 int layout_verify_command(const Arguments& arguments);

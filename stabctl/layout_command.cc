@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "stabctl/commands.h"
+#include "stabctl/csv_text.h"
 #include "stabctl/database.h"
 #include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/results/trial_layout.h"
@@ -26,14 +27,6 @@ std::string hex(uint64_t value) {
 template <typename T>
 Json maybe(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-// Names of C++ have commas.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
 }
 
 void print_json(const engine::TrialLayout& layout, int64_t trial) {

@@ -26,6 +26,8 @@ constexpr double kFewVisits = 20;
 // Of independent moments -2/3. Simulated bounds of 200 moments: 0.1 to either side.
 constexpr double kLagHigh = -0.5, kLagLow = -0.8;
 constexpr double kMostlyOld = 0.5;
+// Share of the samples from which on code that a map leaves out is worth a word.
+constexpr double kInLibrariesMatters = 0.05;
 
 constexpr std::pair<PlaceKind, std::string_view> kKinds[] = {
     {PlaceKind::kLine, "start mod 64"}, {PlaceKind::kHalf, "start mod 32"},           {PlaceKind::kPage, "crosses a page"},
@@ -224,6 +226,20 @@ void no_samples(const LayoutMap& map, Caveats& out) {
   out.push_back({"no-samples", what, "name the functions that matter: only = [\"lua%\"] under [layout]"});
 }
 
+void in_libraries(const LayoutMap& map, Caveats& out) {
+  double all = 0;
+  for (const PlacementData::InLibrary& one : map.in_libraries) all += one.samples;
+  if (all < kInLibrariesMatters) return;
+  std::string names;
+  for (size_t i = 0; i < std::min<size_t>(map.in_libraries.size(), 5); ++i)
+    names += (i ? ", " : "") + map.in_libraries[i].name + " " + text::significant(100 * map.in_libraries[i].samples, 2) + " %";
+  if (map.in_libraries.size() > 5) names += " and " + std::to_string(map.in_libraries.size() - 5) + " more";
+  out.push_back({"in-libraries",
+                 text::significant(100 * all, 2) +
+                     " % of the time was spent in shared libraries, whose functions no map looks at: " + names,
+                 "link what matters into the program, as an archive that szc built: then the map has its functions"});
+}
+
 void between_runs(const LayoutMap& map, Caveats& out) {
   if (map.screen.between_runs.empty()) return;
   std::string names;
@@ -314,6 +330,7 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
   map.left_out = data.left_out;
   map.functions = data.functions;
   map.program_functions = data.program_functions;
+  map.in_libraries = data.in_libraries;
 
   const statistics::PlacementScreen screen(differences);
   const std::vector<Tried> tried = try_places(data, screen);
@@ -336,6 +353,7 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
   phases(map, map.caveats);
   coarse_counts(map, data.work_per_unit, map.caveats);
   no_samples(map, map.caveats);
+  in_libraries(map, map.caveats);
   between_runs(map, map.caveats);
   unconfirmed(map, map.caveats);
   return map;

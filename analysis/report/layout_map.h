@@ -38,6 +38,12 @@ struct PlacementData {
   bool forced = false;     // places were drawn by a layout script
   size_t program_functions = 0;     // that can move, `functions` of which are looked at
   std::vector<Function> functions;
+  // Where the program was in files other than its own, whose functions no map looks at; the most sampled first.
+  struct InLibrary {
+    std::string name;    // "libfoo.so.1!inflate"
+    double samples = 0;  // its share of the CPU time that was sampled
+  };
+  std::vector<InLibrary> in_libraries;
   std::vector<std::pair<std::string, uint64_t>> left_out;  // units that say nothing, by why
 
   std::vector<double> signal;       // logarithm of CPU time by work
@@ -142,6 +148,7 @@ struct LayoutMap {
   std::vector<std::pair<std::string, uint64_t>> left_out;
   std::vector<PlacementData::Function> functions;  // that were looked at
   size_t program_functions = 0;
+  std::vector<PlacementData::InLibrary> in_libraries;
   Screen screen;
   std::optional<Confirmation> confirmation;
   std::vector<MapCaveat> caveats;

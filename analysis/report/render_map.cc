@@ -220,6 +220,9 @@ std::string render_map_json(const LayoutMap& map) {
         .value("samples", function.samples)
         .value("older", function.older)
         .end();
+  json.end().begin_array("in_libraries");
+  for (const PlacementData::InLibrary& one : map.in_libraries)
+    json.begin_object().value("name", one.name).value("samples", one.samples).end();
   json.end();
   json.begin_object("screen")
       .value("tests", map.screen.tests)

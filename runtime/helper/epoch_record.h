@@ -6,6 +6,9 @@
 //   | dose report, one line
 //   | EpochHeader | EpochRecord[count]
 //   | SampleHeader | FunctionSamples[count] | StayedFunction[stayed_count]
+//   | LibraryHeader | LibraryFunction[count] | names ...
+//
+// The last line once for each file other than the executable that samples lay in.
 //
 // A record is written when a layout has been put in place, and says what had been done by then: the differences between it and
 // the next belong to that layout. The last one, kEpochEnd, is of no layout: it is the end of the one before. Numbers of images
@@ -68,9 +71,9 @@ struct EpochRecord {
   uint8_t flags;
   uint16_t reserved;
   // Samples of the program's CPU time by then (see SampleHeader); 0 where none were asked for.
-  uint32_t samples_newest;       // in the image that was the newest
+  uint32_t samples_newest;       // in the images that were the newest, of libraries, too
   uint32_t samples_older;        // in images before it
-  uint32_t samples_elsewhere;    // in functions that stay, in libraries, in the kernel
+  uint32_t samples_elsewhere;    // in functions that stay, in libraries that don't move, in the kernel
   uint32_t reserved2;
 };
 static_assert(sizeof(EpochRecord) == 8 * (2 + kEpochPoints) + 28 + 4);
@@ -90,10 +93,10 @@ struct SampleHeader {
   uint32_t looks;           // at threads, that could have seen who stays
   uint64_t text_hash;       // CodeHeader::text_hash
   uint64_t period_ns;       // 0: nothing was sampled, and the dose's degradations say why
-  uint64_t newest;          // in the image that was the newest then
+  uint64_t newest;          // in the image that was the newest then, of the executable or of a library that moves
   uint64_t older;           // in images before it
-  uint64_t original;        // in functions that stay, where they were linked
-  uint64_t elsewhere;       // in no function of the executable: libraries, linkage, memory that the program made executable
+  uint64_t original;        // in functions of these files that stay, where they were linked
+  uint64_t elsewhere;       // in none of these functions: other libraries, linkage, memory that the program made executable
   uint64_t kernel;          // in the kernel; 0 where it may not be looked at
   uint64_t lost;            // that the kernel had no room for
 };
@@ -113,5 +116,35 @@ struct StayedFunction {
 };
 inline constexpr uint32_t kMostStayed = 4096;
 static_assert(sizeof(SampleHeader) == 96 && sizeof(FunctionSamples) == 16 && sizeof(StayedFunction) == 16);
+
+// Samples in one file other than the executable. Behind it its functions, by ascending address, and then their names.
+inline constexpr char kLibraryMagic[8] = {'S', 'T', 'A', 'B', 'L', 'I', 'B', '1'};
+inline constexpr uint32_t kMostSampledFiles = 64;
+inline constexpr uint32_t kMostLibraryFunctions = 1u << 14;  // of all files together
+inline constexpr uint32_t kMostFunctionName = 1024;          // with the 0 behind it; a longer one is cut
+inline constexpr uint32_t kMostNameBytes = 1u << 22;         // of all names together
+// LibraryHeader::flags
+inline constexpr uint32_t kLibraryMoved = 1;  // its code moved: its samples are in SampleHeader's sums; of others in `elsewhere`
+
+struct LibraryHeader {
+  char magic[8];
+  uint32_t record_bytes;  // sizeof(LibraryFunction)
+  uint32_t count;
+  uint32_t name_bytes;  // of all names behind them
+  uint32_t flags;
+  uint64_t text_hash;                // CodeHeader::text_hash of one that moved; of another 0
+  uint64_t newest, older, original;  // all of its samples, those in no function that is known by name included
+  char file[256];                    // the last part of its path, ended by 0
+};
+
+// Where a file has no symbols, one that moved tells its functions without names, and another one none.
+struct LibraryFunction {
+  uint64_t linked;  // link-time address
+  uint32_t bytes;
+  uint32_t newest, older, original;
+  uint32_t name;  // where it begins among the names; each is ended by 0, and an empty one means that there is none
+  uint32_t reserved;
+};
+static_assert(sizeof(LibraryHeader) == 312 && sizeof(LibraryFunction) == 32);
 
 }  // namespace stab::helper

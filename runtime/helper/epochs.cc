@@ -225,7 +225,7 @@ bool build_first(Session& session) {
   }
   if (session.task.tells_samples) {
     session.samples.promise();
-    if (images.program.moves && !session.samples.begin(session.family, images))
+    if ((images.program.moves || images.libraries.memory_fd >= 0) && !session.samples.begin(session.family, images))
       degrade(*session.control, Degradation::kNoFunctionSamples);
   }
   record_epoch(session, 0);

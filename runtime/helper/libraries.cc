@@ -124,6 +124,8 @@ bool plan_library(Session& session, uint32_t place) {
   module.text_replaced = false;
   module.place.bias = bias;
   module.place.text = bias + module.code.header->text_start;
+  const int descriptor = __atomic_load_n(&asked.file, __ATOMIC_RELAXED);
+  library.sampled_file = session.samples.note_library(session.family.program, module, descriptor);
   memcpy(module.text, module.original, module.text_bytes);
   asked.text_address = module.place.text;
   asked.text_bytes = module.text_bytes;
@@ -220,6 +222,8 @@ void let_libraries_go(Session& session) {
   for (uint32_t i = 0; i < all.count; ++i) {
     const uint32_t state = __atomic_load_n(&session.control->libraries[i].state, __ATOMIC_SEQ_CST);
     if (!all.all[i].module.moves || state == code::kLibraryMoves) continue;
+    // What was sampled in it so far.
+    if (!went) session.samples.take(session.family, session.images);
     all.all[i].module.moves = false;
     went = true;
   }

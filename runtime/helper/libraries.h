@@ -19,6 +19,7 @@ struct Library {
   uint64_t bytes = 0;
   uint64_t slots = 0;   // that the program has mapped
   bool is_read = false;
+  uint32_t sampled_file = ~0u;  // of SampledFiles; kNone: its samples are not told
 };
 
 // invariant: the parts of the memory don't overlap and end at `used`

@@ -24,8 +24,16 @@ struct Mapping {
   bool writable = false;
 };
 
-// The mapping that holds `address`. False: none. `buffer` holds kLookBufferBytes.
-bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out);
+// Of the file that a mapping is of.
+struct MappedFile {
+  uint64_t offset = 0;   // of the mapping's first byte
+  uint64_t device = 0;   // as stat has it
+  char path[4096] = {};  // as /proc/PID/maps has it, " (deleted)" included; empty: memory without a name
+};
+
+// The mapping that holds `address`, and the file that it is of, where that is asked. False: none. `buffer` holds
+// kLookBufferBytes.
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out, MappedFile* file = nullptr);
 
 // Where the part of a stack ends that may hold return addresses into images: with its mapping, or, below main's
 // frame, with that.

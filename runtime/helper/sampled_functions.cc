@@ -51,11 +51,12 @@ uint32_t function_holding(const code::Metadata& code, uint64_t offset) {
   return behind - 1;
 }
 
-bool is_of_family(const Family& family, int pid) {
-  if (family.program.pid == pid) return true;
+// nullptr: it is of another family, or not known yet.
+const Process* member_of(const Family& family, int pid) {
+  if (family.program.pid == pid) return &family.program;
   for (const Process& process : family.kin)
-    if (process.pid == pid) return true;
-  return false;
+    if (process.pid == pid) return &process;
+  return nullptr;
 }
 
 template <typename T>
@@ -81,12 +82,13 @@ bool SampledFunctions::open_ring(int pid, int cpu, bool exclude_kernel) {
 
 bool SampledFunctions::begin(const Family& family, const Images& images) {
   if (!family.numbered) return false;
-  counts_ = allocate<Counts>(images.program.code.header->function_count);
+  const code::Metadata& code = images.program.code;
+  counts_ = allocate<Counts>(code.header == nullptr ? 0 : code.header->function_count);
   stayed_ = allocate<StayedFunction>(kMostStayed);
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   const int pid = family.program.pid;
-  if (counts_ == nullptr || stayed_ == nullptr ||
+  if (counts_ == nullptr || stayed_ == nullptr || !files_.begin() ||
       sys::call(SYS_sched_getaffinity, pid, sizeof allowed, sys::word(&allowed)) <= 0)
     return false;
   bool exclude_kernel = false;
@@ -119,28 +121,35 @@ void SampledFunctions::count_in(Module& module, const code::Ring& ring, uint64_t
     code::ImageEntry entry;
     if (code::find_executed(module.slot_memory(slot), static_cast<uint32_t>(into_ring % module.slot_bytes), entry))
       out.function = code::function_at(module.code, entry.start);
-    out.in = slot == ring.newest() ? Counted::kNewest : Counted::kOlder;
+    out.in = slot == ring.newest() ? SampledIn::kNewest : SampledIn::kOlder;
   } else if (pc - module.place.text < module.code.header->text_bytes) {
     out.function = function_holding(module.code, pc - module.place.text);
-    out.in = Counted::kOriginal;
+    out.in = SampledIn::kOriginal;
   }
   out.found = out.function != all;
 }
 
-void SampledFunctions::count(uint64_t pc, Images& images) {
+void SampledFunctions::count(const Process& process, uint64_t pc, Images& images) {
   Counted counted;
-  count_in(images.program, images.ring, pc, counted);
+  if (images.program.moves) count_in(images.program, images.ring, pc, counted);
   if (counted.found) {
     Counts& counts = counts_[counted.function];
-    ++(counted.in == Counted::kOriginal ? counts.original : counted.in == Counted::kNewest ? counts.newest : counts.older);
+    ++(counted.in == SampledIn::kOriginal ? counts.original : counted.in == SampledIn::kNewest ? counts.newest : counts.older);
   }
-  // Functions of libraries have no counts of their own.
-  for (uint32_t i = 0; i < images.libraries.count && !counted.found; ++i)
-    if (images.libraries.all[i].module.moves) count_in(images.libraries.all[i].module, images.ring, pc, counted);
-  if (!counted.found)
-    ++elsewhere_;
-  else
-    ++(counted.in == Counted::kOriginal ? original_ : counted.in == Counted::kNewest ? newest_ : older_);
+  for (uint32_t i = 0; i < images.libraries.count && !counted.found; ++i) {
+    Library& library = images.libraries.all[i];
+    if (!library.module.moves) continue;
+    count_in(library.module, images.ring, pc, counted);
+    if (!counted.found) continue;
+    const code::Metadata& code = library.module.code;
+    const abi::CodeFunction& function = code.functions[counted.function];
+    files_.count_in_library(library.sampled_file, code.header->text_start + function.start, function.bytes, counted.in);
+  }
+  if (!counted.found) {
+    ++(files_.count_elsewhere(process, pc, now_ns_) ? original_ : elsewhere_);
+    return;
+  }
+  ++(counted.in == SampledIn::kOriginal ? original_ : counted.in == SampledIn::kNewest ? newest_ : older_);
 }
 
 void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& images) {
@@ -156,8 +165,10 @@ void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& image
       SampleBody body;
       copy_from_ring(data, at + sizeof header, &body, sizeof body);
       const bool user = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+      const Process* const process = user ? member_of(family, static_cast<int>(body.pid)) : nullptr;
       if (!user) ++kernel_;
-      else if (is_of_family(family, static_cast<int>(body.pid))) count(body.ip, images);
+      else if (process != nullptr)
+        count(*process, body.ip, images);
       else ++elsewhere_;
     }
     if (header.type == PERF_RECORD_LOST && header.size >= sizeof header + sizeof(LostBody)) {
@@ -171,6 +182,7 @@ void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& image
 }
 
 void SampledFunctions::take(const Family& family, Images& images) {
+  if (is_on()) now_ns_ = sys::monotonic_ns();
   for (uint32_t i = 0; i < ring_count_; ++i) take_ring(rings_[i], family, images);
 }
 
@@ -191,14 +203,14 @@ void SampledFunctions::saw_stay(uint32_t function, uint32_t image, uint32_t epoc
   if (stayed_count_ < kMostStayed) stayed_[stayed_count_++] = {function, image, epoch, epoch};
 }
 
-void SampledFunctions::write_to(int fd, const code::Metadata& code, uint64_t text_hash) const {
+void SampledFunctions::write_to(int fd, const code::Metadata& code, uint64_t text_hash) {
   if (!is_promised_) return;
   SampleHeader header{};
   for (size_t i = 0; i < sizeof header.magic; ++i) header.magic[i] = kSampleMagic[i];
   header.record_bytes = sizeof(FunctionSamples);
   header.stayed_bytes = sizeof(StayedFunction);
   header.text_hash = text_hash;
-  const uint32_t functions = was_begun_ ? code.header->function_count : 0;
+  const uint32_t functions = was_begun_ && code.header != nullptr ? code.header->function_count : 0;
   header.function_count = functions;
   if (was_begun_) {
     header.stayed_count = stayed_count_;
@@ -223,7 +235,8 @@ void SampledFunctions::write_to(int fd, const code::Metadata& code, uint64_t tex
     if (sys::write_full(fd, chunk, used * sizeof chunk[0]) != 0) return;
     used = 0;
   }
-  sys::write_full(fd, stayed_, header.stayed_count * sizeof(StayedFunction));
+  if (sys::write_full(fd, stayed_, header.stayed_count * sizeof(StayedFunction)) != 0) return;
+  if (was_begun_) files_.write_to(fd);
 }
 
 }  // namespace stab::helper

@@ -113,6 +113,24 @@ bool open_directory(Process& process) {
   return process.directory >= 0;
 }
 
+// As stat numbers devices; libc's makedev is a function, and the helper may be without libc.
+uint64_t device_number(uint64_t major, uint64_t minor) {
+  return (major & 0xfff) << 8 | (major & ~uint64_t{0xfff}) << 32 | (minor & 0xff) | (minor & ~uint64_t{0xff}) << 12;
+}
+
+// What a line of maps says of its file: " rw-p offset major:minor inode   path", of which `rest` lies behind the inode.
+bool take_file(const char* at, const char* rest, MappedFile& out) {
+  uint64_t major = 0, minor = 0;
+  for (int spaces = 0; spaces < 2 && *at != '\n'; ++at) spaces += *at == ' ';
+  if (!take_hex(at, out.offset) || *at++ != ' ' || !take_hex(at, major) || *at++ != ':' || !take_hex(at, minor)) return false;
+  out.device = device_number(major, minor);
+  while (*rest == ' ') ++rest;
+  size_t length = 0;
+  while (rest[length] != '\n' && length + 1 < sizeof out.path) out.path[length] = rest[length], ++length;
+  out.path[length] = 0;
+  return true;
+}
+
 bool is_same_file(int one, int other) {
   struct stat a, b;
   return sys::call(SYS_fstat, one, sys::word(&a)) == 0 && sys::call(SYS_fstat, other, sys::word(&b)) == 0 &&
@@ -121,14 +139,22 @@ bool is_same_file(int one, int other) {
 
 }  // namespace
 
-bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out) {
+bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out, MappedFile* file) {
   MapQuery query{};
   query.size = sizeof query;
   query.query_addr = address;
+  if (file != nullptr) {
+    query.vma_name_size = sizeof file->path;
+    query.vma_name_addr = reinterpret_cast<uint64_t>(file->path);
+  }
   const long asked = sys::call(SYS_ioctl, process.maps, static_cast<long>(kProcmapQuery), sys::word(&query));
   if (asked == 0) {
     constexpr uint64_t kWritable = 2;  // PROCMAP_QUERY_VMA_WRITABLE
     out = {query.vma_start, query.vma_end, query.inode, (query.vma_flags & kWritable) != 0};
+    if (file == nullptr) return true;
+    file->offset = query.vma_offset;
+    file->device = device_number(query.dev_major, query.dev_minor);
+    if (query.vma_name_size == 0) file->path[0] = 0;
     return true;
   }
   if (asked == -ENOENT || asked == -ESRCH) return false;
@@ -148,8 +174,9 @@ bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Map
       if (!take_hex(at, out.start) || *at++ != '-' || !take_hex(at, out.end)) continue;
       if (address < out.start || address >= out.end) continue;
       out.writable = at[0] == ' ' && at[1] == 'r' && at[2] == 'w';  // " rw-p offset device inode"
+      const char* const behind = at;
       for (int spaces = 0; spaces < 4 && *at != '\n'; ++at) spaces += *at == ' ';
-      return take_number(at, out.file);
+      return take_number(at, out.file) && (file == nullptr || take_file(behind, at, *file));
     }
     memmove(buffer, buffer + line, held - line);
     held -= line;

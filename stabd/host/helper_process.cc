@@ -49,6 +49,11 @@ std::optional<uint64_t> part_bytes(std::string_view rest) {
       return sizeof header + uint64_t{header.count} * sizeof(helper::FunctionSamples) +
              uint64_t{header.stayed_count} * sizeof(helper::StayedFunction);
   }
+  if (helper::LibraryHeader header; rest.size() >= sizeof header) {
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (std::memcmp(header.magic, helper::kLibraryMagic, sizeof header.magic) == 0)
+      return sizeof header + uint64_t{header.count} * sizeof(helper::LibraryFunction) + header.name_bytes;
+  }
   return {};
 }
 

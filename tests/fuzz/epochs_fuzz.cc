@@ -19,8 +19,16 @@ void check(const stab::engine::EpochSeries& series) {
   if (back->script != series.script || back->profile.has_value() != series.profile.has_value()) __builtin_trap();
   if (series.profile && (back->profile->functions.size() != series.profile->functions.size() ||
                          back->profile->stayed.size() != series.profile->stayed.size() ||
-                         back->profile->totals.kernel != series.profile->totals.kernel))
+                         back->profile->totals.kernel != series.profile->totals.kernel ||
+                         back->profile->files.size() != series.profile->files.size()))
     __builtin_trap();
+  for (size_t i = 0; series.profile && i < series.profile->files.size(); ++i) {
+    const engine::SampledFile &file = series.profile->files[i], &again = back->profile->files[i];
+    if (again.file != file.file || again.samples() != file.samples() || again.functions.size() != file.functions.size())
+      __builtin_trap();
+    for (size_t k = 0; k < file.functions.size(); ++k)
+      if (engine::name_in_file(again, again.functions[k]) != engine::name_in_file(file, file.functions[k])) __builtin_trap();
+  }
   const auto epochs = engine::epochs_of(series);
   if (epochs.size() + 1 != series.records.size() && !series.records.empty()) __builtin_trap();
 }

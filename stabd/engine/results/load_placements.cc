@@ -13,6 +13,7 @@
 #include "plan/layout_confirmation.h"
 #include "runtime/code/layout_script.h"
 #include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/library_samples.h"
 #include "stabd/engine/results/match_tables.h"
 #include "stabd/engine/trial/epoch_series.h"
 
@@ -47,6 +48,7 @@ struct TrialUnits {
 struct Samples {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> of;  // all, and those in images before the newest
   uint64_t all = 0;
+  LibrarySamples in_libraries;
 };
 
 struct Group {
@@ -113,6 +115,7 @@ void add_profile(const FunctionProfile& profile, Group& group) {
     all += uint64_t{function.newest} + function.older + function.original;
     older += function.older;
   }
+  group.samples.in_libraries.add(profile);
 }
 
 void mark_unusable(Group& group) {
@@ -393,6 +396,8 @@ Result<Placements> placements_of(const Group& group, const plan::Plan& plan, con
   STAB_TRY(Listed listed, functions_of(tool, group));
   data.functions = std::move(listed.moving);
   data.program_functions = data.functions.size();
+  for (const LibraryFunction& one : group.samples.in_libraries.functions())
+    data.in_libraries.push_back({one.name, static_cast<double>(one.samples) / static_cast<double>(group.samples.all)});
   choose_functions(plan, wanted, data.functions);
   if (data.functions.empty())
     return bad_input(plan.layout.only.empty() ? "no function of " + workload + " moves"

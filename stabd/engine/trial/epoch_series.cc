@@ -3,6 +3,7 @@
 #include "stabd/engine/trial/epoch_series.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -12,8 +13,8 @@ namespace {
 using helper::EpochHeader;
 using helper::EpochRecord;
 
-// 1: four points, no samples, no profile, no script.
-constexpr uint8_t kSeriesVersion = 2, kFirstVersion = 1;
+// 1: four points, no samples, no profile, no script. 2: no samples by file.
+constexpr uint8_t kSeriesVersion = 3, kFirstVersion = 1, kFirstWithFiles = 3;
 constexpr size_t kFirstPoints = 4;
 
 Error corrupt(const std::string& why) { return {ErrorCode::kCorrupt, "the helper's epochs: " + why, {}}; }
@@ -59,6 +60,25 @@ bool from_fields(const Fields& fields, EpochRecord& out) {
   return true;
 }
 
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+Status check(const std::vector<SampledFile>& files) {
+  if (files.size() > helper::kMostSampledFiles) return corrupt("samples of more files than are told");
+  size_t functions = 0;
+  for (const SampledFile& file : files) {
+    if (file.file.empty() || file.file.size() >= sizeof(helper::LibraryHeader::file) || !is_printable(file.file))
+      return corrupt("samples of a file without a name");
+    functions += file.functions.size();
+    for (const SampledFile::Function& function : file.functions)
+      if (function.name.size() >= helper::kMostFunctionName || !is_printable(function.name))
+        return corrupt("a function with a name that can't be");
+  }
+  if (functions > helper::kMostLibraryFunctions) return corrupt("samples of more functions of libraries than are told");
+  return {};
+}
+
 Status check(const FunctionProfile& profile) {
   const helper::SampleHeader& totals = profile.totals;
   if (profile.functions.size() > totals.function_count) return corrupt("samples of more functions than there are");
@@ -71,7 +91,7 @@ Status check(const FunctionProfile& profile) {
   for (const helper::StayedFunction& stayed : profile.stayed)
     if (stayed.function >= totals.function_count || stayed.to_epoch < stayed.from_epoch)
       return corrupt("a function stays nowhere");
-  return {};
+  return check(profile.files);
 }
 
 Status check(const EpochSeries& series) {
@@ -154,15 +174,78 @@ bool take_rows(std::string_view& in, std::vector<Row>& rows) {
   return true;
 }
 
+void put_text(std::string& out, const std::string& text) {
+  put_varint(out, text.size());
+  out += text;
+}
+
+bool take_text(std::string_view& in, std::string& text) {
+  uint64_t length = 0;
+  if (!take_varint(in, length) || length > in.size()) return false;
+  text = in.substr(0, length);
+  in.remove_prefix(length);
+  return true;
+}
+
+// Numbers of a file and of one of its functions, in the order in which they are written.
+template <typename File>
+auto numbers_of(File& file) {
+  return std::array{&file.text_hash, &file.newest, &file.older, &file.original};
+}
+template <typename Function>
+auto counts_of(Function& function) {
+  return std::array{&function.bytes, &function.newest, &function.older, &function.original};
+}
+
+void put_files(std::string& out, const std::vector<SampledFile>& files) {
+  put_varint(out, files.size());
+  for (const SampledFile& file : files) {
+    put_text(out, file.file);
+    put_varint(out, file.moved ? 1 : 0);
+    for (const uint64_t* number : numbers_of(file)) put_varint(out, *number);
+    put_varint(out, file.functions.size());
+    for (const SampledFile::Function& function : file.functions) {
+      put_text(out, function.name);
+      put_varint(out, function.linked);
+      for (const uint32_t* count : counts_of(function)) put_varint(out, *count);
+    }
+  }
+}
+
+bool take_files(std::string_view& in, std::vector<SampledFile>& files) {
+  uint64_t count = 0;
+  if (!take_varint(in, count) || count > helper::kMostSampledFiles) return false;
+  files.resize(count);
+  for (SampledFile& file : files) {
+    uint64_t moved = 0, functions = 0;
+    if (!take_text(in, file.file) || !take_varint(in, moved) || moved > 1) return false;
+    file.moved = moved == 1;
+    for (uint64_t* number : numbers_of(file))
+      if (!take_varint(in, *number)) return false;
+    if (!take_varint(in, functions) || functions > helper::kMostLibraryFunctions) return false;
+    file.functions.resize(functions);
+    for (SampledFile::Function& function : file.functions) {
+      if (!take_text(in, function.name) || !take_varint(in, function.linked)) return false;
+      for (uint32_t* number : counts_of(function)) {
+        uint64_t value = 0;
+        if (!take_varint(in, value) || value > std::numeric_limits<uint32_t>::max()) return false;
+        *number = static_cast<uint32_t>(value);
+      }
+    }
+  }
+  return true;
+}
+
 void put_profile(std::string& out, const FunctionProfile& profile) {
   for (const uint64_t* sum : sums_of(profile.totals)) put_varint(out, *sum);
   put_varint(out, profile.totals.function_count);
   put_varint(out, profile.totals.looks);
   put_rows(out, profile.functions);
   put_rows(out, profile.stayed);
+  put_files(out, profile.files);
 }
 
-bool take_profile(std::string_view& in, FunctionProfile& profile) {
+bool take_profile(std::string_view& in, bool has_files, FunctionProfile& profile) {
   helper::SampleHeader& totals = profile.totals;
   for (uint64_t* sum : sums_of(totals))
     if (!take_varint(in, *sum)) return false;
@@ -171,7 +254,8 @@ bool take_profile(std::string_view& in, FunctionProfile& profile) {
     if (!take_varint(in, value) || value > std::numeric_limits<uint32_t>::max()) return false;
     *number = static_cast<uint32_t>(value);
   }
-  return take_rows(in, profile.functions) && take_rows(in, profile.stayed);
+  if (!take_rows(in, profile.functions) || !take_rows(in, profile.stayed)) return false;
+  return !has_files || take_files(in, profile.files);
 }
 
 template <typename Row>
@@ -191,7 +275,43 @@ bool begins_with(std::string_view bytes, const char (&magic)[N], Header& header)
   return true;
 }
 
+// Odd bytes of names are shown as '?', as stab-layout shows them.
+std::string shown(std::string text) {
+  for (char& letter : text)
+    if (letter < ' ' || letter > '~') letter = '?';
+  return text;
+}
+
+// A part of a file's samples, from behind its header.
+bool cut_file(std::string_view& bytes, const helper::LibraryHeader& header, SampledFile& file) {
+  std::vector<helper::LibraryFunction> rows;
+  if (header.count > helper::kMostLibraryFunctions || !cut_rows(bytes, header.record_bytes, header.count, rows) ||
+      header.name_bytes > bytes.size())
+    return false;
+  const std::string_view names = bytes.substr(0, header.name_bytes);
+  bytes.remove_prefix(header.name_bytes);
+  file.file = shown(std::string(header.file, ::strnlen(header.file, sizeof header.file)));
+  file.moved = (header.flags & helper::kLibraryMoved) != 0;
+  file.text_hash = header.text_hash;
+  file.newest = header.newest;
+  file.older = header.older;
+  file.original = header.original;
+  for (const helper::LibraryFunction& row : rows) {
+    const size_t end = row.name < names.size() ? names.find('\0', row.name) : std::string_view::npos;
+    if (end == std::string_view::npos) return false;
+    file.functions.push_back(
+        {shown(std::string(names.substr(row.name, end - row.name))), row.linked, row.bytes, row.newest, row.older, row.original});
+  }
+  return true;
+}
+
 }  // namespace
+
+std::string name_in_file(const SampledFile& file, const SampledFile::Function& function) {
+  std::array<char, 24> address{};
+  std::snprintf(address.data(), address.size(), "0x%llx", static_cast<unsigned long long>(function.linked));
+  return file.file + "!" + (function.name.empty() ? address.data() : function.name);
+}
 
 Result<EpochSeries> parse_epochs(std::string_view bytes) {
   if (bytes.empty()) return corrupt("there are none");
@@ -215,6 +335,12 @@ Result<EpochSeries> parse_epochs(std::string_view bytes) {
     if (!cut_rows(bytes, header.record_bytes, header.count, profile.functions) ||
         !cut_rows(bytes, header.stayed_bytes, header.stayed_count, profile.stayed))
       return corrupt("another number of functions than is said");
+    for (helper::LibraryHeader file; begins_with(bytes, helper::kLibraryMagic, file);) {
+      bytes.remove_prefix(sizeof file);
+      if (profile.files.size() == helper::kMostSampledFiles) return corrupt("samples of more files than are told");
+      if (!cut_file(bytes, file, profile.files.emplace_back()))
+        return corrupt("another number of a library's functions than is said");
+    }
   }
   if (!bytes.empty()) return corrupt("cut off, or of another version");
   STAB_CHECK_OK(check(series));
@@ -277,7 +403,8 @@ Result<EpochSeries> decode_epochs(std::string_view bytes) {
     series.script = bytes.substr(0, length);
     bytes.remove_prefix(length);
     if (!take_varint(bytes, profiled) || profiled > 1) return corrupt("cut off");
-    if (profiled == 1 && !take_profile(bytes, series.profile.emplace())) return corrupt("its samples are cut off");
+    if (profiled == 1 && !take_profile(bytes, version >= kFirstWithFiles, series.profile.emplace()))
+      return corrupt("its samples are cut off");
   }
   if (!bytes.empty()) return corrupt("more bytes than epochs");
   STAB_CHECK_OK(check(series));

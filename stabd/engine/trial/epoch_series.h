@@ -15,13 +15,34 @@ namespace stab::engine {
 
 inline constexpr size_t kMostScriptBytes = 64 * 1024;  // code::kMostScriptBytes
 
+// Samples in a file other than the executable, as helper::LibraryHeader has them.
+struct SampledFile {
+  struct Function {
+    std::string name;  // empty: its file says none
+    uint64_t linked = 0;
+    uint32_t bytes = 0;
+    uint32_t newest = 0, older = 0, original = 0;
+    uint64_t samples() const { return uint64_t{newest} + older + original; }
+  };
+  std::string file;  // "libfoo.so.1"
+  bool moved = false;
+  uint64_t text_hash = 0;
+  uint64_t newest = 0, older = 0, original = 0;  // of all, those in no function that is told included
+  std::vector<Function> functions;
+  uint64_t samples() const { return newest + older + original; }
+};
+
+// "libfoo.so.1!inflate": a function of a file other than the executable, for people; by its address where it has no name.
+std::string name_in_file(const SampledFile& file, const SampledFile::Function& function);
+
 // Where the program's CPU time was spent, by function. Indices are those of the functions that stab-layout lists.
-// invariant: functions ascend, and all indices are below totals.function_count. Of totals, what says how long the lists are and
-// what begins with magic is not to be used.
+// invariant: functions ascend, and all indices are below totals.function_count; names are printable. Of totals, what says how
+// long the lists are and what begins with magic is not to be used.
 struct FunctionProfile {
   helper::SampleHeader totals{};
   std::vector<helper::FunctionSamples> functions;
   std::vector<helper::StayedFunction> stayed;
+  std::vector<SampledFile> files;
 };
 
 // invariant: starts don't descend; where there are records the last one, and no other, is the end (helper::kEpochEnd)
@@ -40,7 +61,7 @@ struct EpochSeries {
 Result<EpochSeries> parse_epochs(std::string_view bytes);
 
 // For the store: version, points and count, then each field of each record as the zigzag varint of its difference to the record
-// before, 20 to 30 bytes an epoch; then the script and the profile. What the version before wrote is read, too.
+// before, 20 to 30 bytes an epoch; then the script and the profile. What the versions before wrote is read, too.
 std::string encode_epochs(const EpochSeries& series);
 Result<EpochSeries> decode_epochs(std::string_view bytes);
 

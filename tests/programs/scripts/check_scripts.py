@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import pathlib
-import socket
 import struct
 import subprocess
 import sys
@@ -20,10 +19,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
-sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(REPOSITORY / "tests")]
+sys.path[:0] = [str(HERE.parent), str(REPOSITORY / "tests")]
 sys.dont_write_bytecode = True
 import llvm  # noqa: E402
-from launcher_settings import launcher_settings  # noqa: E402
+from served import Strange, read_samples, served  # noqa: E402
 from times import in_time  # noqa: E402
 
 CALLS, THREADS, CHILDREN = 30000, 4, 3
@@ -152,53 +151,13 @@ def refusals(tools, directory):
     run(["./plain"], directory, STAB_CODE="copy", STAB_LAYOUT="script")
 
 
-def served(tools, directory, command, code, *options):
-    """As the engine runs it: a launched helper, what it is asked for, and what follows its report."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    read, write = os.pipe()
-    words = [tools.parent / "libexec/stab/stab-helper", "--socket", theirs.fileno(), "--report", write, *options]
-    if os.geteuid() == 0:
-        words += ["--user", 0, "--group", 0]
-    helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write])
-    theirs.close()
-    os.close(write)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")}
-    environment["STAB"] = launcher_settings(code, 7, 2_000_000, socket=ours.fileno())
-    subprocess.run(command, cwd=directory, env=environment, pass_fds=[ours.fileno()], stdout=subprocess.DEVNULL, check=True, timeout=120)
-    ours.close()
-    text = b""
-    while part := os.read(read, 1 << 20):
-        text += part
-    os.close(read)
-    helper.wait(timeout=30)
-    line, _, rest = text.partition(b"\n")
-    return json.loads(line), rest
-
-
-SAMPLES = struct.Struct("<8s6I8Q")
-
-
-def read_samples(rest, names):
-    head = SAMPLES.unpack_from(rest)
-    keys = ["magic", "record_bytes", "count", "stayed_bytes", "stayed_count", "function_count", "looks", "text_hash", "period_ns",
-            "newest", "older", "original", "elsewhere", "kernel", "lost"]
-    totals = dict(zip(keys, head))
-    if totals["magic"] != b"STABSMP1" or len(rest) != SAMPLES.size + 16 * (totals["count"] + totals["stayed_count"]):
-        raise Failed(f"{len(rest)} bytes of samples: {totals}")
-    at = SAMPLES.size
-    functions = {names[f]: (newest, older, original)
-                 for f, newest, older, original in struct.iter_unpack("<4I", rest[at:at + 16 * totals["count"]])}
-    stayed = [(names[f], image, first, last) for f, image, first, last in struct.iter_unpack("<4I", rest[at + 16 * totals["count"]:])]
-    return totals, functions, stayed
-
-
 def samples(tools, directory):
     build(tools, directory)
     layout = run([tools.parent / "libexec/stab/stab-layout", "./entries", "--code", "shuffle", "--stack", "off", "--range", "4096", "--seed",
                   "7"], directory).stdout.splitlines()[1:]
     names = [line.split("\t")[4] for line in layout]
     dose, rest = served(tools, directory, ["./entries", "works", "1"], "s", "--samples", "1")
-    totals, functions, stayed = read_samples(rest, names)
+    totals, functions, stayed, _ = read_samples(rest, names)
     if totals["period_ns"] == 0:
         if not any("functions could not be sampled" in words for words in dose["degradations"]):
             raise Failed(f"nothing was sampled, and the dose doesn't say why: {dose['degradations']}")
@@ -233,14 +192,14 @@ def samples(tools, directory):
     count = struct.unpack_from("<8sII", rest)[2]
     last = rest[920 + 112 * (count - 1):920 + 112 * count]
     newest, older, elsewhere = struct.unpack_from("<3I", last, 96)
-    totals, functions, _ = read_samples(rest[920 + 112 * count:], names)
+    totals, functions, _, _ = read_samples(rest[920 + 112 * count:], names)
     if (newest, older, elsewhere) != (totals["newest"], totals["older"], totals["original"] + totals["elsewhere"] + totals["kernel"]):
         raise Failed(f"the last record says {newest}, {older}, {elsewhere}, the sums {totals}")
     if newest < 40 or older < 40 or not in_time(newest >= 150 and older >= 150, f"of 0.6 s: {totals}"):
         raise Failed(f"of 0.6 s: {totals}")
     # Code that stays has no image: nothing is sampled, and the part says so.
     dose, rest = served(tools, directory, ["./entries", "works", "0.1"], "-", "--samples", "1")
-    totals, functions, stayed = read_samples(rest, names)
+    totals, functions, stayed, _ = read_samples(rest, names)
     if totals["period_ns"] != 0 or functions or stayed:
         raise Failed(f"code is off: {totals} {functions}")
 
@@ -256,7 +215,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         try:
             CHECKS[arguments.check](arguments.bin.resolve(), directory)
-        except Failed as failed:
+        except (Failed, Strange) as failed:
             sys.exit(f"check_scripts.py: {arguments.check}: {failed}")
 
 

@@ -157,6 +157,93 @@ TEST(EpochSeries, SamplesAndTheScriptComeBack) {
   EXPECT_TRUE(decode_epochs(encode_epochs(*alone))->profile);
 }
 
+struct OfLibrary {
+  std::string name;
+  uint64_t linked;
+  uint32_t newest;
+};
+
+// A library's part; `names_cut` bytes of its names are missing, and the header knows.
+std::string library_of(const char* file, const std::vector<OfLibrary>& functions, size_t names_cut = 0) {
+  helper::LibraryHeader header{};
+  std::memcpy(header.magic, helper::kLibraryMagic, sizeof header.magic);
+  header.record_bytes = sizeof(helper::LibraryFunction);
+  header.count = static_cast<uint32_t>(functions.size());
+  header.flags = helper::kLibraryMoved;
+  header.text_hash = ~uint64_t{0};
+  header.newest = 70;
+  header.original = uint64_t{1} << 40;
+  std::strcpy(header.file, file);
+  std::string rows, names;
+  for (const OfLibrary& one : functions) {
+    const helper::LibraryFunction row{one.linked, 64, one.newest, 2, 3, static_cast<uint32_t>(names.size()), 0};
+    rows.append(reinterpret_cast<const char*>(&row), sizeof row);
+    names += one.name + '\0';
+  }
+  names.resize(names.size() - names_cut);
+  header.name_bytes = static_cast<uint32_t>(names.size());
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + rows + names;
+}
+
+TEST(EpochSeries, SamplesOfLibrariesComeBackByName) {
+  const auto parsed =
+      parse_epochs(profile_of(9, {}, {}) + library_of("libwork.so.1", {{"inflate", 0x1230, 9}, {"", 0x4560, ~0u}}) +
+                   library_of("libc.so.6", {}));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const auto back = decode_epochs(encode_epochs(*parsed));
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->profile->files.size(), 2u);
+  const SampledFile& library = back->profile->files[0];
+  EXPECT_TRUE(library.moved);
+  EXPECT_EQ(library.text_hash, ~uint64_t{0});
+  EXPECT_EQ(library.samples(), 70 + (uint64_t{1} << 40));
+  ASSERT_EQ(library.functions.size(), 2u);
+  EXPECT_EQ(name_in_file(library, library.functions[0]), "libwork.so.1!inflate");
+  EXPECT_EQ(name_in_file(library, library.functions[1]), "libwork.so.1!0x4560");
+  EXPECT_EQ(library.functions[0].samples(), 14u);
+  EXPECT_EQ(library.functions[1].newest, ~0u);
+  EXPECT_EQ(back->profile->files[1].file, "libc.so.6");
+}
+
+TEST(EpochSeries, OddBytesOfALibrarysNamesAreShown) {
+  const auto parsed = parse_epochs(profile_of(9, {}, {}) + library_of("lib\x1b[2J.so", {{"a\nb", 0x10, 1}}));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->profile->files[0].file, "lib?[2J.so");
+  EXPECT_EQ(parsed->profile->files[0].functions[0].name, "a?b");
+}
+
+// What the version before wrote ends where samples by file begin.
+TEST(EpochSeries, AProfileFromBeforeLibrariesWereToldIsRead) {
+  const auto parsed = parse_epochs(profile_of(9, {{3, 1, 2, 3}}, {}));
+  ASSERT_TRUE(parsed);
+  std::string stored = encode_epochs(*parsed);
+  ASSERT_EQ(stored.front(), 3);
+  ASSERT_EQ(stored.back(), 0) << "no files";
+  stored.front() = 2;
+  stored.pop_back();
+  const auto back = decode_epochs(stored);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->profile->functions[0].original, 3u);
+  EXPECT_TRUE(back->profile->files.empty());
+}
+
+TEST(EpochSeries, SamplesOfLibrariesThatCannotBeAreRefused) {
+  const auto refused = [](const std::string& behind, const char* why) {
+    const auto parsed = parse_epochs(profile_of(9, {}, {}) + behind);
+    ASSERT_FALSE(parsed) << why;
+    EXPECT_NE(parsed.error().message.find(why), std::string::npos) << parsed.error().message;
+  };
+  const std::string good = library_of("libwork.so", {{"inflate", 0x1230, 9}});
+  refused(good.substr(0, good.size() - 1), "another number of a library's functions");
+  refused(library_of("libwork.so", {{"inflate", 0x1230, 9}}, 1), "another number of a library's functions");
+  refused(library_of("", {}), "a file without a name");
+  refused(library_of("libwork.so", {{std::string(helper::kMostFunctionName, 'x'), 1, 1}}), "a name that can't be");
+  std::string many;
+  for (uint32_t i = 0; i <= helper::kMostSampledFiles; ++i) many += library_of("libwork.so", {});
+  refused(many, "more files than are told");
+  EXPECT_FALSE(parse_epochs(good)) << "of a program without samples";
+}
+
 TEST(EpochSeries, SamplesThatCannotBeAreRefused) {
   const auto refused = [](const std::string& bytes, const char* why) {
     const auto parsed = parse_epochs(bytes);
@@ -234,7 +321,7 @@ TEST(EpochSeries, WhatNoStoreHoldsIsRefused) {
   ASSERT_TRUE(decode_epochs(good));
   for (size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(decode_epochs(good.substr(0, cut))) << cut;
   EXPECT_FALSE(decode_epochs(good + '\0'));
-  EXPECT_FALSE(decode_epochs('\x03' + good.substr(1)));
+  EXPECT_FALSE(decode_epochs('\x04' + good.substr(1)));
   EXPECT_FALSE(decode_epochs(std::string("\x01\x05", 2)));
 }
 

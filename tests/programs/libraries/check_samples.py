@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Samples in shared libraries are told by file and function: of libraries that move and of others, in programs of szc's and in
+hosts, of libraries that come and go.
+
+    check_samples.py --bin DIR CHECK
+
+Exit code 0: kept; 1: not, and a line says what was told; 77: skipped, and says why.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
+sys.dont_write_bytecode = True
+import llvm  # noqa: E402
+from served import Strange, read_samples, served  # noqa: E402
+
+# Each spends as many steps as it is told, which take the same time anywhere.
+STEPS = "unsigned {name}(unsigned x, int n) {{ while (--n) x = (x ^ (x >> 3)) * 2654435761u; return x; }}\n"
+HIDDEN = "__attribute__((noinline)) static " + STEPS.format(name="inner")
+ROUNDS = "40000"
+
+
+class Failed(Exception):
+    pass
+
+
+class Place:
+    def __init__(self, directory, tools):
+        self.directory, self.tools = pathlib.Path(directory), tools
+        self.host = tools.parent / "lib/stab/libstabhost.so"
+
+    def must(self, *words):
+        done = subprocess.run([str(word) for word in words], cwd=self.directory, capture_output=True, text=True, timeout=120,
+                              env=os.environ | {"PATH": f"{self.tools}:{os.environ['PATH']}"})
+        if done.returncode != 0:
+            raise Failed(f"{' '.join(map(str, words))} exits {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def write(self, name, text):
+        (self.directory / name).write_text(text)
+
+    def library(self, name, text, *words, compiler="szc"):
+        self.write("library.c", text)
+        self.must(compiler, "-O2", "-fPIC", "-shared", *words, "library.c", "-o", name)
+
+    def names(self, program):
+        done = subprocess.run([self.tools.parent / "libexec/stab/stab-layout", program, "--code", "shuffle", "--stack", "off", "--range",
+                               "4096", "--seed", "7"], cwd=self.directory, capture_output=True, text=True)
+        return [line.split("\t")[4] for line in done.stdout.splitlines()[1:]]
+
+    def sampled(self, *command, code="s", **settings):
+        """Sums, functions of the executable with their samples, and what is told of each file."""
+        dose, rest = served(self.tools, self.directory, command, code, "--samples", "1", **settings)
+        totals, functions, _, files = read_samples(rest, self.names(command[0]))
+        if totals["period_ns"] == 0:
+            print("SKIP: the kernel refuses its clock: " + "; ".join(dose["degradations"]))
+            sys.exit(77)
+        told = sum(totals[key] for key in ("newest", "older", "original", "elsewhere", "kernel"))
+        require(told >= 200, f"{told} samples only: {totals}")
+        # What moved is in the sums of what moves, what stayed is elsewhere; nothing is told twice.
+        for keys, moved in ((("newest", "older", "original"), True), (("elsewhere",), False)):
+            own = sum(map(sum, functions.values())) if moved else 0
+            counted = own + sum(sum(file["counts"]) for file in files.values() if file["moved"] == moved)
+            most = sum(totals[key] for key in keys)
+            require(counted == most if moved else counted <= most, f"{counted} told, {most} counted: {totals} {functions} {files}")
+        for name, file in files.items():
+            for kind in range(3):
+                named = sum(function["counts"][kind] for function in file["functions"].values())
+                require(named <= file["counts"][kind], f"{name} has fewer samples than its functions: {file}")
+        return totals, functions, files
+
+
+def require(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def share_of(function, totals):
+    all_of_it = sum(totals[key] for key in ("newest", "older", "original", "elsewhere"))
+    return sum(function) / all_of_it
+
+
+def near(what, share, wanted, told):
+    require(abs(share - wanted) < 0.08, f"{what} has {100 * share:.1f} % of the samples, expected {100 * wanted:.0f} %: {told}")
+
+
+MAIN = """#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+unsigned linked(unsigned, int), foreign(unsigned, int), bare(unsigned, int);
+static __attribute__((noinline)) """ + STEPS.format(name="own") + """
+int main(int count, char** words) {
+  void* library = dlopen("./libopened.so", RTLD_NOW);
+  if (!library) { fprintf(stderr, "%s\\n", dlerror()); return 1; }
+  unsigned (*opened)(unsigned, int) = (unsigned (*)(unsigned, int))dlsym(library, "opened");
+  unsigned x = (unsigned)count;
+  for (int i = atoi(words[1]); i > 0; --i) { x = linked(x, 4000); x = opened(x, 2000); x = foreign(x, 2000); x = bare(x, 1000); x = own(x, 1000); }
+  printf("%u\\n", x & 1);
+  return 0;
+}
+"""
+
+
+def build_all(place, compiler):
+    place.library("liblinked.so", HIDDEN + "unsigned linked(unsigned x, int n) { return inner(x, n) + 1; }\n")
+    place.library("libopened.so", STEPS.format(name="opened"))
+    place.library("libforeign.so", STEPS.format(name="foreign"), compiler=llvm.tool("clang"))
+    place.library("libbare.so", STEPS.format(name="bare"))
+    place.must("strip", "libbare.so")
+    place.write("main.c", MAIN)
+    place.must(compiler, "-O2", "main.c", "-L.", "-llinked", "-lforeign", "-lbare", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+
+
+def told_of(files, name, moved, function):
+    require(name in files and files[name]["moved"] == moved, f"{name} is not told, or not as {moved=}: {files}")
+    require((files[name]["text_hash"] != 0) == moved, f"{name}: {files[name]}")
+    require(function in files[name]["functions"], f"{name}!{function} is not told: {files}")
+    return files[name]["functions"][function]
+
+
+def check_shares(place):
+    """A program of szc's: linked and opened libraries of szc's, a stripped one, and one of another compiler's."""
+    build_all(place, "szc")
+    for code in ("s", "1"):  # shuffled, and copied
+        totals, functions, files = place.sampled("./prog", ROUNDS, code=code)
+        for name, moved, function, wanted in (("liblinked.so", True, "inner", 0.4), ("libopened.so", True, "opened", 0.2),
+                                              ("libforeign.so", False, "foreign", 0.2), ("libbare.so", True, "bare", 0.1)):
+            near(f"{name}!{function}", share_of(told_of(files, name, moved, function)["counts"], totals), wanted, files)
+        near("own", share_of(functions.get("own", (0, 0, 0)), totals), 0.1, functions)
+        linked = {line.split()[2]: int(line.split()[0], 16) for line in place.must("nm", "liblinked.so").splitlines() if len(line.split()) == 3}
+        inner = files["liblinked.so"]["functions"]["inner"]
+        require(inner["linked"] == linked["inner"], f"inner is at {linked['inner']:#x}: {inner}")
+        require(inner["counts"][0] > 0.9 * sum(inner["counts"]), f"it should be in the newest image: {inner}")
+
+
+def check_hosts(place):
+    """A host of another compiler's, with the runtime preloaded: its own functions are told as those of a file that stays."""
+    build_all(place, llvm.tool("clang"))
+    totals, functions, files = place.sampled("./prog", ROUNDS, LD_PRELOAD=str(place.host))
+    require(not functions, f"of a host without metadata no function is known by number: {functions}")
+    near("inner", share_of(told_of(files, "liblinked.so", True, "inner")["counts"], totals), 0.4, files)
+    near("own", share_of(told_of(files, "prog", False, "own")["counts"], totals), 0.1, files)
+
+
+def check_plugins(place):
+    """Libraries that come and go, one in the place of another: each keeps what was sampled of it."""
+    for name in ("first", "second", "third"):
+        place.library(f"{name}.so", STEPS.format(name=name))
+    place.write("main.c", """#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  const char* names[] = {"first", "second", "third"};
+  unsigned x = 1;
+  for (int round = 0; round < 60; ++round) {
+    char file[32];
+    sprintf(file, "./%s.so", names[round % 3]);
+    void* library = dlopen(file, RTLD_NOW);
+    if (!library) { fprintf(stderr, "%s\\n", dlerror()); return 1; }
+    unsigned (*work)(unsigned, int) = (unsigned (*)(unsigned, int))dlsym(library, names[round % 3]);
+    x = work(x, 5000000);
+    dlclose(library);
+  }
+  printf("%u\\n", x & 1);
+  return 0;
+}
+""")
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    totals, _, files = place.sampled("./prog")
+    for name in ("first", "second", "third"):
+        near(name, share_of(told_of(files, f"{name}.so", True, name)["counts"], totals), 1 / 3, files)
+
+
+def main():
+    checks = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
+    parser.add_argument("check", choices=sorted(checks))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stab-library-samples-") as directory:
+        try:
+            checks[arguments.check](Place(directory, arguments.bin.resolve()))
+        except (Failed, Strange) as failure:
+            print(f"{arguments.check}: FAILED: {failure}")
+            return 1
+    print(f"{arguments.check}: kept")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

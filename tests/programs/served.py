@@ -1,0 +1,81 @@
+"""A program as the engine runs it, next to a launched helper, and what that says of where the program's time went."""
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "plans/benchmarks"))
+from launcher_settings import launcher_settings  # noqa: E402
+
+
+class Strange(Exception):
+    """What follows a report is none of a helper's."""
+
+
+def served(tools, directory, command, code, *options, epoch_ns=2_000_000, **settings):
+    """What the helper reports, and what follows its report. `options` are the helper's, `settings` the program's environment."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    read, write = os.pipe()
+    words = [tools.parent / "libexec/stab/stab-helper", "--socket", theirs.fileno(), "--report", write, *options]
+    if os.geteuid() == 0:
+        words += ["--user", 0, "--group", 0]
+    helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write])
+    theirs.close()
+    os.close(write)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
+    environment["STAB"] = launcher_settings(code, 7, epoch_ns, socket=ours.fileno())
+    subprocess.run(command, cwd=directory, env=environment, pass_fds=[ours.fileno()], stdout=subprocess.DEVNULL, check=True, timeout=120)
+    ours.close()
+    text = b""
+    while part := os.read(read, 1 << 20):
+        text += part
+    os.close(read)
+    helper.wait(timeout=30)
+    line, _, rest = text.partition(b"\n")
+    return json.loads(line), rest
+
+
+SAMPLES = struct.Struct("<8s6I8Q")
+KEYS = ["magic", "record_bytes", "count", "stayed_bytes", "stayed_count", "function_count", "looks", "text_hash", "period_ns", "newest",
+        "older", "original", "elsewhere", "kernel", "lost"]
+LIBRARY = struct.Struct("<8s4I4Q256s")
+FUNCTION = struct.Struct("<Q6I")
+
+
+def read_libraries(rest):
+    """By file name: what is said of the file, and its functions by name, each with its counts."""
+    found = {}
+    while rest:
+        magic, record_bytes, count, name_bytes, flags, text_hash, newest, older, original, name = LIBRARY.unpack_from(rest)
+        if magic != b"STABLIB1" or record_bytes != FUNCTION.size:
+            raise Strange(f"{magic} with rows of {record_bytes} bytes where a file's samples were expected")
+        at, names = LIBRARY.size, LIBRARY.size + count * FUNCTION.size
+        functions = {}
+        for linked, size, *counts, name_at, _ in (FUNCTION.unpack_from(rest, at + i * FUNCTION.size) for i in range(count)):
+            text = rest[names + name_at:names + name_bytes].split(b"\0")[0].decode()
+            functions[text or hex(linked)] = {"linked": linked, "bytes": size, "counts": tuple(counts)}
+        file, moved = name.split(b"\0")[0].decode(), flags == 1
+        # One that was sampled before it moved stands twice.
+        if file in found:
+            if found[file]["moved"] == moved:
+                raise Strange(f"{file} twice")
+            file += " (moves)" if moved else " (stays)"
+        found[file] = {"moved": moved, "text_hash": text_hash, "counts": (newest, older, original), "functions": functions}
+        rest = rest[names + name_bytes:]
+    return found
+
+
+def read_samples(rest, names):
+    """Sums, samples by function of the executable, which functions stayed, and the other files (read_libraries)."""
+    totals = dict(zip(KEYS, SAMPLES.unpack_from(rest)))
+    if totals["magic"] != b"STABSMP1":
+        raise Strange(f"{len(rest)} bytes of samples: {totals}")
+    at, stays_at = SAMPLES.size, SAMPLES.size + 16 * totals["count"]
+    end = stays_at + 16 * totals["stayed_count"]
+    functions = {names[f]: (newest, older, original) for f, newest, older, original in struct.iter_unpack("<4I", rest[at:stays_at])}
+    stayed = [(names[f], image, first, last) for f, image, first, last in struct.iter_unpack("<4I", rest[stays_at:end])]
+    return totals, functions, stayed, read_libraries(rest[end:])
