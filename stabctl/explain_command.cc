@@ -40,6 +40,22 @@ bool has_place(const statistics::CauseAnswer& answer) {
          (answer.verdict == V::kUnresolved && answer.place.state == statistics::EffectState::kThere);
 }
 
+bool has_code_in(const statistics::CauseAnswer& answer) {
+  using V = statistics::CauseVerdict;
+  return answer.verdict == V::kCode || answer.verdict == V::kBoth;
+}
+
+void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryFacts& out) {
+  if (!functions.sampled) {
+    out.not_known = "the program could not be sampled";
+    return;
+  }
+  out.share = functions.libraries.share;
+  out.unmoved = functions.libraries.unmoved;
+  for (const engine::SharedLibraryFunction& one : functions.libraries.functions)
+    out.functions.push_back({one.name, one.moved, one.old_linked, one.new_linked, one.old_share, one.new_share});
+}
+
 // The whole of one run of explain.
 class Explainer {
  public:
@@ -57,10 +73,18 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (!out.answer || is_interrupted_) return {};
+    const bool has_code = has_code_in(*out.answer);
+    if (!has_code && !has_place(*out.answer)) return {};
+    // What was answered stands without what follows.
+    out.libraries.emplace();
+    const Result<engine::SharedFunctions> functions = sampled_functions(out);
+    if (functions)
+      tell_libraries(*functions, *out.libraries);
+    else
+      out.libraries->not_known = functions.error().message;
     if (!has_place(*out.answer)) return {};
     out.search.emplace();
-    const Status searched = search(out, *out.search);
-    // What was answered stands without it.
+    const Status searched = functions ? search(out, *functions, *out.search) : functions.error();
     if (!searched) out.search->not_done = searched.error().message;
     return {};
   }
@@ -163,14 +187,18 @@ class Explainer {
     }
   }
 
-  Status search(commands::Explanation& out, commands::FunctionSearch& search) {
+  // Both programs with identical copies of their functions, sampled.
+  Result<engine::SharedFunctions> sampled_functions(commands::Explanation& out) {
     const engine::Archive archive(engine::archive_beside(engine_.options().database));
     STAB_TRY(const store::Id profiled, submit(profile_plan(builds_), out));
     STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
     if (sampled == engine::RunEnd::kStopped) return bad_input("the time was over while the program was sampled");
     STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(profiled));
-    STAB_TRY(const engine::SharedFunctions functions,
-             engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile)));
+    return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile));
+  }
+
+  Status search(commands::Explanation& out, const engine::SharedFunctions& functions, commands::FunctionSearch& search) {
+    const engine::Archive archive(engine::archive_beside(engine_.options().database));
     search.sampled = functions.sampled;
     search.unmatched = functions.unmatched;
     search.left_out = functions.left_out;
@@ -179,7 +207,8 @@ class Explainer {
     if (functions.moved.empty())
       return bad_input(
           "each function that both builds have, that can be moved and that takes time begins at the same place "
-          "of its page in both; what is left is their distance over pages, code that never moves, and data");
+          "of its page in both; what is left is their distance over pages, code that never moves, functions of libraries, "
+          "and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
     const auto least = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;

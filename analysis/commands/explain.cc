@@ -137,7 +137,7 @@ std::string search_sentence(const FunctionSearch& search) {
     case statistics::PlaceCause::kMany: return "it is many small ones: no function alone, " + all;
     case statistics::PlaceCause::kElsewhere:
       return "it is not where functions begin in their page: " + all +
-             "; what is left is their distance over pages, code that never moves, and data";
+             "; what is left is their distance over pages, code that never moves, functions of libraries, and data";
     case statistics::PlaceCause::kOpen: break;
   }
   return "of which function was not found in " + report::plural(places.runs, "run") + ": " + all;
@@ -189,6 +189,60 @@ std::string search_text(const Explanation& all, int width) {
   return out;
 }
 
+// Shares of the time from which on libraries are worth a word.
+constexpr double kLibrariesMatter = 0.05;
+
+bool libraries_matter(const Explanation& all) {
+  return all.libraries && all.libraries->not_known.empty() && all.libraries->share >= kLibrariesMatter;
+}
+
+// What of the answer the libraries' functions are a part of; each part begins with a semicolon.
+std::string role_of_libraries(const Explanation& all) {
+  const LibraryFacts& libraries = *all.libraries;
+  std::string out;
+  if (libraries.share - libraries.unmoved >= kLibrariesMatter) {
+    out = "; functions of those that szc built were drawn with the program's, so ";
+    const statistics::PlaceAnswer* const places = places_of(all);
+    if (!all.search)
+      out += "their code is part of the code, and their places are not";
+    else if (places && !found_functions(*places).empty())
+      out += "their places are part of the place; the search can't put them elsewhere";
+    else
+      out += "their places are part of the place; the search can't put them elsewhere, so it may be the place of any of them";
+  }
+  if (libraries.unmoved >= kLibrariesMatter)
+    out += "; " + share_text(libraries.unmoved) +
+           " of the time is in libraries whose code stays where the loader puts it: where the two programs load other ones, what "
+           "their places make counts as code; build them with szc -shared to tell";
+  return out;
+}
+
+std::string libraries_text(const Explanation& all, int width) {
+  if (all.libraries && !all.libraries->not_known.empty() && !all.search)
+    return text::wrap("how much of the time is in shared libraries is not known: " + all.libraries->not_known, width, "\n", "  ");
+  if (!libraries_matter(all)) return "";
+  const LibraryFacts& libraries = *all.libraries;
+  const std::string head = share_text(libraries.share) + " of the time is in shared libraries" + role_of_libraries(all);
+  std::string out = text::wrap(head, width, "\n", "  ");
+  text::TextTable table({{"function", Align::kLeft, false},
+                         {"of the old", Align::kRight, true},
+                         {"of the new", Align::kRight, true},
+                         {"old place (mod 32, 64, 4096)", Align::kLeft, true},
+                         {"new place", Align::kLeft, true},
+                         {"", Align::kLeft, true}});
+  constexpr size_t kMostShown = 8;
+  for (size_t i = 0; i < std::min(libraries.functions.size(), kMostShown); ++i) {
+    const LibraryFacts::Function& one = libraries.functions[i];
+    const auto place = [](uint64_t address) { return address == 0 ? std::string("-") : address_text(address); };
+    table.add({one.name, share_text(one.old_share), share_text(one.new_share), place(one.old_address), place(one.new_address),
+               one.moved ? "" : "stays"});
+  }
+  if (!libraries.functions.empty()) out += table.text(width);
+  if (libraries.functions.size() > kMostShown)
+    out += text::wrap(std::to_string(libraries.functions.size() - kMostShown) + " more are in --json", width, "  ", "  ");
+  return out;
+}
+
 std::string settle_text(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string ended = all.unfinished.empty() ? "" : all.unfinished + "; ";
@@ -213,6 +267,22 @@ void effect_json(text::JsonWriter& json, const char* name, const statistics::Cau
       .value("sd_of_blocks", effect.spread)
       .value("state", statistics::word_of(effect.state))
       .end();
+}
+
+void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
+  json.begin_object("libraries").value("not_known", libraries.not_known);
+  json.value("share", libraries.share).value("unmoved_share", libraries.unmoved);
+  json.begin_array("functions");
+  for (const LibraryFacts::Function& one : libraries.functions)
+    json.begin_object()
+        .value("name", one.name)
+        .value("moved", one.moved)
+        .value("old_share", one.old_share)
+        .value("new_share", one.new_share)
+        .value("old_address", one.old_address)
+        .value("new_address", one.new_address)
+        .end();
+  json.end().end();
 }
 
 void search_json(text::JsonWriter& json, const FunctionSearch& search) {
@@ -256,6 +326,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     effect_json(json, "code", all.answer->code);
     effect_json(json, "place", all.answer->place);
   }
+  if (all.libraries) libraries_json(json, *all.libraries);
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
@@ -281,11 +352,13 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
   if (open) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   if (all.search) out.text += search_text(all, width);
+  out.text += libraries_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
-                       "; intervals of code and place hold with " + share_text(answer.confidence) +
-                       " each; of such answers at most " + share_text(all.settings.alpha) + " are wrong. data, heap, stack "
-                       "and libraries lie as they do in a plain run, and are no part of the place",
-                   width, "\n", "  ");
+                             "; intervals of code and place hold with " + share_text(answer.confidence) +
+                             " each; of such answers at most " + share_text(all.settings.alpha) +
+                             " are wrong. data, heap, stack, "
+                             "and libraries that szc did not build lie as they do in a plain run, and are no part of the place",
+                         width, "\n", "  ");
   return out;
 }
 

@@ -30,6 +30,20 @@ struct FunctionSearch {
   uint64_t left_out = 0;
 };
 
+// Where both programs were in shared libraries: no search puts a function of those elsewhere.
+struct LibraryFacts {
+  struct Function {
+    std::string name;                           // "libfoo.so.1!inflate"
+    bool moved = false;                         // drawn at random as the program's functions are; else it stays
+    uint64_t old_address = 0, new_address = 0;  // link-time; 0: not sampled there
+    double old_share = 0, new_share = 0;        // of the samples
+  };
+  std::string not_known;            // why nothing is known; empty: the rest is
+  double share = 0;                 // of the samples of both, in all libraries
+  double unmoved = 0;               // and in those whose code stays
+  std::vector<Function> functions;  // the most sampled first
+};
+
 struct Explanation {
   std::string old_name, new_name, command;
   statistics::CauseSettings settings;
@@ -37,6 +51,7 @@ struct Explanation {
   std::string not_answered;
   std::string unfinished;             // why it ended before it was settled: "the 10min of --at-most were over"
   std::optional<FunctionSearch> search;  // where place is a part of it
+  std::optional<LibraryFacts> libraries;  // where there is code or place
   double seconds = 0;                 // that the blocks took
   std::vector<int64_t> experiments;   // that keep the trials
 };

@@ -63,6 +63,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
 void add_samples(const EpochSeries& series, ListedBuild& build) {
   if (!series.profile) return;
   const helper::SampleHeader& totals = series.profile->totals;
+  build.in_libraries.add(*series.profile);
   build.samples += static_cast<double>(totals.newest + totals.older + totals.original + totals.elsewhere + totals.kernel);
   for (const helper::FunctionSamples& one : series.profile->functions)
     if (one.function < build.functions.size())
@@ -128,6 +129,31 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
   return out;
 }
 
+SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer) {
+  SharedLibraries out;
+  std::map<std::string, SharedLibraryFunction> by_name;
+  const auto add = [&](const ListedBuild& build, uint64_t SharedLibraryFunction::*linked, double SharedLibraryFunction::*share) {
+    for (const LibraryFunction& one : build.in_libraries.functions()) {
+      SharedLibraryFunction& function = by_name[one.name];
+      function.name = one.name;
+      function.moved = function.moved || one.moved;
+      function.*linked = one.linked;
+      function.*share += share_of(static_cast<double>(one.samples), build);
+    }
+    out.share += share_of(static_cast<double>(build.in_libraries.samples()), build) / 2;
+    out.unmoved += share_of(static_cast<double>(build.in_libraries.unmoved()), build) / 2;
+  };
+  add(older, &SharedLibraryFunction::old_linked, &SharedLibraryFunction::old_share);
+  add(newer, &SharedLibraryFunction::new_linked, &SharedLibraryFunction::new_share);
+  for (const auto& [name, function] : by_name)
+    if (may_be_busy(function.old_share * older.samples, older.samples) ||
+        may_be_busy(function.new_share * newer.samples, newer.samples))
+      out.functions.push_back(function);
+  std::stable_sort(out.functions.begin(), out.functions.end(),
+                   [](const auto& a, const auto& b) { return a.old_share + a.new_share > b.old_share + b.new_share; });
+  return out;
+}
+
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
                                          const Archive& archive, const LayoutTool& tool) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
@@ -146,7 +172,9 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   }
   if (!builds[0] || !builds[1])
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
-  return functions_of_both(*builds[0], *builds[1], most);
+  SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
+  out.libraries = libraries_of_both(*builds[0], *builds[1]);
+  return out;
 }
 
 std::string script_of_places(const SharedFunctions& functions) {

@@ -11,6 +11,7 @@
 #include "analysis/statistics/place_effects.h"
 #include "base/result.h"
 #include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/library_samples.h"
 #include "store/store.h"
 
 namespace stab::engine {
@@ -40,6 +41,7 @@ struct ListedBuild {
   std::vector<ListedFunction> functions;  // in the order of the metadata
   std::string text_hash;
   double samples = 0;  // of all, wherever
+  LibrarySamples in_libraries;
 
   void add(ListedFunction function) {
     const auto [named, is_new] = named_.emplace(function.name, functions.size());
@@ -58,6 +60,20 @@ struct ListedBuild {
   std::unordered_map<std::string, size_t> named_;  // by name: where it is in `functions`
 };
 
+// Where the builds were in files other than their own. Of no such function a script can say where it is to lie.
+struct SharedLibraryFunction {
+  std::string name;                         // "libfoo.so.1!inflate"; the file's alone: the rest of it
+  bool moved = false;                       // code of its file is drawn as the program's is; else it stays
+  uint64_t old_linked = 0, new_linked = 0;  // link-time addresses; 0: that build was not seen in it
+  double old_share = 0, new_share = 0;      // of the build's samples, 0 to 1
+};
+
+struct SharedLibraries {
+  std::vector<SharedLibraryFunction> functions;  // that may be busy in one of them, the most sampled first
+  double share = 0;                              // of both builds' samples, in all such files
+  double unmoved = 0;                            // and in those whose code stays
+};
+
 // Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few
 // samples, two standard errors more may be meant, so that of a short program's 300 one is enough.
 bool may_be_busy(double samples, double all);
@@ -72,10 +88,13 @@ struct SharedFunctions {
   bool sampled = false;
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
   size_t left_out = 0;                // moved ones beyond the most that are looked at
+  SharedLibraries libraries;
 };
 
 // `most`: moved functions.
 SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most);
+
+SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer);
 
 // From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
 // 0, and kept samples if it could. `most`: moved functions.

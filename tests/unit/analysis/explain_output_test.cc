@@ -48,5 +48,53 @@ TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   EXPECT_NE(explain_output(all, 200).text.find("--at-most gives it more time"), std::string::npos);
 }
 
+Explanation code_in_libraries(double share, double unmoved) {
+  Explanation out = open_code_and_known_place();
+  out.answer->verdict = statistics::CauseVerdict::kCode;
+  out.search.reset();
+  out.libraries = LibraryFacts{
+      "", share, unmoved, {{"libwork.so!hot", true, 0x19d0, 0x1ba0, 0.9, 0.8}, {"libother.so!slow", false, 0, 0x40, 0, 0.1}}};
+  return out;
+}
+
+TEST(ExplainOutputTest, FunctionsOfLibrariesAreNamedWithTheirPlaces) {
+  const std::string said = explain_output(code_in_libraries(0.93, 0.01), 1000).text;
+  EXPECT_NE(said.find("93.0 % of the time is in shared libraries"), std::string::npos) << said;
+  EXPECT_NE(said.find("libwork.so!hot"), std::string::npos) << said;
+  EXPECT_NE(said.find("0x19d0 (16, 16, 2512)"), std::string::npos) << said;
+  EXPECT_NE(said.find("their code is part of the code, and their places are not"), std::string::npos) << said;
+  EXPECT_EQ(said.find("counts as code"), std::string::npos) << said;
+  EXPECT_EQ(explain_output(code_in_libraries(0.049, 0), 1000).text.find("libwork"), std::string::npos);
+}
+
+TEST(ExplainOutputTest, CodeMayBeThePlaceOfALibraryThatStays) {
+  const std::string said = explain_output(code_in_libraries(0.93, 0.9), 1000).text;
+  EXPECT_NE(said.find("90.0 % of the time is in libraries whose code stays"), std::string::npos) << said;
+  EXPECT_NE(said.find("what their places make counts as code"), std::string::npos) << said;
+  EXPECT_EQ(said.find("their places are not"), std::string::npos) << said;
+}
+
+TEST(ExplainOutputTest, ThePlaceMayBeThatOfALibrarysFunction) {
+  Explanation all = open_code_and_known_place();
+  all.libraries = code_in_libraries(0.3, 0).libraries;
+  const std::string found = explain_output(all, 1000).text;
+  EXPECT_NE(found.find("the search can't put them elsewhere"), std::string::npos) << found;
+  EXPECT_EQ(found.find("it may be the place of any of them"), std::string::npos) << "it is quantum_toffoli's: " << found;
+  all.search->answer.reset();
+  all.search->not_done = "no function of both lies elsewhere";
+  const std::string said = explain_output(all, 1000).text;
+  EXPECT_NE(said.find("the search can't put them elsewhere, so it may be the place of any of them"), std::string::npos) << said;
+}
+
+TEST(ExplainOutputTest, LibrariesThatAreNotKnownAreNotSilentlyNone) {
+  Explanation all = code_in_libraries(0, 0);
+  all.libraries->not_known = "the program could not be sampled";
+  const ExplainOutput said = explain_output(all, 1000);
+  EXPECT_NE(said.text.find("how much of the time is in shared libraries is not known: the program could not be sampled"),
+            std::string::npos)
+      << said.text;
+  EXPECT_NE(said.json.find("\"not_known\": \"the program could not be sampled\""), std::string::npos) << said.json;
+}
+
 }  // namespace
 }  // namespace stab::commands

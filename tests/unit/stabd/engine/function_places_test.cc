@@ -51,5 +51,54 @@ TEST(FunctionPlacesTest, QuietFunctionsAreLookedAtOrKeptWhereTheyAre) {
   EXPECT_NE(script_of_places(shared).find("place left mod 4096 0\n"), std::string::npos) << script_of_places(shared);
 }
 
+FunctionProfile profile_of(std::vector<SampledFile> files) {
+  FunctionProfile out;
+  out.files = std::move(files);
+  return out;
+}
+
+SampledFile moved_file(const std::string& name, uint64_t hash, std::vector<SampledFile::Function> functions, uint64_t newest) {
+  return {name, true, hash, newest, 0, 0, std::move(functions)};
+}
+
+TEST(LibrarySamplesTest, FunctionsOfSeveralTrialsAreSummedAndTheRestIsItsFiles) {
+  LibrarySamples samples;
+  for (int trial = 0; trial < 2; ++trial)
+    samples.add(profile_of({moved_file("libwork.so", 1, {{"hot", 0x100, 32, 30, 4, 1}, {"", 0x200, 16, 5, 0, 0}}, 50),
+                            {"libc.so.6", false, 0, 0, 0, 7, {}}}));
+  EXPECT_EQ(samples.samples(), 2u * (50 + 7));
+  EXPECT_EQ(samples.unmoved(), 14u);
+  const std::vector<LibraryFunction> functions = samples.functions();
+  ASSERT_EQ(functions.size(), 4u);
+  EXPECT_EQ(functions[0].name, "libwork.so!hot");
+  EXPECT_EQ(functions[0].samples, 70u);
+  EXPECT_EQ(functions[1].name, "libwork.so");
+  EXPECT_EQ(functions[1].samples, 20u);
+  EXPECT_EQ(functions[2].name, "libc.so.6");
+  EXPECT_FALSE(functions[2].moved);
+  EXPECT_EQ(functions[3].name, "libwork.so!0x200");
+}
+
+TEST(LibrariesOfBothTest, OneFunctionOfTwoBuildsOfALibraryStandsOnce) {
+  ListedBuild older, newer;
+  older.samples = newer.samples = 1000;
+  older.in_libraries.add(
+      profile_of({moved_file("libwork.so", 1, {{"hot", 0x19d0, 32, 600, 0, 0}, {"cold", 0x100, 9, 1, 0, 0}}, 601)}));
+  newer.in_libraries.add(
+      profile_of({moved_file("libwork.so", 2, {{"hot", 0x1ba0, 32, 500, 0, 0}}, 500), {"libc.so.6", false, 0, 0, 0, 100, {}}}));
+  const SharedLibraries libraries = libraries_of_both(older, newer);
+  EXPECT_DOUBLE_EQ(libraries.share, (0.601 + 0.6) / 2);
+  EXPECT_DOUBLE_EQ(libraries.unmoved, 0.05);
+  ASSERT_EQ(libraries.functions.size(), 2u) << "0.1 % of 1000 samples can't make a percent";
+  EXPECT_EQ(libraries.functions[0].name, "libwork.so!hot");
+  EXPECT_EQ(libraries.functions[0].old_linked, 0x19d0u);
+  EXPECT_EQ(libraries.functions[0].new_linked, 0x1ba0u);
+  EXPECT_DOUBLE_EQ(libraries.functions[0].old_share, 0.6);
+  EXPECT_TRUE(libraries.functions[0].moved);
+  EXPECT_EQ(libraries.functions[1].old_linked, 0u);
+  EXPECT_DOUBLE_EQ(libraries.functions[1].old_share, 0);
+  EXPECT_FALSE(libraries.functions[1].moved);
+}
+
 }  // namespace
 }  // namespace stab::engine
