@@ -51,5 +51,6 @@ inline constexpr uint64_t kRngStack = 2;
 inline constexpr uint64_t kRngHeap = 3;
 inline constexpr uint64_t kRngLevels = 4;
 inline constexpr uint64_t kRngLibrary = 5;  // its index: the library's name and the image's number
+inline constexpr uint64_t kRngIdentity = 6; // its index: a function's identity and the image's number
 
 }  // namespace stab

@@ -347,7 +347,25 @@ void follow_script(const LayoutScript& script, ImageScratch& scratch) {
   scratch.still_count = scratch.order_count - script.placed_count;
 }
 
+uint64_t follow_identities(const Metadata& code, ImageScratch& scratch) {
+  if (code.identities == nullptr || scratch.order_count == 0) return 0;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < scratch.order_count; ++i) bytes += kPrefixBytes + code.functions[scratch.order[i]].bytes;
+  uint32_t modulus = kLeastIdentityModulus;
+  while (modulus < kMostModulus && modulus * 2 <= bytes / scratch.order_count) modulus *= 2;
+  scratch.identities = code.identities;
+  scratch.identity_modulus = modulus;
+  return uint64_t{scratch.order_count} * modulus;
+}
+
 void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch) {
+  for (uint32_t i = 0; scratch.identities != nullptr && i < scratch.order_count; ++i) {
+    const uint32_t function = scratch.order[i];
+    // Low bits, so that a level modulo a smaller number is the same level.
+    LayoutRng rng(seed, kRngIdentity, scratch.identities[function] + image * uint64_t{0x9e3779b97f4a7c15});
+    const auto level = static_cast<uint32_t>(rng.next() % (scratch.identity_modulus / kLevelGrain));
+    scratch.wish[function] = scratch.identity_modulus / kLevelGrain << kWishModulusShift | level;
+  }
   if (scratch.script == nullptr) return;
   for (uint32_t i = 0; i < scratch.script->placed_count; ++i) {
     const PlacedFunction& placed = scratch.script->placed[i];

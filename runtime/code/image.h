@@ -73,6 +73,9 @@ struct ImageScratch {
   MatchTable match;
   uint32_t* row_order = nullptr;     // indices of the rows
   uint32_t* function_of = nullptr;   // by row: its function; kNoFunction: this build has none
+  // By function: what each one's place is drawn by, modulo identity_modulus; nullptr: by nothing of the kind.
+  const uint64_t* identities = nullptr;
+  uint32_t identity_modulus = 0;
 };
 inline constexpr uint32_t kNoFunction = ~0u;
 // Bytes that bind_scratch needs, and binding zeroed memory of that size.
@@ -102,6 +105,13 @@ void follow_script(const LayoutScript& script, ImageScratch& scratch);
 // built with it yet, and no script places functions
 size_t match_scratch_bytes(const MatchTable& match);
 bool follow_match(const Metadata& code, const MatchTable& match, void* memory, ImageScratch& scratch);
+
+// From now on where each function begins is drawn by its identity, modulo a number that the metadata tells: a power of two from
+// kLeastIdentityModulus to a page, about a function's length. So another build of the file has the same places, which take half
+// as much room again. There is no table, and in which order functions lie is each build's own. Returns how many bytes images may
+// become longer; 0: the metadata has no identities, and nothing has changed. pre: as above, and no script is followed
+inline constexpr uint32_t kLeastIdentityModulus = 64;
+uint64_t follow_identities(const Metadata& code, ImageScratch& scratch);
 
 // Sets the levels of the next image, number `image` of a run with this seed. Nothing to do where nothing is placed.
 void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch);

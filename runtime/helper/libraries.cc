@@ -36,6 +36,16 @@ bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
   return true;
 }
 
+// So that another build of the library, in a run that this one is matched with, has its functions where they lie here, as far as
+// that can be without a table of both. False: an image would be too large.
+bool match_library(const Session& session, Module& module) {
+  if (!session.followed.matches() || session.followed.file.match.count == 0) return true;
+  const uint64_t longer = (code::follow_identities(module.code, module.scratch) + 4095) / 4096 * 4096;
+  module.used_bytes += longer;
+  module.slot_bytes += longer;
+  return module.slot_bytes < uint64_t{1} << 30;
+}
+
 // Reads the file that the program has under this descriptor. False: its code stays, and where that is no choice of its makers'
 // there is a degradation.
 bool read_library(Session& session, int descriptor, Library& library) {
@@ -57,7 +67,7 @@ bool read_library(Session& session, int descriptor, Library& library) {
   if (done) {
     // Whether it moves or not, its stacks are among those that are looked at.
     if ((module.code.header->flags & abi::kCodeSwitchesStacks) != 0) session.images.switches_stacks = true;
-    done = bind_module(nullptr, library.memory, module);
+    done = bind_module(nullptr, library.memory, module) && match_library(session, module);
     if (!done) degrade(*session.control, Degradation::kLibraryNoRoom);
   } else if (why == Degradation::kNoNearMemory) {
     degrade(*session.control, Degradation::kLibraryNoRoom);

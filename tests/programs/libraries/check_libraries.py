@@ -457,6 +457,36 @@ def check_debugged(place):
         require(any(f" {name} (" in frame and where in frame for frame in frames), f"no frame of {name} at {where}:\n{said}")
 
 
+def check_matched(place):
+    """In matched runs two builds of a library have each function at the same place of its line, wherever the linker put it."""
+    place.write("where.c", "#include <stdint.h>\n#include <stdio.h>\n"
+                           "__attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }\n"
+                           "__attribute__((noinline)) uintptr_t first(void) { return here() + 1; }\n"
+                           "__attribute__((noinline)) uintptr_t second(void) { return here() + 2; }\n"
+                           'void tells(void) { printf("%d %d\\n", (int)(first() & 63), (int)(second() & 63)); }\n')
+    place.write("more.c", WORK)
+    place.write("main.c", "void tells(void);\nint main(void) { tells(); return 0; }\n")
+    for name, order in (("old", ["where.o", "more.o"]), ("new", ["more.o", "where.o"])):
+        (place.directory / name).mkdir()
+        for source in ("where", "more"):
+            place.must("szc", "-O2", "-fPIC", "-c", f"{source}.c")
+        place.must("szc", "-shared", *order, "-o", f"{name}/libwhere.so")
+        place.must("szc", "-O2", "main.c", f"-L{name}", "-lwhere", f"-Wl,-rpath,{place.directory}/{name}", "-o", f"{name}/prog")
+    table = subprocess.run([place.runtime.parents[1] / "libexec/stab/stab-layout", "--match", "old/prog", "new/prog"], cwd=place.directory,
+                           capture_output=True, check=True).stdout
+    (place.directory / "match").write_bytes(table)
+
+    def told(side, seed, **settings):
+        return place.must(f"./{side}/prog", STAB_CODE="once", STAB_SEED=str(seed), **settings).stdout
+
+    seeds = range(1, 13)
+    matched = [[told(side, seed, STAB_LAYOUT="match") for seed in seeds] for side in ("old", "new")]
+    require(matched[0] == matched[1], f"matched, they lie at {matched[0]} and {matched[1]}")
+    require(len(set(matched[0])) >= 5, f"12 seeds have the places {set(matched[0])}")
+    apart = [[told(side, seed) for seed in seeds] for side in ("old", "new")]
+    require(apart[0] != apart[1], "they lie alike without being matched, so this tests nothing")
+
+
 def check_hosts(place):
     """In programs that szc has not linked the preloaded runtime moves libraries that it made: linked at start, and opened."""
     host = place.runtime / "libstabhost.so"

@@ -294,6 +294,41 @@ TEST_F(ImageTest, PlacedFunctionsStartAtTheirLevels) {
   }
 }
 
+TEST_F(ImageTest, FunctionsBeginWhereTheirIdentitiesSay) {
+  std::vector<uint64_t> identities;
+  // Where kPushes and kLoads begin in 40 images, if these are the identities of all functions.
+  const auto residues = [&] {
+    make_program();
+    code_.identities = identities.data();
+    EXPECT_EQ(follow_identities(code_, scratch_), scratch_.order_count * uint64_t{kLeastIdentityModulus});
+    std::map<size_t, std::vector<uint32_t>> out;
+    for (uint32_t image = 0; image < 40; ++image) {
+      draw_levels(7, image, scratch_);
+      move_to(0, abi::CodeMode::kOnce, image);
+      expect_right_results();
+      for (const size_t index : {size_t{kPushes}, size_t{kLoads}})
+        out[index].push_back((scratch_.body[index] - pieces_[index].start % 16) % kLeastIdentityModulus);
+    }
+    return out;
+  };
+  make_program();
+  identities.resize(pieces_.size());
+  for (size_t i = 0; i < identities.size(); ++i) identities[i] = 1000 + 17 * i;
+  const auto first = residues();
+  std::swap(identities[kPushes], identities[kLoads]);
+  const auto swapped = residues();
+  EXPECT_EQ(first.at(kPushes), swapped.at(kLoads));
+  EXPECT_EQ(first.at(kLoads), swapped.at(kPushes));
+  EXPECT_NE(first.at(kLoads), first.at(kPushes));
+  EXPECT_EQ(std::set<uint32_t>(first.at(kPushes).begin(), first.at(kPushes).end()), (std::set<uint32_t>{0, 16, 32, 48}));
+}
+
+TEST_F(ImageTest, AFileWithoutIdentitiesIsPlacedAsEver) {
+  make_program();
+  EXPECT_EQ(follow_identities(code_, scratch_), 0u);
+  EXPECT_EQ(scratch_.identities, nullptr);
+}
+
 TEST_F(ImageTest, TheRestLiesStillWhereTheScriptSaysSo) {
   make_program();
   script_ = read_script(code_, "stab-script 1 any\nrest still\nplace " + hex(text_of(kLoads)) + " mod 64 0 16 32 48\nplace " +
