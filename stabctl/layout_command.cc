@@ -41,7 +41,7 @@ void print_json(const engine::TrialLayout& layout, int64_t trial) {
   const Json all = {{"format", "stab-layout"}, {"version", 1},          {"trial", trial},
                     {"epoch", layout.epoch},   {"code", layout.code},   {"stack", layout.stack},
                     {"seed", hex(layout.seed)}, {"image", maybe(layout.image)}, {"refill", maybe(layout.refill)},
-                    {"binary", layout.binary}, {"functions", functions}};
+                    {"binary", layout.binary}, {"libraries_moved", layout.libraries_moved}, {"functions", functions}};
   // A path may have bytes that are no text.
   std::printf("%s\n", all.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -65,6 +65,9 @@ void print_text(const engine::TrialLayout& layout, int64_t trial) {
                 function.address ? std::to_string(*function.address % 64).c_str() : "-",
                 function.pad ? std::to_string(*function.pad).c_str() : "-", function.bytes, function.linked,
                 printable(function.name).c_str(), function.moved ? "" : "  (stays)");
+  if (layout.libraries_moved > 0)
+    std::printf("beside it %" PRId64 " shared %s moved; where functions of those lay is not computed\n", layout.libraries_moved,
+                layout.libraries_moved == 1 ? "library" : "libraries");
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ Result<Ran> read_dose(const std::string& text) {
   ran.ring_address = number<uint64_t>(code, "ring_address");
   ran.slot_bytes = number<uint64_t>(code, "slot_bytes");
   ran.layouts = number<int64_t>(code, "layouts_built");
+  ran.libraries_moved = number<int64_t>(code, "libraries_moved");
   if (const auto stack = dose.find("stack"); stack != dose.end() && stack->is_object())
     ran.refills = number<int64_t>(*stack, "refills");
   return ran;

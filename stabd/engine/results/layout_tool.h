@@ -26,6 +26,7 @@ struct Ran {
   std::string script_hash;  // empty: there was no layout script
   uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
   int64_t layouts = 0, refills = 0;
+  int64_t libraries_moved = 0;  // shared libraries whose code did, each time that one was loaded
 };
 Result<Ran> read_dose(const std::string& text);
 

@@ -71,6 +71,7 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   out.code = ran.code;
   out.stack = ran.stack;
   out.seed = ran.seed;
+  out.libraries_moved = ran.libraries_moved;
   std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range",
                                     std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
   const auto ask = [&words](const char* option, uint32_t which, std::optional<uint32_t>& said) {

@@ -28,7 +28,8 @@ struct TrialLayout {
   std::string code, stack;                // in the words of the runtime
   uint64_t seed = 0;
   std::string binary;
-  std::vector<PlacedFunction> functions;  // by linked
+  std::vector<PlacedFunction> functions;  // by linked; those of the executable
+  int64_t libraries_moved = 0;            // shared libraries that moved beside it: where their functions lay is not computed
 };
 
 // Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known.
