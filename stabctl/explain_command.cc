@@ -52,8 +52,9 @@ void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryF
   }
   out.share = functions.libraries.share;
   out.unmoved = functions.libraries.unmoved;
+  out.apart = functions.libraries.apart;
   for (const engine::SharedLibraryFunction& one : functions.libraries.functions)
-    out.functions.push_back({one.name, one.moved, one.old_linked, one.new_linked, one.old_share, one.new_share});
+    out.functions.push_back({one.name, one.moved, one.lies_alike, one.old_linked, one.new_linked, one.old_share, one.new_share});
 }
 
 // The whole of one run of explain.

@@ -39,6 +39,20 @@ std::string change(double log_ratio) {
   return text.data();
 }
 
+// Shares of the time from which on libraries are worth a word.
+constexpr double kLibrariesMatter = 0.05;
+
+// Code that takes another time wherever the program's functions lie may be the place of a library's function that stays.
+bool may_be_library_place(const Explanation& all) {
+  const bool has_code =
+      all.answer->verdict == statistics::CauseVerdict::kCode || all.answer->verdict == statistics::CauseVerdict::kBoth;
+  return has_code && all.libraries && all.libraries->apart >= kLibrariesMatter;
+}
+
+statistics::CauseVerdict verdict_of(const Explanation& all) {
+  return may_be_library_place(all) ? statistics::CauseVerdict::kUnresolved : all.answer->verdict;
+}
+
 const statistics::PlaceAnswer* places_of(const Explanation& all) {
   return all.search && all.search->answer ? &*all.search->answer : nullptr;
 }
@@ -68,6 +82,13 @@ std::string sentence_of(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
+  if (may_be_library_place(all))
+    return "unresolved: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
+           " wherever its own functions lie, but functions of libraries that szc did not build lie elsewhere in the two: it is "
+           "code, or the place of those" +
+           (answer.verdict == statistics::CauseVerdict::kBoth
+                ? "; the place" + of_functions(all) + " is known to make " + percent_of(answer.place.estimate)
+                : "");
   switch (answer.verdict) {
     case statistics::CauseVerdict::kCode: {
       const std::string rest = answer.place.state == statistics::EffectState::kAbsent
@@ -189,9 +210,6 @@ std::string search_text(const Explanation& all, int width) {
   return out;
 }
 
-// Shares of the time from which on libraries are worth a word.
-constexpr double kLibrariesMatter = 0.05;
-
 bool libraries_matter(const Explanation& all) {
   return all.libraries && all.libraries->not_known.empty() && all.libraries->share >= kLibrariesMatter;
 }
@@ -211,9 +229,11 @@ std::string role_of_libraries(const Explanation& all) {
       out += "their places are part of the place; the search can't put them elsewhere, so it may be the place of any of them";
   }
   if (libraries.unmoved >= kLibrariesMatter)
-    out += "; " + share_text(libraries.unmoved) +
-           " of the time is in libraries whose code stays where the loader puts it: where the two programs load other ones, what "
-           "their places make counts as code; build them with szc -shared to tell";
+    out += "; " + share_text(libraries.unmoved) + " of the time is in libraries whose code stays where the loader puts it";
+  if (libraries.apart >= kLibrariesMatter)
+    out += "; " + share_text(libraries.apart) +
+           " of the time is in functions of those that begin at another place of their page in each program, and what that makes "
+           "counts as code: build them with szc -shared to tell";
   return out;
 }
 
@@ -235,7 +255,9 @@ std::string libraries_text(const Explanation& all, int width) {
     const LibraryFacts::Function& one = libraries.functions[i];
     const auto place = [](uint64_t address) { return address == 0 ? std::string("-") : address_text(address); };
     table.add({one.name, share_text(one.old_share), share_text(one.new_share), place(one.old_address), place(one.new_address),
-               one.moved ? "" : "stays"});
+               one.moved        ? ""
+               : one.lies_alike ? "stays, alike in both"
+                                : "stays"});
   }
   if (!libraries.functions.empty()) out += table.text(width);
   if (libraries.functions.size() > kMostShown)
@@ -271,12 +293,13 @@ void effect_json(text::JsonWriter& json, const char* name, const statistics::Cau
 
 void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
   json.begin_object("libraries").value("not_known", libraries.not_known);
-  json.value("share", libraries.share).value("unmoved_share", libraries.unmoved);
+  json.value("share", libraries.share).value("unmoved_share", libraries.unmoved).value("apart_share", libraries.apart);
   json.begin_array("functions");
   for (const LibraryFacts::Function& one : libraries.functions)
     json.begin_object()
         .value("name", one.name)
         .value("moved", one.moved)
+        .value("lies_alike", one.lies_alike)
         .value("old_share", one.old_share)
         .value("new_share", one.new_share)
         .value("old_address", one.old_address)
@@ -316,7 +339,7 @@ void search_json(text::JsonWriter& json, const FunctionSearch& search) {
 
 void write_explanation(text::JsonWriter& json, const Explanation& all) {
   json.value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
-  json.value("answer", all.answer ? statistics::word_of(all.answer->verdict) : "none");
+  json.value("answer", all.answer ? statistics::word_of(verdict_of(all)) : "none");
   json.value("sentence", all.answer ? explain_sentence(all) : all.not_answered).value("unfinished", all.unfinished);
   json.value("margin", all.settings.margin).value("alpha", all.settings.alpha);
   if (all.answer) {
@@ -347,10 +370,10 @@ ExplainOutput explain_output(const Explanation& all, int width) {
     return out;
   }
   const statistics::CauseAnswer& answer = *all.answer;
-  const bool open = answer.verdict == statistics::CauseVerdict::kUnresolved;
+  const bool open = verdict_of(all) == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
   out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
-  if (open) out.text += text::wrap(settle_text(all), width, "\n", "  ");
+  if (open && !may_be_library_place(all)) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   if (all.search) out.text += search_text(all, width);
   out.text += libraries_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +

@@ -35,12 +35,14 @@ struct LibraryFacts {
   struct Function {
     std::string name;                           // "libfoo.so.1!inflate"
     bool moved = false;                         // drawn at random as the program's functions are; else it stays
+    bool lies_alike = false;                    // it stays, at the same place of its page in both
     uint64_t old_address = 0, new_address = 0;  // link-time; 0: not sampled there
     double old_share = 0, new_share = 0;        // of the samples
   };
   std::string not_known;            // why nothing is known; empty: the rest is
   double share = 0;                 // of the samples of both, in all libraries
   double unmoved = 0;               // and in those whose code stays
+  double apart = 0;                 // of those, in functions that begin at another place in each
   std::vector<Function> functions;  // the most sampled first
 };
 

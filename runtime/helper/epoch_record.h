@@ -132,7 +132,7 @@ struct LibraryHeader {
   uint32_t count;
   uint32_t name_bytes;  // of all names behind them
   uint32_t flags;
-  uint64_t text_hash;                // CodeHeader::text_hash of one that moved; of another 0
+  uint64_t text_hash;                // CodeHeader::text_hash of one that moved; of another, of all its code; 0: unread
   uint64_t newest, older, original;  // all of its samples, those in no function that is known by name included
   char file[256];                    // the last part of its path, ended by 0
 };

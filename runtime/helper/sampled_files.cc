@@ -65,6 +65,13 @@ class Segments {
     return sys::pread_full(file, segment_, static_cast<size_t>(bytes), header.e_phoff) == bytes;
   }
 
+  // Calls `each` with where the executable ones begin in the file, and how long they are.
+  template <typename Each>
+  void for_each_of_code(Each each) const {
+    for (uint32_t i = 0; i < count_; ++i)
+      if (segment_[i].p_type == PT_LOAD && (segment_[i].p_flags & PF_X) != 0) each(segment_[i].p_offset, segment_[i].p_filesz);
+  }
+
   bool offset_of(uint64_t address, uint64_t& offset) const {
     for (uint32_t i = 0; i < count_; ++i) {
       const Elf64_Phdr& segment = segment_[i];
@@ -79,6 +86,30 @@ class Segments {
   Elf64_Phdr segment_[kMostSegments];
   uint32_t count_ = 0;
 };
+
+bool read_header(int file, Elf64_Ehdr& header, Segments& segments) {
+  return file >= 0 && sys::pread_full(file, &header, sizeof header, 0) == sizeof header &&
+         memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 && segments.read(file, header);
+}
+
+// Tells builds of a file apart. 0: it can't be read.
+uint64_t hash_of_code(int file) {
+  constexpr uint64_t kAtATime = 1 << 20;
+  Elf64_Ehdr header;
+  Segments segments;
+  if (!read_header(file, header, segments)) return 0;
+  uint64_t hash = 0;
+  bool done = true;
+  segments.for_each_of_code([&](uint64_t offset, uint64_t bytes) {
+    for (uint64_t at = 0; done && at < bytes; at += kAtATime) {
+      const uint64_t step = bytes - at < kAtATime ? bytes - at : kAtATime;
+      const FilePart part(file, offset + at, step);
+      done = part.as<uint8_t>() != nullptr;
+      if (done) hash = hash * 0x9e3779b97f4a7c15u + abi::hash64(part.as<uint8_t>(), step);
+    }
+  });
+  return done ? hash : 0;
+}
 
 // The table of symbols: all of them, or, of a stripped file, those that it exports. nullptr: there is none.
 const Elf64_Shdr* table_of_symbols(const Elf64_Shdr* sections, uint32_t count) {
@@ -221,10 +252,7 @@ void SampledFiles::name_functions(uint32_t file) {
   const uint32_t from = first_of(file), to = first_of(file + 1);
   Elf64_Ehdr header;
   Segments segments;
-  if (descriptor < 0 || from == to || sys::pread_full(descriptor, &header, sizeof header, 0) != sizeof header ||
-      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      !segments.read(descriptor, header))
-    return;
+  if (from == to || !read_header(descriptor, header, segments)) return;
   const FilePart section_part(descriptor, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
   const auto* const sections = section_part.as<Elf64_Shdr>();
   const Elf64_Shdr* const table = sections == nullptr ? nullptr : table_of_symbols(sections, header.e_shnum);
@@ -296,6 +324,8 @@ bool SampledFiles::write_file(int fd, uint32_t file) {
 void SampledFiles::write_to(int fd) {
   for (uint32_t file = 0; file < file_count_; ++file) {
     name_functions(file);
+    LibraryHeader& header = files_[file].header;
+    if ((header.flags & kLibraryMoved) == 0) header.text_hash = hash_of_code(files_[file].descriptor);
     if (files_[file].descriptor >= 0) sys::close(files_[file].descriptor);
     files_[file].descriptor = -1;
   }

@@ -130,25 +130,45 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
 }
 
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer) {
-  SharedLibraries out;
-  std::map<std::string, SharedLibraryFunction> by_name;
-  const auto add = [&](const ListedBuild& build, uint64_t SharedLibraryFunction::*linked, double SharedLibraryFunction::*share) {
-    for (const LibraryFunction& one : build.in_libraries.functions()) {
-      SharedLibraryFunction& function = by_name[one.name];
-      function.name = one.name;
-      function.moved = function.moved || one.moved;
-      function.*linked = one.linked;
-      function.*share += share_of(static_cast<double>(one.samples), build);
+  // By name; what is asked of one that is not there is 0.
+  struct Build {
+    const ListedBuild& listed;
+    std::map<std::string, LibraryFunction> functions;
+    std::map<std::string, uint64_t> files;  // hashes of their code
+
+    explicit Build(const ListedBuild& of) : listed(of) {
+      for (const LibraryFunction& one : of.in_libraries.functions()) {
+        functions[one.name] = one;
+        files[one.file()] = one.file_hash;
+      }
     }
-    out.share += share_of(static_cast<double>(build.in_libraries.samples()), build) / 2;
-    out.unmoved += share_of(static_cast<double>(build.in_libraries.unmoved()), build) / 2;
+    double share(uint64_t samples) const { return share_of(static_cast<double>(samples), listed); }
   };
-  add(older, &SharedLibraryFunction::old_linked, &SharedLibraryFunction::old_share);
-  add(newer, &SharedLibraryFunction::new_linked, &SharedLibraryFunction::new_share);
-  for (const auto& [name, function] : by_name)
-    if (may_be_busy(function.old_share * older.samples, older.samples) ||
-        may_be_busy(function.new_share * newer.samples, newer.samples))
+  Build before(older), after(newer);
+  SharedLibraries out;
+  out.share = (before.share(older.in_libraries.samples()) + after.share(newer.in_libraries.samples())) / 2;
+  out.unmoved = (before.share(older.in_libraries.unmoved()) + after.share(newer.in_libraries.unmoved())) / 2;
+  std::map<std::string, LibraryFunction> all = before.functions;
+  all.insert(after.functions.begin(), after.functions.end());
+  for (const auto& [name, any] : all) {
+    const LibraryFunction &old_one = before.functions[name], &new_one = after.functions[name];
+    const uint64_t hash = before.files[any.file()];
+    const bool is_same_file = hash != 0 && hash == after.files[any.file()];
+    const auto place = [](uint64_t linked) { return linked % 4096 & ~uint64_t{15}; };
+    const bool is_same_place = old_one.linked != 0 && new_one.linked != 0 && place(old_one.linked) == place(new_one.linked);
+    const bool moved = old_one.moved || new_one.moved;
+    const SharedLibraryFunction function{name,
+                                         moved,
+                                         !moved && (is_same_file || is_same_place),
+                                         old_one.linked,
+                                         new_one.linked,
+                                         before.share(old_one.samples),
+                                         after.share(new_one.samples)};
+    if (!moved && !function.lies_alike) out.apart += (function.old_share + function.new_share) / 2;
+    if (may_be_busy(static_cast<double>(old_one.samples), older.samples) ||
+        may_be_busy(static_cast<double>(new_one.samples), newer.samples))
       out.functions.push_back(function);
+  }
   std::stable_sort(out.functions.begin(), out.functions.end(),
                    [](const auto& a, const auto& b) { return a.old_share + a.new_share > b.old_share + b.new_share; });
   return out;

@@ -64,6 +64,7 @@ struct ListedBuild {
 struct SharedLibraryFunction {
   std::string name;                         // "libfoo.so.1!inflate"; the file's alone: the rest of it
   bool moved = false;                       // code of its file is drawn as the program's is; else it stays
+  bool lies_alike = false;                  // it stays, and begins at the same place of its page in both
   uint64_t old_linked = 0, new_linked = 0;  // link-time addresses; 0: that build was not seen in it
   double old_share = 0, new_share = 0;      // of the build's samples, 0 to 1
 };
@@ -72,6 +73,7 @@ struct SharedLibraries {
   std::vector<SharedLibraryFunction> functions;  // that may be busy in one of them, the most sampled first
   double share = 0;                              // of both builds' samples, in all such files
   double unmoved = 0;                            // and in those whose code stays
+  double apart = 0;                              // of those, in what begins at another place in each build, or may do so
 };
 
 // Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few

@@ -16,6 +16,7 @@ void LibrarySamples::add(const FunctionProfile& profile) {
       function.linked = linked;
       function.bytes = bytes;
       function.samples += samples;
+      function.file_hash = file.text_hash;
     };
     for (const SampledFile::Function& function : file.functions) {
       add(name_in_file(file, function), function.linked, function.bytes, function.samples());

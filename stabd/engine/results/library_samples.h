@@ -17,6 +17,9 @@ struct LibraryFunction {
   uint64_t linked = 0;  // link-time address, 0: of no function
   uint64_t bytes = 0;
   uint64_t samples = 0;
+  uint64_t file_hash = 0;  // of its file's code; 0: not known
+
+  std::string file() const { return name.substr(0, name.find('!')); }
 };
 
 class LibrarySamples {

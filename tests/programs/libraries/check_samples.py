@@ -118,7 +118,7 @@ def build_all(place, compiler):
 
 def told_of(files, name, moved, function):
     require(name in files and files[name]["moved"] == moved, f"{name} is not told, or not as {moved=}: {files}")
-    require((files[name]["text_hash"] != 0) == moved, f"{name}: {files[name]}")
+    require(files[name]["text_hash"] != 0, f"{name}: {files[name]}")
     require(function in files[name]["functions"], f"{name}!{function} is not told: {files}")
     return files[name]["functions"][function]
 

@@ -48,35 +48,58 @@ TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   EXPECT_NE(explain_output(all, 200).text.find("--at-most gives it more time"), std::string::npos);
 }
 
-Explanation code_in_libraries(double share, double unmoved) {
+Explanation code_in_libraries(double share, double unmoved, double apart) {
   Explanation out = open_code_and_known_place();
   out.answer->verdict = statistics::CauseVerdict::kCode;
+  out.answer->code = {0.1, 0.09, 0.11, 0.03, EffectState::kThere};
   out.search.reset();
-  out.libraries = LibraryFacts{
-      "", share, unmoved, {{"libwork.so!hot", true, 0x19d0, 0x1ba0, 0.9, 0.8}, {"libother.so!slow", false, 0, 0x40, 0, 0.1}}};
+  out.libraries = LibraryFacts{"",
+                               share,
+                               unmoved,
+                               apart,
+                               {{"libwork.so!hot", true, false, 0x19d0, 0x1ba0, 0.9, 0.8},
+                                {"libother.so!slow", false, false, 0, 0x40, 0, 0.1},
+                                {"libc.so.6!memcpy", false, true, 0x80, 0x80, 0.05, 0.05}}};
   return out;
 }
 
 TEST(ExplainOutputTest, FunctionsOfLibrariesAreNamedWithTheirPlaces) {
-  const std::string said = explain_output(code_in_libraries(0.93, 0.01), 1000).text;
+  const std::string said = explain_output(code_in_libraries(0.93, 0.01, 0), 1000).text;
   EXPECT_NE(said.find("93.0 % of the time is in shared libraries"), std::string::npos) << said;
   EXPECT_NE(said.find("libwork.so!hot"), std::string::npos) << said;
   EXPECT_NE(said.find("0x19d0 (16, 16, 2512)"), std::string::npos) << said;
   EXPECT_NE(said.find("their code is part of the code, and their places are not"), std::string::npos) << said;
   EXPECT_EQ(said.find("counts as code"), std::string::npos) << said;
-  EXPECT_EQ(explain_output(code_in_libraries(0.049, 0), 1000).text.find("libwork"), std::string::npos);
+  EXPECT_EQ(explain_output(code_in_libraries(0.049, 0, 0), 1000).text.find("libwork"), std::string::npos);
 }
 
 TEST(ExplainOutputTest, CodeMayBeThePlaceOfALibraryThatStays) {
-  const std::string said = explain_output(code_in_libraries(0.93, 0.9), 1000).text;
-  EXPECT_NE(said.find("90.0 % of the time is in libraries whose code stays"), std::string::npos) << said;
-  EXPECT_NE(said.find("what their places make counts as code"), std::string::npos) << said;
-  EXPECT_EQ(said.find("their places are not"), std::string::npos) << said;
+  const ExplainOutput said = explain_output(code_in_libraries(0.93, 0.9, 0.8), 1000);
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.text.starts_with("unresolved: new is 10.52 % slower than old wherever its own functions lie")) << said.text;
+  EXPECT_NE(said.text.find("it is code, or the place of those\n"), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("80.0 % of the time is in functions of those that begin at another place"), std::string::npos)
+      << said.text;
+  EXPECT_EQ(said.text.find("blocks decide"), std::string::npos) << "no number of them does: " << said.text;
+  EXPECT_NE(said.json.find("\"answer\": \"unresolved\""), std::string::npos) << said.json;
+  EXPECT_NE(said.json.find("\"apart_share\": 0.8"), std::string::npos) << said.json;
+  Explanation both = code_in_libraries(0.93, 0.9, 0.8);
+  both.answer->verdict = statistics::CauseVerdict::kBoth;
+  EXPECT_NE(explain_output(both, 1000).text.find("the place is known to make +15.03 %"), std::string::npos);
+}
+
+TEST(ExplainOutputTest, CodeIsCodeWhereLibrariesThatStayLieAlike) {
+  const ExplainOutput said = explain_output(code_in_libraries(0.93, 0.9, 0.04), 1000);
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_TRUE(said.text.starts_with("code: ")) << said.text;
+  EXPECT_NE(said.text.find("90.0 % of the time is in libraries whose code stays"), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("stays, alike in both"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("counts as code"), std::string::npos) << said.text;
 }
 
 TEST(ExplainOutputTest, ThePlaceMayBeThatOfALibrarysFunction) {
   Explanation all = open_code_and_known_place();
-  all.libraries = code_in_libraries(0.3, 0).libraries;
+  all.libraries = code_in_libraries(0.3, 0, 0).libraries;
   const std::string found = explain_output(all, 1000).text;
   EXPECT_NE(found.find("the search can't put them elsewhere"), std::string::npos) << found;
   EXPECT_EQ(found.find("it may be the place of any of them"), std::string::npos) << "it is quantum_toffoli's: " << found;
@@ -87,7 +110,7 @@ TEST(ExplainOutputTest, ThePlaceMayBeThatOfALibrarysFunction) {
 }
 
 TEST(ExplainOutputTest, LibrariesThatAreNotKnownAreNotSilentlyNone) {
-  Explanation all = code_in_libraries(0, 0);
+  Explanation all = code_in_libraries(0, 0, 0);
   all.libraries->not_known = "the program could not be sampled";
   const ExplainOutput said = explain_output(all, 1000);
   EXPECT_NE(said.text.find("how much of the time is in shared libraries is not known: the program could not be sampled"),

@@ -79,13 +79,22 @@ TEST(LibrarySamplesTest, FunctionsOfSeveralTrialsAreSummedAndTheRestIsItsFiles) 
   EXPECT_EQ(functions[3].name, "libwork.so!0x200");
 }
 
+ListedBuild build_with(std::vector<SampledFile> files) {
+  ListedBuild out;
+  out.samples = 1000;
+  out.in_libraries.add(profile_of(std::move(files)));
+  return out;
+}
+
+SampledFile unmoved_file(const std::string& name, uint64_t hash, std::vector<SampledFile::Function> functions, uint64_t samples) {
+  return {name, false, hash, 0, 0, samples, std::move(functions)};
+}
+
 TEST(LibrariesOfBothTest, OneFunctionOfTwoBuildsOfALibraryStandsOnce) {
-  ListedBuild older, newer;
-  older.samples = newer.samples = 1000;
-  older.in_libraries.add(
-      profile_of({moved_file("libwork.so", 1, {{"hot", 0x19d0, 32, 600, 0, 0}, {"cold", 0x100, 9, 1, 0, 0}}, 601)}));
-  newer.in_libraries.add(
-      profile_of({moved_file("libwork.so", 2, {{"hot", 0x1ba0, 32, 500, 0, 0}}, 500), {"libc.so.6", false, 0, 0, 0, 100, {}}}));
+  const ListedBuild older =
+      build_with({moved_file("libwork.so", 1, {{"hot", 0x19d0, 32, 600, 0, 0}, {"cold", 0x100, 9, 1, 0, 0}}, 601)});
+  const ListedBuild newer =
+      build_with({moved_file("libwork.so", 2, {{"hot", 0x1ba0, 32, 500, 0, 0}}, 500), unmoved_file("libc.so.6", 3, {}, 100)});
   const SharedLibraries libraries = libraries_of_both(older, newer);
   EXPECT_DOUBLE_EQ(libraries.share, (0.601 + 0.6) / 2);
   EXPECT_DOUBLE_EQ(libraries.unmoved, 0.05);
@@ -98,6 +107,23 @@ TEST(LibrariesOfBothTest, OneFunctionOfTwoBuildsOfALibraryStandsOnce) {
   EXPECT_EQ(libraries.functions[1].old_linked, 0u);
   EXPECT_DOUBLE_EQ(libraries.functions[1].old_share, 0);
   EXPECT_FALSE(libraries.functions[1].moved);
+}
+
+TEST(LibrariesOfBothTest, WhatStaysInOneFileLiesAlikeAndInTwoWhereItsAddressSays) {
+  const auto apart = [](SampledFile before, SampledFile after) {
+    return libraries_of_both(build_with({std::move(before)}), build_with({std::move(after)})).apart;
+  };
+  const auto hot = [](uint64_t hash, uint64_t linked) {
+    return unmoved_file("libwork.so", hash, {{"hot", linked, 32, 0, 0, 900}}, 900);
+  };
+  EXPECT_DOUBLE_EQ(apart(hot(1, 0x1110), hot(2, 0x12a0)), 0.9);
+  EXPECT_DOUBLE_EQ(apart(hot(1, 0x1110), hot(2, 0x5118)), 0) << "the same 16 bytes of a page";
+  // What has no name tells no place: it is the same in the same file.
+  EXPECT_DOUBLE_EQ(apart(unmoved_file("libc.so.6", 7, {}, 300), unmoved_file("libc.so.6", 7, {}, 300)), 0);
+  EXPECT_DOUBLE_EQ(apart(unmoved_file("libc.so.6", 7, {}, 300), unmoved_file("libc.so.6", 8, {}, 300)), 0.3);
+  EXPECT_DOUBLE_EQ(apart(unmoved_file("libc.so.6", 0, {}, 300), unmoved_file("libc.so.6", 0, {}, 300)), 0.3) << "nobody knows";
+  // One side has no sample in a function of the same file.
+  EXPECT_DOUBLE_EQ(apart(hot(1, 0x1110), unmoved_file("libwork.so", 1, {{"cold", 0x10, 9, 0, 0, 5}}, 5)), 0);
 }
 
 }  // namespace
