@@ -8,7 +8,8 @@
 //   | SampleHeader | FunctionSamples[count] | StayedFunction[stayed_count]
 //   | LibraryHeader | LibraryFunction[count] | names ...
 //
-// The last line once for each file other than the executable that samples lay in.
+// The last line once for each file other than the executable that samples lay in; then, where anything was sampled, a
+// LibraryHeader without a file, so that a helper that was ended meanwhile is not taken for one of fewer files.
 //
 // A record is written when a layout has been put in place, and says what had been done by then: the differences between it and
 // the next belong to that layout. The last one, kEpochEnd, is of no layout: it is the end of the one before. Numbers of images

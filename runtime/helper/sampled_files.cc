@@ -17,8 +17,10 @@ namespace {
 constexpr uint64_t kKnownForNs = 250'000'000;
 constexpr char kOurMemory[] = "/memfd:stab";  // texts and images of what moves
 constexpr char kDeleted[] = " (deleted)";
-// A table of this size in a file names a hundred million functions.
-constexpr uint64_t kMostTableBytes = uint64_t{1} << 31;
+// A table of this size in a file names ten million functions.
+constexpr uint64_t kMostTableBytes = uint64_t{1} << 28;
+// Of a file with more code no hash is told.
+constexpr uint64_t kMostCodeBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostSegments = 64;
 
 template <typename T>
@@ -98,9 +100,11 @@ uint64_t hash_of_code(int file) {
   Elf64_Ehdr header;
   Segments segments;
   if (!read_header(file, header, segments)) return 0;
-  uint64_t hash = 0;
+  uint64_t hash = 0, left = kMostCodeBytes;
   bool done = true;
   segments.for_each_of_code([&](uint64_t offset, uint64_t bytes) {
+    done = done && bytes <= left;
+    left -= done ? bytes : 0;
     for (uint64_t at = 0; done && at < bytes; at += kAtATime) {
       const uint64_t step = bytes - at < kAtATime ? bytes - at : kAtATime;
       const FilePart part(file, offset + at, step);
@@ -109,6 +113,15 @@ uint64_t hash_of_code(int file) {
     }
   });
   return done ? hash : 0;
+}
+
+// -1: it can't be opened, or is no regular file.
+int open_regular(int directory, const char* path, struct stat& status) {
+  const int file = sys::open_at(directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  if (file < 0) return -1;
+  if (sys::call(SYS_fstat, file, sys::word(&status)) == 0 && S_ISREG(status.st_mode)) return file;
+  sys::close(file);
+  return -1;
 }
 
 // The table of symbols: all of them, or, of a stripped file, those that it exports. nullptr: there is none.
@@ -168,7 +181,8 @@ uint32_t SampledFiles::note_library(const Process& process, const Module& module
   files_[file].inode = mapping.file;
   char path[32];
   Text(path, sizeof path) << "fd/" << descriptor;
-  files_[file].descriptor = sys::open_at(process.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  struct stat status;
+  files_[file].descriptor = open_regular(process.directory, path, status);
   return file;
 }
 
@@ -223,11 +237,9 @@ const SampledFiles::Known* SampledFiles::find_known(const Process& process, uint
   // As the program sees it, whose folders may be others than ours; and only if it is still the file that is mapped.
   static char path[sizeof "root" + sizeof mapped.path];
   Text(path, sizeof path) << "root" << mapped.path;
-  file.descriptor = sys::open_at(process.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   struct stat status;
-  if (file.descriptor < 0) return &known;
-  if (sys::call(SYS_fstat, file.descriptor, sys::word(&status)) == 0 && S_ISREG(status.st_mode) && status.st_ino == mapping.file)
-    return &known;
+  file.descriptor = open_regular(process.directory, path, status);
+  if (file.descriptor < 0 || status.st_ino == mapping.file) return &known;
   sys::close(file.descriptor);
   file.descriptor = -1;
   return &known;
@@ -331,6 +343,10 @@ void SampledFiles::write_to(int fd) {
   }
   for (uint32_t file = 0; file < file_count_; ++file)
     if (!write_file(fd, file)) return;
+  LibraryHeader end{};
+  for (size_t i = 0; i < sizeof end.magic; ++i) end.magic[i] = kLibraryMagic[i];
+  end.record_bytes = sizeof(LibraryFunction);
+  sys::write_full(fd, &end, sizeof end);
 }
 
 }  // namespace stab::helper

@@ -32,7 +32,7 @@ class SampledFiles {
   // library before it moved, or after that.
   bool count_elsewhere(const Process& process, uint64_t pc, uint64_t now_ns);
 
-  // A part for each file (epoch_record.h), behind what was written there before; closes the files.
+  // A part for each file and an end (epoch_record.h), behind what was written there before; closes the files.
   void write_to(int fd);
 
  private:

@@ -47,12 +47,18 @@ FUNCTION = struct.Struct("<Q6I")
 
 
 def read_libraries(rest):
-    """By file name: what is said of the file, and its functions by name, each with its counts."""
-    found = {}
+    """By file name: what is said of the file, and its functions by name, each with its counts. An end comes last."""
+    found, ended = {}, False
     while rest:
         magic, record_bytes, count, name_bytes, flags, text_hash, newest, older, original, name = LIBRARY.unpack_from(rest)
         if magic != b"STABLIB1" or record_bytes != FUNCTION.size:
             raise Strange(f"{magic} with rows of {record_bytes} bytes where a file's samples were expected")
+        if ended:
+            raise Strange("more behind the end of the files")
+        ended = name[0] == 0
+        if ended:
+            rest = rest[LIBRARY.size:]
+            continue
         at, names = LIBRARY.size, LIBRARY.size + count * FUNCTION.size
         functions = {}
         for linked, size, *counts, name_at, _ in (FUNCTION.unpack_from(rest, at + i * FUNCTION.size) for i in range(count)):
@@ -66,6 +72,8 @@ def read_libraries(rest):
             file += " (moves)" if moved else " (stays)"
         found[file] = {"moved": moved, "text_hash": text_hash, "counts": (newest, older, original), "functions": functions}
         rest = rest[names + name_bytes:]
+    if not ended:
+        raise Strange(f"samples of files are cut off behind {list(found)}")
     return found
 
 
@@ -78,4 +86,4 @@ def read_samples(rest, names):
     end = stays_at + 16 * totals["stayed_count"]
     functions = {names[f]: (newest, older, original) for f, newest, older, original in struct.iter_unpack("<4I", rest[at:stays_at])}
     stayed = [(names[f], image, first, last) for f, image, first, last in struct.iter_unpack("<4I", rest[stays_at:end])]
-    return totals, functions, stayed, read_libraries(rest[end:])
+    return totals, functions, stayed, read_libraries(rest[end:]) if totals["period_ns"] != 0 or len(rest) > end else {}

@@ -335,12 +335,16 @@ Result<EpochSeries> parse_epochs(std::string_view bytes) {
     if (!cut_rows(bytes, header.record_bytes, header.count, profile.functions) ||
         !cut_rows(bytes, header.stayed_bytes, header.stayed_count, profile.stayed))
       return corrupt("another number of functions than is said");
-    for (helper::LibraryHeader file; begins_with(bytes, helper::kLibraryMagic, file);) {
+    bool ended = header.period_ns == 0;
+    for (helper::LibraryHeader file; !ended && begins_with(bytes, helper::kLibraryMagic, file);) {
       bytes.remove_prefix(sizeof file);
+      ended = file.file[0] == 0 && file.count == 0 && file.name_bytes == 0;
+      if (ended) break;
       if (profile.files.size() == helper::kMostSampledFiles) return corrupt("samples of more files than are told");
       if (!cut_file(bytes, file, profile.files.emplace_back()))
         return corrupt("another number of a library's functions than is said");
     }
+    if (!ended) return corrupt("samples of files are cut off");
   }
   if (!bytes.empty()) return corrupt("cut off, or of another version");
   STAB_CHECK_OK(check(series));

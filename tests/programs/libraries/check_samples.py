@@ -9,6 +9,7 @@ Exit code 0: kept; 1: not, and a line says what was told; 77: skipped, and says 
 import argparse
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -173,6 +174,51 @@ int main(void) {
     totals, _, files = place.sampled("./prog")
     for name in ("first", "second", "third"):
         near(name, share_of(told_of(files, f"{name}.so", True, name)["counts"], totals), 1 / 3, files)
+
+
+# Of an ELF file: where a section's fields lie in its header, by name.
+FIELDS = {"type": (4, "<I"), "offset": (24, "<Q"), "size": (32, "<Q"), "link": (40, "<I")}
+
+
+def damage(file, section, field, value):
+    """Writes a number into the header of the first section of this type; the loader looks at none of them."""
+    held = bytearray(file.read_bytes())
+    table, = struct.unpack_from("<Q", held, 40)
+    entry, count = struct.unpack_from("<HH", held, 58)
+    at = next(table + i * entry for i in range(count) if struct.unpack_from("<I", held, table + i * entry + 4)[0] == section)
+    offset, form = FIELDS[field]
+    struct.pack_into(form, held, at + offset, value)
+    file.write_bytes(held)
+
+
+def check_damaged(place):
+    """Whatever section headers and symbols say, samples are told: of a file whose symbols can't be read by the file alone."""
+    build_all(place, "szc")
+    whole = {name: (place.directory / name).read_bytes() for name in ("libforeign.so", "liblinked.so")}
+    symbols, strings = 2, 3
+    for section, field, value in ((symbols, "size", 1 << 40), (symbols, "size", (1 << 64) - 1), (symbols, "offset", (1 << 64) - 8),
+                                  (symbols, "link", 0xfffffff0), (symbols, "link", 1), (strings, "size", 1),
+                                  (strings, "offset", 1 << 62)):
+        for name, held in whole.items():
+            (place.directory / name).write_bytes(held)
+            damage(place.directory / name, section, field, value)
+        totals, _, files = place.sampled("./prog", "20000")
+        near(f"libforeign.so, {field} {value:#x}", share_of(files["libforeign.so"]["counts"], totals), 0.2, files)
+        near(f"liblinked.so, {field} {value:#x}", share_of(files["liblinked.so"]["counts"], totals), 0.4, files)
+    # Symbols that lie: names behind the end of theirs, functions that end behind all addresses.
+    for name, held in whole.items():
+        held = bytearray(held)
+        table, = struct.unpack_from("<Q", held, 40)
+        entry, count = struct.unpack_from("<HH", held, 58)
+        for at in (table + i * entry for i in range(count)):
+            kind, offset, size = (struct.unpack_from(form, held, at + place_of)[0] for place_of, form in (FIELDS["type"], FIELDS["offset"],
+                                                                                                    FIELDS["size"]))
+            for symbol in range(offset, offset + size, 24) if kind == symbols else ():
+                struct.pack_into("<I", held, symbol, 0xffffffff if symbol // 24 % 2 else 1)
+                struct.pack_into("<Q", held, symbol + 16, 0xffffffff)
+        (place.directory / name).write_bytes(held)
+    totals, _, files = place.sampled("./prog", "20000")
+    near("libforeign.so, whose symbols lie", share_of(files["libforeign.so"]["counts"], totals), 0.2, files)
 
 
 def main():

@@ -104,8 +104,16 @@ TEST(EpochSeries, TheVersionBeforeIsRead) {
   EXPECT_FALSE(back->profile);
 }
 
+std::string end_of_files() {
+  helper::LibraryHeader header{};
+  std::memcpy(header.magic, helper::kLibraryMagic, sizeof header.magic);
+  header.record_bytes = sizeof(helper::LibraryFunction);
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header);
+}
+
+// `libraries`: what comes behind it, with its end.
 std::string profile_of(uint32_t functions, const std::vector<helper::FunctionSamples>& sampled,
-                       const std::vector<helper::StayedFunction>& stayed) {
+                       const std::vector<helper::StayedFunction>& stayed, const std::string& libraries = end_of_files()) {
   helper::SampleHeader header{};
   std::memcpy(header.magic, helper::kSampleMagic, sizeof header.magic);
   header.record_bytes = sizeof(helper::FunctionSamples);
@@ -121,7 +129,7 @@ std::string profile_of(uint32_t functions, const std::vector<helper::FunctionSam
   header.lost = ~uint64_t{0};
   std::string out(reinterpret_cast<const char*>(&header), sizeof header);
   out.append(reinterpret_cast<const char*>(sampled.data()), sampled.size() * sizeof sampled[0]);
-  return out.append(reinterpret_cast<const char*>(stayed.data()), stayed.size() * sizeof stayed[0]);
+  return out.append(reinterpret_cast<const char*>(stayed.data()), stayed.size() * sizeof stayed[0]) + libraries;
 }
 
 TEST(EpochSeries, SamplesAndTheScriptComeBack) {
@@ -186,9 +194,9 @@ std::string library_of(const char* file, const std::vector<OfLibrary>& functions
 }
 
 TEST(EpochSeries, SamplesOfLibrariesComeBackByName) {
-  const auto parsed =
-      parse_epochs(profile_of(9, {}, {}) + library_of("libwork.so.1", {{"inflate", 0x1230, 9}, {"", 0x4560, ~0u}}) +
-                   library_of("libc.so.6", {}));
+  const auto parsed = parse_epochs(profile_of(
+      9, {}, {},
+      library_of("libwork.so.1", {{"inflate", 0x1230, 9}, {"", 0x4560, ~0u}}) + library_of("libc.so.6", {}) + end_of_files()));
   ASSERT_TRUE(parsed) << parsed.error().message;
   const auto back = decode_epochs(encode_epochs(*parsed));
   ASSERT_TRUE(back) << back.error().message;
@@ -206,7 +214,7 @@ TEST(EpochSeries, SamplesOfLibrariesComeBackByName) {
 }
 
 TEST(EpochSeries, OddBytesOfALibrarysNamesAreShown) {
-  const auto parsed = parse_epochs(profile_of(9, {}, {}) + library_of("lib\x1b[2J.so", {{"a\nb", 0x10, 1}}));
+  const auto parsed = parse_epochs(profile_of(9, {}, {}, library_of("lib\x1b[2J.so", {{"a\nb", 0x10, 1}}) + end_of_files()));
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->profile->files[0].file, "lib?[2J.so");
   EXPECT_EQ(parsed->profile->files[0].functions[0].name, "a?b");
@@ -229,15 +237,19 @@ TEST(EpochSeries, AProfileFromBeforeLibrariesWereToldIsRead) {
 
 TEST(EpochSeries, SamplesOfLibrariesThatCannotBeAreRefused) {
   const auto refused = [](const std::string& behind, const char* why) {
-    const auto parsed = parse_epochs(profile_of(9, {}, {}) + behind);
+    const auto parsed = parse_epochs(profile_of(9, {}, {}, behind));
     ASSERT_FALSE(parsed) << why;
     EXPECT_NE(parsed.error().message.find(why), std::string::npos) << parsed.error().message;
   };
   const std::string good = library_of("libwork.so", {{"inflate", 0x1230, 9}});
   refused(good.substr(0, good.size() - 1), "another number of a library's functions");
   refused(library_of("libwork.so", {{"inflate", 0x1230, 9}}, 1), "another number of a library's functions");
-  refused(library_of("", {}), "a file without a name");
-  refused(library_of("libwork.so", {{std::string(helper::kMostFunctionName, 'x'), 1, 1}}), "a name that can't be");
+  refused(library_of("", {{"inflate", 0x1230, 9}}) + end_of_files(), "a file without a name");
+  refused(library_of("libwork.so", {{std::string(helper::kMostFunctionName, 'x'), 1, 1}}) + end_of_files(),
+          "a name that can't be");
+  refused("", "samples of files are cut off");
+  refused(good, "samples of files are cut off");
+  refused(end_of_files() + good, "cut off, or of another version");
   std::string many;
   for (uint32_t i = 0; i <= helper::kMostSampledFiles; ++i) many += library_of("libwork.so", {});
   refused(many, "more files than are told");
@@ -252,7 +264,9 @@ TEST(EpochSeries, SamplesThatCannotBeAreRefused) {
   };
   const std::string good = profile_of(9, {{1, 1, 1, 1}}, {{8, 0, 1, 1}});
   ASSERT_TRUE(parse_epochs(good));
-  refused(good.substr(0, good.size() - 1), "another number of functions");
+  const std::string no_files = profile_of(9, {{1, 1, 1, 1}}, {{8, 0, 1, 1}}, "");
+  refused(no_files.substr(0, no_files.size() - 1), "another number of functions");
+  refused(good.substr(0, good.size() - 1), "samples of files are cut off");
   refused(good + good, "cut off, or of another version");
   refused(profile_of(9, {{9, 1, 1, 1}}, {}), "not there");
   refused(profile_of(9, {{2, 1, 1, 1}, {2, 1, 1, 1}}, {}), "out of order");
