@@ -19,9 +19,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
-sys.path[:0] = [str(HERE.parent), str(REPOSITORY / "tests")]
+sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(HERE.parent), str(REPOSITORY / "tests")]
 sys.dont_write_bytecode = True
 import llvm  # noqa: E402
+from launcher_settings import launcher_settings  # noqa: E402
 from served import Strange, read_samples, served  # noqa: E402
 from times import in_time  # noqa: E402
 
