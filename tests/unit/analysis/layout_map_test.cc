@@ -121,6 +121,22 @@ TEST(LayoutMap, SaysWhatItCannotSee) {
   EXPECT_TRUE(has(*map, "phases"));
 }
 
+TEST(LayoutMap, SaysHowMuchLiesInLibrariesAndNamesIt) {
+  report::PlacementData data = made_placements(3, {.planted = false});
+  data.in_libraries = {{"libwork.so!inflate", 0.6}, {"libc.so.6", 0.02}};
+  const Result<report::LayoutMap> map = report::screen_layouts(data, {});
+  ASSERT_TRUE(map);
+  ASSERT_TRUE(has(*map, "in-libraries"));
+  const std::string text = report::render_map_text(*map, 1000);
+  EXPECT_NE(text.find("62 % of the time was spent in shared libraries"), std::string::npos) << text;
+  EXPECT_NE(text.find("libwork.so!inflate 60 %, libc.so.6 2.0 %"), std::string::npos) << text;
+  EXPECT_NE(report::render_map_json(*map).find("libwork.so!inflate"), std::string::npos);
+  data.in_libraries = {{"libc.so.6", 0.04}};
+  const Result<report::LayoutMap> few = report::screen_layouts(data, {});
+  ASSERT_TRUE(few);
+  EXPECT_FALSE(has(*few, "in-libraries"));
+}
+
 TEST(LayoutMap, RefusesWhatIsTooLittle) {
   EXPECT_FALSE(report::screen_layouts(made_placements(8, {.trials = 1, .epochs = 100}), {}));
   EXPECT_FALSE(report::screen_layouts(made_placements(8, {.trials = 100, .epochs = 2}), {}));
