@@ -14,6 +14,7 @@
 #include "stabd/engine/results/local_time.h"
 #include "stabd/engine/results/load_causal.h"
 #include "stabd/engine/results/load_samples.h"
+#include "store/writer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -118,6 +119,12 @@ Result<report::Samples> samples_of(store::Store& store, const std::string& exper
   return engine::load_samples(store, row);
 }
 
+// What runs has an engine that writes it down. One that was stopped, or killed, left "running" behind.
+std::string shown_state(store::ExperimentState state, bool is_written) {
+  const bool is_stopped = state == store::ExperimentState::kRunning && !is_written;
+  return std::string(is_stopped ? "stopped" : store::name(state));
+}
+
 }  // namespace
 
 int verdict_command(const Arguments& arguments) {
@@ -147,6 +154,8 @@ int list_command(const Arguments& arguments) {
   const auto all = store->summaries();
   if (!all) return complain(all.error());
   nlohmann::json list = nlohmann::json::array();
+  const auto path = database_path(arguments);
+  const bool is_written = !path || store::has_writer(*path);
   if (!arguments.json) std::printf("%6s  %-28s %-10s %15s  %s\n", "number", "name", "state", "trials", "submitted");
   for (const store::ExperimentSummary& row : *all) {
     const auto progress = store->progress(row.id);
@@ -159,7 +168,7 @@ int list_command(const Arguments& arguments) {
     }
     const std::string trials = std::to_string(recorded) + "/" + std::to_string(progress->planned_total);
     std::printf("%6lld  %-28s %-10s %15s  %s\n", static_cast<long long>(row.id), printable(row.name).c_str(),
-                std::string(store::name(row.state)).c_str(), trials.c_str(),
+                shown_state(row.state, is_written).c_str(), trials.c_str(),
                 engine::local_time(row.submitted_at_ns, "%Y-%m-%d %H:%M").c_str());
   }
   if (arguments.json) std::printf("%s\n", list.dump(2).c_str());

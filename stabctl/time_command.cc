@@ -17,6 +17,7 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -97,6 +98,10 @@ Result<commands::TimeOutput> timed(Timing& of) {
   store::Store& store = engine->store();
   if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
     return no_runs(store, experiment, *end, progress.failure());
+  constexpr uint32_t kFewestToKeep = 2;
+  if (budget.is_over)
+    if (const auto ended = engine::end_in_time(store, experiment, kFewestToKeep, of.clock.realtime()); !ended)
+      return ended.error();
   if (*end == engine::RunEnd::kStopped)
     of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
   of.facts.experiment = experiment;

@@ -18,6 +18,7 @@
 #include "store/schema.h"
 #include "store/store_state.h"
 #include "store/unwritable_place.h"
+#include "store/writer.h"
 
 namespace stab::store {
 namespace {
@@ -25,9 +26,11 @@ namespace {
 // 4 MiB of 4 KiB pages, SQLite's own default: large enough to be rare, small enough to read past quickly.
 constexpr int kCheckpointPages = 1000;
 
+std::string writer_lock_of(const std::string& path) { return path + ".writer"; }
+
 // One writer a database. flock: released by the kernel however the writer ends, not inherited by exec.
 Result<UniqueFd> lock_for_writing(const std::string& path) {
-  const std::string lock_path = path + ".writer";
+  const std::string lock_path = writer_lock_of(path);
   UniqueFd fd(open_carefully(lock_path.c_str(), O_RDWR | O_CREAT, 0640));
   if (!fd) {
     const int why = errno;
@@ -83,6 +86,12 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
     if (is_copy) STAB_CHECK_OK(database.execute("PRAGMA query_only = ON"));
   }
   return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path, is_copy}));
+}
+
+bool has_writer(const std::string& path) {
+  const UniqueFd fd(open_carefully(writer_lock_of(path).c_str(), O_RDONLY, 0));
+  if (!fd) return errno != ENOENT;
+  return ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 // --- transactions ----------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // An experiment that is done without having been run: its plan expanded as the engine does it, its trials recorded with
-// outcomes that the caller makes up.
+// outcomes that the caller makes up. With fewer trials recorded than there are it is left as it was, running.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -14,7 +15,8 @@ namespace stab {
 using FillOutcome = std::function<void(const store::TrialRow& trial, const plan::Cell& cell, store::Outcome& outcome)>;
 
 inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan, const FillOutcome& fill,
-                                           int64_t submitted_at_ns = 1'700'000'000'000'000'000) {
+                                           int64_t submitted_at_ns = 1'700'000'000'000'000'000,
+                                           size_t most = SIZE_MAX) {
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand(std::move(plan)));
   STAB_TRY(store::Transaction all, store.begin());
   store::NewExperiment row;
@@ -34,7 +36,9 @@ inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan,
   STAB_CHECK_OK(store.expand(experiment, rows));
   store::Store::TrialFilter main_trials;
   main_trials.kind = store::TrialKind::kMain;
-  STAB_TRY(const auto trials, store.trials(experiment, main_trials));
+  STAB_TRY(auto trials, store.trials(experiment, main_trials));
+  const bool is_whole = most >= trials.size();
+  if (!is_whole) trials.resize(most);
   for (const store::TrialRow& trial : trials) {
     store::Outcome outcome;
     outcome.trial = trial.id;
@@ -47,6 +51,7 @@ inline Result<store::Id> record_experiment(store::Store& store, plan::Plan plan,
     STAB_TRY([[maybe_unused]] const auto replaced, store.finish(outcome, 1));
   }
   for (const store::ExperimentEvent event : {store::ExperimentEvent::kRun, store::ExperimentEvent::kFinish}) {
+    if (event == store::ExperimentEvent::kFinish && !is_whole) continue;
     STAB_TRY([[maybe_unused]] const auto state, store.advance(experiment, event, "", row.submitted_at_ns));
   }
   STAB_CHECK_OK(all.commit());

@@ -14,6 +14,7 @@
 #include "stabd/engine/trial/simulated.h"
 #include "stabd/engine/trial/trial_metrics.h"
 #include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_environments.h"
 #include "plan/layout_replay.h"
 #include "plan/slicing.h"
@@ -519,6 +520,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   if (samples.incomplete && samples.stopping.rule == report::StoppingRule::kSequence)
     STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));
+  judge_as_ended(events, samples);
   make_printable(samples);
   return samples;
 }

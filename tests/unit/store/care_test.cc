@@ -3,6 +3,9 @@
 #include <sqlite3.h>
 #include <sys/wait.h>
 
+#include <optional>
+
+#include "store/writer.h"
 #include "store_fixture.h"
 
 namespace stab::store {
@@ -36,6 +39,16 @@ TEST_F(CareTest, OneWriterAtATime) {
   EXPECT_TRUE(Store::open(path_, Store::Access::kRead).ok());
   { Store moved = std::move(first); }
   EXPECT_TRUE(Store::open(path_, Store::Access::kWrite).ok());
+}
+
+// Who reads "running" can tell whether anything runs.
+TEST_F(CareTest, AReaderKnowsWhetherSomebodyWrites) {
+  std::optional<Store> writer = open();
+  EXPECT_TRUE(has_writer(path_));
+  EXPECT_EQ(Store::open(path_, Store::Access::kWrite).error().code, ErrorCode::kBusy) << "looking took the writer's lock away";
+  writer.reset();
+  EXPECT_FALSE(has_writer(path_));
+  EXPECT_TRUE(Store::open(path_, Store::Access::kWrite).ok()) << "looking kept the lock";
 }
 
 // Whoever closes the database last removes the -wal, with all that a writer puts there afterwards. That it isn't the last one it

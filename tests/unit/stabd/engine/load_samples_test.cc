@@ -12,6 +12,8 @@
 #include "analysis/report/replication_units.h"
 #include "base/rng.h"
 #include "plan/parse.h"
+#include "analysis/report/stopping_decision.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/pilot.h"
 #include "stabd/engine/results/precision.h"
 #include "tests/golden/record.h"
@@ -103,6 +105,67 @@ TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
       EXPECT_EQ(static_cast<size_t>(same->units().n), cell.values.size()) << shape << ": " << name;
       EXPECT_NEAR(same->units().mean, cell.moments.mean, 1e-9) << shape << ": " << name;
     }
+  }
+}
+
+// Two levels of 20 blocks and three declared looks, of which `trials` have run.
+store::Id partly(store::Store& store, size_t trials) {
+  const plan::Parsed parsed = plan::parse_plan(
+      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 20\n[stopping]\nrule = \"looks\"\nlooks = [8, 14, 20]\n"
+      "[factors]\nopt = [\"-O2\", \"-O3\"]\n[[program]]\nname = \"p\"\nrun = [\"true\", \"{opt}\"]\n",
+      "x.toml");
+  EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
+  const auto id = record_experiment(
+      store, *parsed.plan,
+      [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+        outcome.wall_ns = 1'000'000'000 + 1000 * trial.order;
+      },
+      1'700'000'000'000'000'000, trials);
+  EXPECT_TRUE(id);
+  return *id;
+}
+
+// Its time was over in the twelfth block: it is done, the eleven whole blocks are its data, and the last of them its last look.
+TEST_F(SamplesTest, WhatEndedInTimeIsJudgedAtItsEnd) {
+  const store::Id id = partly(*store_, 23);
+  EXPECT_TRUE(load_samples(*store_, *store_->experiment(id))->incomplete);
+  const auto ended = end_in_time(*store_, id, 6, std::chrono::nanoseconds(1));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(*ended);
+  const store::ExperimentRow row = *store_->experiment(id);
+  EXPECT_EQ(row.state, store::ExperimentState::kDone);
+  const report::Samples samples = *load_samples(*store_, row);
+  EXPECT_FALSE(samples.incomplete);
+  EXPECT_EQ(samples.stopping.looks, (std::vector<uint32_t>{8, 11}));
+  EXPECT_EQ(samples.trials.size(), 22u);
+  EXPECT_TRUE(report::may_be_judged(samples));
+  EXPECT_EQ(store_->progress(id)->count(store::TrialState::kPlanned), 0);
+}
+
+TEST_F(SamplesTest, OfTooFewBlocksNothingIsSaidAtTheEndOfItsTime) {
+  const store::Id id = partly(*store_, 11);
+  EXPECT_FALSE(*end_in_time(*store_, id, 6, std::chrono::nanoseconds(1)));
+  EXPECT_EQ(store_->experiment(id)->state, store::ExperimentState::kRunning);
+  EXPECT_TRUE(load_samples(*store_, *store_->experiment(id))->incomplete);
+}
+
+// Blocks that were added behind that end are beyond the last look: no verdict is given as if they had been planned.
+TEST_F(SamplesTest, WhatWentOnBehindTheEndOfItsTimeIsNotJudged) {
+  report::Samples samples = *load_samples(*store_, *store_->experiment(partly(*store_, 40)));
+  judge_as_ended({{1, 1, kTimeEnded, "11 blocks are whole: the time was over"}}, samples);
+  EXPECT_EQ(samples.stopping.looks, (std::vector<uint32_t>{8, 11}));
+  EXPECT_EQ(samples.trials.size(), 40u);
+  EXPECT_FALSE(report::may_be_judged(samples));
+}
+
+// A database may be anybody's.
+TEST_F(SamplesTest, AnEndWithoutANumberIsNone) {
+  const report::Samples samples = *load_samples(*store_, *store_->experiment(partly(*store_, 40)));
+  for (const char* text : {"", "x", "-3 blocks", "1 block", "99999999999 blocks"}) {
+    report::Samples same = samples;
+    judge_as_ended({{1, 1, kTimeEnded, text}}, same);
+    EXPECT_EQ(same.stopping.looks, samples.stopping.looks) << text;
+    EXPECT_EQ(same.trials.size(), samples.trials.size()) << text;
   }
 }
 
