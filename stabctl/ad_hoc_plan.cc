@@ -83,6 +83,10 @@ std::string program(const AdHocPlan& plan) {
   if (!plan.built.revisions.empty())
     out += "source = { git = " + toml::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + kSideFactor +
            "}\" }\nbuild = " + list_of({"/bin/sh", "-c", without_placeholders(plan.built.build)}) + "\n";
+  // Builds are told apart by their commands, and each build has its part in the table by which layouts are matched.
+  if (plan.randomized && plan.commands.size() > 1)
+    out += "build = " + list_of({"true", std::string("{") + kSideFactor + "}"}) +
+           "  # makes nothing: it tells the programs apart, whose layouts are matched\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";
   if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -218,6 +219,7 @@ class Grammar {
         words.erase(dashes, words.end());
       }
     }
+    const std::vector<std::string> typed = words;
     words = levels_behind_options(std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
@@ -226,9 +228,8 @@ class Grammar {
       return {out_, nullptr, app_.exit(success)};  // --help, --version
     } catch (const CLI::ParseError& error) {
       const std::string of = words_of_command_.empty() ? "" : " " + words_of_command_;
-      const std::string takes = too_short();
-      const std::string said = takes.empty() ? printable(error.what()) : takes;
-      std::fprintf(stderr, "stabctl: %s; see 'stabctl%s --help'\n", said.c_str(), of.c_str());
+      const std::string group = words_of_command_.empty() && !typed.empty() ? " " + typed[0] : "";
+      std::fprintf(stderr, "stabctl: %s; see 'stabctl%s%s --help'\n", said_of(error, typed).c_str(), of.c_str(), group.c_str());
       return {out_, nullptr, kUsage};
     }
     if (const std::string forms = exclusive_forms(); !forms.empty()) {
@@ -262,6 +263,32 @@ class Grammar {
       if (!own.empty()) form = own, name = called;
     }
     return {};
+  }
+
+  // The parser's words are about arguments and subcommands; these name what is missing, or what is too much.
+  std::string said_of(const CLI::ParseError& error, const std::vector<std::string>& typed) const {
+    if (const std::string takes = too_short(); !takes.empty()) return takes;
+    const CommandRow* row = command_of(typed);
+    if (!row) return typed.empty() ? "a command is missing" : "'stabctl " + printable(typed[0]) + "' needs one of its commands";
+    if (dynamic_cast<const CLI::RequiredError*>(&error))
+      for (const Operand& operand : row->operands)
+        if (operand.required && app_of(*row)->get_option(operand.name)->count() == 0)
+          return "'stabctl " + row->words + "' needs " + upper(operand.name) +
+                 (row->examples.empty() ? "" : ": " + row->examples[0].command);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error))
+      if (const std::vector<std::string> rest = app_.remaining(true); !rest.empty())
+        return "'stabctl " + row->words + "' can't use the word '" + printable(rest[0]) + "'";
+    return printable(error.what());
+  }
+
+  const CLI::App* app_of(const CommandRow& row) const {
+    const CLI::App* parent = row.group().empty() ? &app_ : app_.get_subcommand(row.group());
+    return parent->get_subcommand(row.name());
+  }
+
+  static std::string upper(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return name;
   }
 
   // What the command takes, where its list of operands has too few words; empty: it hasn't, or its name says enough.

@@ -22,6 +22,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/exit_statuses.h"
+#include "stabctl/git.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/one_line_progress.h"
 #include "stabctl/preflight_choice.h"
@@ -29,7 +30,9 @@
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/experiment/match_builds.h"
 #include "stabd/engine/machine/time_slices.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -80,6 +83,26 @@ Error wrong_sides(const Arguments& arguments) {
                    " is a third; arguments of both come behind --: " + better);
 }
 
+bool is_commit(const std::string& word) {
+  return !word.starts_with("-") && git({"rev-parse", "--verify", "--quiet", "--end-of-options", word + "^{commit}"}).ok();
+}
+
+// Two revisions without what builds them; empty: they are none.
+std::string revisions_without_build(const Arguments& arguments) {
+  std::vector<std::string> names = arguments.words;
+  if (const size_t dots = names[0].find(".."); names.size() == 1 && dots != std::string::npos) {
+    const size_t behind = std::min(names[0].find_first_not_of('.', dots), names[0].size());
+    names.push_back(names[0].substr(behind));
+    names[0].resize(dots);
+  }
+  if (arguments.shell || names.size() != 2) return {};
+  for (const std::string& name : names)
+    if (name.empty() || is_file(name) || !is_commit(name)) return {};
+  return in_quotes(names[0]) + " and " + in_quotes(names[1]) +
+         " are revisions, which --build makes programs of: stabctl compare " + shell_word(names[0]) + " " +
+         shell_word(names[1]) + " --build 'make CC=szc' -- ./program arguments";
+}
+
 // Two names of experiments, which `compare` took once.
 bool are_experiments(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
@@ -95,8 +118,25 @@ std::string with_arguments(const std::vector<std::string>& words) {
   return out.empty() ? out : " --" + out;
 }
 
+// Why layouts were not the same on both sides, as the experiment's log has it; empty: they were.
+Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
+  constexpr std::string_view kBefore = "no match table can be made: ", kBehind = "; pads and heap";
+  for (const store::EventRow& event : events) {
+    const size_t at = event.text.find(kBefore);
+    if (event.kind != engine::kMatchedLayouts || at == std::string::npos) continue;
+    const size_t begin = at + kBefore.size();
+    return event.text.substr(begin, event.text.find(kBehind, begin) - begin);
+  }
+  return std::string();
+}
+
 // What the difference is a difference of.
-std::string about_of(const AdHocPlan& plan) {
+std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
+  if (plan.randomized && !unmatched.empty())
+    return "built by szc: each run went through random layouts of code, stack and heap; those of the code were drawn for each "
+           "side alone: " +
+           printable(unmatched);
   if (plan.compares() && plan.commands.size() > 1 && plan.commands[0].words == plan.commands[1].words)
     return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
            (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
@@ -241,6 +281,9 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
   progress.finish();
   if (!end) return end.error();
+  if (budget.is_over)
+    if (const auto ended = engine::end_in_time(engine.store(), out.experiment, kFewestBlocks, of.clock.realtime()); !ended)
+      return ended.error();
   out.end = *end, out.is_over_time = budget.is_over, out.failure = progress.failure();
   return out;
 }
@@ -265,7 +308,8 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   commands::CompareFacts& facts = of.facts;
   facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   facts.experiment = run.experiment;
-  facts.about = about_of(of.plan);
+  STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
+  facts.about = about_of(of.plan, unmatched);
   const auto is_program = [](const std::string& word) { return is_file(word); };
   const std::vector<std::string>& words = of.arguments.words;
   if (of.plan.randomized && of.plan.built.revisions.empty() && std::all_of(words.begin(), words.end(), is_program))
@@ -296,6 +340,8 @@ void remember_command(Comparison& of) {
 
 Result<commands::CompareOutput> compared(Comparison& of) {
   const Arguments& arguments = of.arguments;
+  if (!arguments.words.empty() && arguments.build.empty())
+    if (const std::string revisions = revisions_without_build(arguments); !revisions.empty()) return bad_input(revisions);
   if (arguments.words.size() != 2) return wrong_sides(arguments);
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_files(arguments));

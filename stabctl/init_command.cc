@@ -26,7 +26,14 @@ int init_command(const Arguments& arguments) {
   const auto project = project_in(".");
   if (!project) return complain(project.error());
   std::vector<InitFile> files{{"stab.toml", plan_text(*project), "stabctl plan check stab.toml"}};
-  if (arguments.gate) files.push_back({"stab-gate.toml", gate_text(*project), "stabctl gate HEAD~1..HEAD"});
+  if (arguments.gate) {
+    files.push_back({"stab-gate.toml", gate_text(*project), "stabctl gate HEAD~1..HEAD"});
+    // Who has a plan and wants a gate wants to keep the plan.
+    if (is_there(files[0].path) && !is_there(files[1].path) && !arguments.force) {
+      std::printf("%s is there already, and stays as it is\n", files[0].path.c_str());
+      files.erase(files.begin());
+    }
+  }
   for (const InitFile& file : files) {
     if (is_there(file.path) && !arguments.force)
       return complain(Error{ErrorCode::kBadInput, "'" + file.path + "' is there already; --force replaces it", {}});

@@ -2,6 +2,7 @@
 #include "stabctl/mistakes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/wording.h"
@@ -31,6 +32,10 @@ std::string unknown_option(const CommandRow& row, const std::vector<std::string>
   std::vector<std::string> known{"--help"};
   for (const Option& option : row.options) known.push_back(option.name);
   for (size_t i = first; i < words.size() && words[i] != "--"; ++i) {
+    const auto takes_this = [&](const Option& option) { return option.name == words[i - 1] && !option.is_switch(); };
+    if (words[i].size() > 1 && words[i][0] == '-' && std::isdigit(static_cast<unsigned char>(words[i][1])) &&
+        std::any_of(row.options.begin(), row.options.end(), takes_this))
+      return words[i - 1] + " takes no '" + printable(words[i]) + "'; 'stabctl " + row.words + " --help' says what it takes";
     // Of `compare`, which took levels such as -O2 before it took programs.
     if (row.behind && !row.takes_levels && words[i].size() > 1 && words[i][0] == '-' && words[i][1] != '-' && words[i] != "-h")
       return "'stabctl " + row.words + "' has no option '" + printable(words[i]) +

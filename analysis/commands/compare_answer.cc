@@ -86,6 +86,22 @@ std::string difference(const Sides& sides) {
          signed_per_cent(contrast.interval.high) + "]";
 }
 
+// The verdict that the margin is kept asks of one side at a time, so its interval is narrower than the one that is shown. Empty:
+// the shown one lies within the margin, too, and nobody wonders.
+std::string margin_kept_text(const report::Report& report, const Sides& sides) {
+  const report::Contrast& contrast = *sides.contrast;
+  const report::Interval &shown = contrast.interval, &kept = contrast.equivalence;
+  const double most = 1 + report.responses[0].margin;
+  const bool is_same = sides.word.starts_with("same");
+  const bool is_within = shown.high < most && (!is_same || shown.low > 1 / most);
+  if (!contrast.refused.empty() || sides.worse != report::Worse::kNo || is_within) return {};
+  if (!is_same && contrast.verdict == report::Verdict::kChanged && contrast.interval.estimate < 1) return {};
+  if (kept.high >= most) return {};
+  return "that it is " + std::string(is_same ? "the same within " : "not slower by ") + margin_text(report) +
+         " is judged by its " + report::plain(100 * (1 - 2 * report.alpha)) + " % interval, [" +
+         signed_per_cent(kept.low) + ", " + signed_per_cent(kept.high) + "]";
+}
+
 std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
   return report::plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
 }
@@ -163,6 +179,7 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   const bool is_open = sides.word.starts_with("unsure");
   const bool is_change = sides.word.starts_with("slower") || sides.word == "faster";
   const Cure cure = is_open ? cure_of(report, sides, facts) : Cure{};
+  if (const std::string kept = margin_kept_text(report, sides); !kept.empty()) out += paragraph(kept, width);
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
@@ -212,7 +229,10 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
          cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
          cell(std::to_string(sides.contrast->n)) + "\n\n";
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
-  return out + text::as_markdown(text::as_line(facts.clock)) + " " + text::as_markdown(text::as_line(facts.about)) + "\n";
+  std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
+  for (const std::string& note : notes)
+    if (!note.empty()) out += "- " + text::as_markdown(text::as_line(note)) + "\n";
+  return out;
 }
 
 // Blocks from the first one on that have both sides.
@@ -232,6 +252,13 @@ uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
   return reached;
 }
 
+// What was too short gets twice what its first look takes, as blocks went so far, and what was interrupted gets its time again.
+std::string time_for_first_look(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks) {
+  constexpr double kLeastSeconds = 60;
+  const double each = facts.seconds / std::max(1u, blocks);
+  return time_option(std::max(kLeastSeconds, 2 * each * (looks.empty() ? kFewestBlocks : looks[0])));
+}
+
 // Where not even the first look was reached.
 CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks, int width) {
   const std::string why = facts.unfinished + ": " + report::plural(blocks, "block") +
@@ -240,7 +267,7 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
   out.exit_code = 3;
   for (const std::string& line : differences_of(facts)) out.text += paragraph(line, width);
   out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " + facts.command +
-              facts.margin + " --at-most 10min" + facts.arguments + "\n";
+              facts.margin + " --at-most " + time_for_first_look(facts, blocks, looks) + facts.arguments + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);

@@ -276,8 +276,8 @@ std::string settle_text(const Explanation& all) {
                              report::machine_time_text(each * *answer.settles_at);
   // It ended with the last look, not with its time.
   if (all.unfinished.empty())
-    return wanted + ", and it takes " + std::to_string(all.settings.looks.back()) +
-           " at most; a longer run of the program may spread less, --margin asks for less";
+    return wanted + "; explain ends after " + std::to_string(all.settings.looks.back()) +
+           ", so a longer run of the program may spread less, --margin asks for less";
   return wanted + "; --at-most gives it more time, --margin asks for less";
 }
 

@@ -69,7 +69,8 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
     if (output.exit_code == 0) output.err += kWarning;
     return output;
   }
-  if (sides.size() < 2) return refused(Error{ErrorCode::kBadInput, "one side: there is nothing to compare it with", {}});
+  if (sides.size() < 2)
+    return refused(Error{ErrorCode::kBadInput, "one side, and nothing to compare it with: give a second SIDE=FILE", {}});
   const Counted counted = count(sides);
   report::Samples samples;
   samples.experiment = "imported times";

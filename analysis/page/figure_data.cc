@@ -47,6 +47,8 @@ void answers(text::JsonWriter& json, const report::Report& report) {
     json.value("verdict", one.contrast->refused.empty() ? name(one.contrast->verdict) : "refused");
     json.value("section", one.section).value("text", one.text).value("before", one.before).value("after", one.after).end();
   }
+  json.end().begin_array("measured");
+  for (const std::string& one : screen.measured) json.element(one);
   json.end().end();
 }
 

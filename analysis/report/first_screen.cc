@@ -201,6 +201,24 @@ std::string mean_text(const Report& report, const Contrast& contrast, const std:
   return only ? value_text(response_of(report, contrast.response), only->geometric_mean.value_or(only->mean)) : std::string();
 }
 
+// Of an experiment that compares nothing: what it measured.
+std::vector<std::string> measured(const Report& report) {
+  std::vector<std::string> out;
+  for (const Response& response : report.responses) {
+    if (!is_asked(report, response)) continue;
+    for (const Cell& cell : report.cells) {
+      if (cell.response != response.name) continue;
+      std::string line = (report.workloads.size() > 1 ? shown(cell.workload) + ", " : "") + shown(response.name) + ": " +
+                         value_text(response, cell.geometric_mean.value_or(cell.mean));
+      if (cell.mean_interval)
+        line += ", " + level_text(report.alpha) +
+                between(value_text(response, cell.mean_interval->low), value_text(response, cell.mean_interval->high));
+      out.push_back(line + "; median " + value_text(response, cell.median) + ", " + plural(cell.n, report.trial_word));
+    }
+  }
+  return out;
+}
+
 std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
   const auto section_of = [&](Verdict verdict, const char* rest) {
     return Section{.title = title_of(report, verdict, false), .items = {}, .rest = rest, .notes = {}};
@@ -232,9 +250,11 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
     for (const std::string& one : report.replay->sentences) replayed.items.push_back(shown(one));
     out.push_back(std::move(replayed));
   }
-  if (!compared)
-    out.push_back(
-        {.title = "What changed", .items = {"nothing was compared: no factor has two levels"}, .rest = "", .notes = {}});
+  if (!compared) {
+    Section found{.title = "What was measured", .items = measured(report), .rest = "more", .notes = {}};
+    found.notes = {"Nothing was compared: no factor has two levels."};
+    out.push_back(std::move(found));
+  }
   // The first three questions are always answered, if only by "nothing"; where nothing is judged yet, there are no answers.
   const bool judged = compared && (!changed.items.empty() || !same.items.empty() || !unsure.items.empty());
   if (judged && changed.items.empty()) changed.items.push_back("nothing was shown to change");
@@ -309,6 +329,11 @@ Lines lay_out(const Pen& pen, const Section& section, size_t item_lines) {
 Lines end_of(const Pen& pen, const Whereabouts& where) {
   if (where.experiment == 0) return {};
   const std::string command = "stabctl report " + std::to_string(where.experiment);
+  constexpr int kBeside = 60;  // columns that both need
+  if (pen.width < kBeside)
+    return {"", pen.paint("1", "Where the rest is"), "  page, for a browser:",
+            "    " + (where.page.empty() ? command + " --html FILE" + where.options : where.page), "  tables and caveats:",
+            "    " + command + " --full" + where.options};
   return {"", pen.paint("1", "Where the rest is"),
           "  page, for a browser:  " + (where.page.empty() ? command + " --html FILE" + where.options : where.page),
           "  tables and caveats:   " + command + " --full" + where.options};
@@ -353,13 +378,14 @@ ScreenAnswers screen_answers(const Report& report) {
   };
   std::stable_sort(out.answers.begin(), out.answers.end(),
                    [&](const ScreenAnswer& a, const ScreenAnswer& b) { return rank(a) < rank(b); });
+  if (out.answers.empty()) out.measured = measured(report);
   out.extend_blocks = fewest_blocks(report);
   if (out.extend_blocks) out.extend_note = kExtendNote;
   return out;
 }
 
 std::string render_first_screen(const Report& report, const Whereabouts& where, int width, bool colour) {
-  const Pen pen{std::clamp(width, 60, 200), colour, false};
+  const Pen pen{std::clamp(width, 40, 200), colour, false};
   Lines lines;
   for (size_t item_lines = kItemLines; item_lines > 0; --item_lines) {
     std::vector<Section> sections = sections_of(pen, report, where);

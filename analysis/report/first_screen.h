@@ -30,13 +30,15 @@ struct ScreenAnswers {
   std::vector<ScreenAnswer> answers;      // changes first, then what is the same, unsure, not judged yet and refused
   std::optional<uint64_t> extend_blocks;  // that decide the nearest question; absent: none are known
   std::string extend_note;                // what is said above the command that adds them
+  std::vector<std::string> measured;      // what each cell took, where nothing was compared; else empty
 };
 ScreenAnswers screen_answers(const Report& report);
 
 inline constexpr int kFirstScreenLines = 40;
 
-// Never more than kFirstScreenLines rows of `width` columns (60 to 200). What has no room is counted, and is in the tables; a
-// name is cut, with "…", only where it is longer than a whole line; the page's path never is, and may cost rows beyond these.
+// Lines of at most `width` columns (40 to 200), and from 60 columns on never more than kFirstScreenLines rows. What has no room
+// is counted, and is in the tables; a name is cut, with "…", only where it is longer than a whole line; commands and the
+// page's path never are, and may cost rows beyond these.
 std::string render_first_screen(const Report& report, const Whereabouts& where, int width = 100, bool colour = false);
 
 }  // namespace stab::report

@@ -2,6 +2,7 @@
 #include "analysis/text/text_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -154,12 +155,35 @@ std::string ratio_text(double ratio) {
   return text;
 }
 
+namespace {
+
+// "% of its time": what stands before it must stay with it.
+bool is_unit(std::string_view rest) {
+  for (const std::string_view unit : {"%", "ns", "us", "ms", "s", "min", "h", "MiB", "GiB", "KiB"}) {
+    if (!rest.starts_with(unit)) continue;
+    const std::string_view behind = rest.substr(unit.size());
+    if (behind.empty() || behind[0] == ' ' || std::string_view(",;:)].").find(behind[0]) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Where the piece that begins at `at` ends: at the next space that is not between a number and its unit.
+size_t end_of_piece(std::string_view text, size_t at) {
+  size_t end = std::min(text.find(' ', at), text.size());
+  while (end < text.size() && end > at && (std::isdigit(static_cast<unsigned char>(text[end - 1])) || text[end - 1] == ']') &&
+         is_unit(text.substr(end + 1)))
+    end = std::min(text.find(' ', end + 1), text.size());
+  return end;
+}
+
+}  // namespace
+
 std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent) {
   std::string out, line(first);
   bool fresh = true;  // the line holds its indent only
   const auto limit = static_cast<size_t>(std::max(width, 40));
   for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
+    const size_t end = end_of_piece(text, at);
     const std::string_view word = text.substr(at, end - at);
     if (!fresh && display_width(line) + 1 + display_width(word) > limit) {
       out += line + "\n";

@@ -45,7 +45,8 @@ std::string significant(double value, int digits = 4);
 std::string p_text(double p);
 // A ratio as a difference: 1.0123 -> "+1.23 %"; 3.5 -> "x 3.50".
 std::string ratio_text(double ratio);
-// Splits at spaces into lines of at most width columns; the first starts with `first`, the others with `indent`.
+// Splits at spaces into lines of at most width columns, but not between a number and its unit; the first starts with `first`, the
+// others with `indent`.
 std::string wrap(std::string_view text, int width, std::string_view first, std::string_view indent);
 
 }  // namespace stab::text

@@ -245,7 +245,7 @@ Result<std::string> find_program(const BuildPlace& place, const std::string& dir
   for (const std::string& parent : {directory, place.plan_directory})
     find.paths.push_back(fs::path(parent + "/" + name).lexically_normal().string());
   return first_of(*place.worker, find,
-                  "'" + name + "' is neither in the build's directory '" + directory + "' nor in the plan's");
+                  "'" + name + "' is not what the build made, nor in " + place.plan_directory + "; the build is in " + directory);
 }
 
 Result<std::string> hash_of(Worker& worker, const std::string& path) {

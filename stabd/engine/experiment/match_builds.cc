@@ -10,11 +10,6 @@
 #include "stabd/engine/results/match_tables.h"
 
 namespace stab::engine {
-namespace {
-
-constexpr char kMatched[] = "matched-layouts";  // a kind of log lines
-
-}  // namespace
 
 Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const store::ExperimentRow& of) {
   const plan::Plan& plan = experiment.plan();
@@ -33,10 +28,11 @@ Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const stor
       STAB_TRY(match, match_program(experiment.store(), of.id, name, archive, tool));
       if (match.line.empty())
         STAB_CHECK_OK(experiment.note_and_log(
-            kMatched, name + ": its code is drawn alone in each build, as no match table can be made: " + match.why_not +
-                          "; pads and heap draws are matched"));
+            kMatchedLayouts, name + ": its code is drawn alone in each build, as no match table can be made: " + match.why_not +
+                                 "; pads and heap draws are matched"));
       else
-        STAB_CHECK_OK(experiment.log(kMatched, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds"));
+        STAB_CHECK_OK(
+            experiment.log(kMatchedLayouts, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds"));
     }
     runner.match(static_cast<int>(program), {std::move(match.line), std::make_shared<const std::string>(std::move(match.rows))});
   }

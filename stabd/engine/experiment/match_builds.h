@@ -8,6 +8,8 @@
 
 namespace stab::engine {
 
+inline constexpr char kMatchedLayouts[] = "matched-layouts";  // a kind of log lines
+
 // Tells the runner of each program's match table, where the plan matches layouts. Where there can be none its code is drawn
 // alone, as the experiment's log and each trial's dose say. `of`: the experiment whose builds these are; a replay's is the one
 // that is replayed.

@@ -108,7 +108,7 @@ TEST(CompareAnswer, TheNextCommandKeepsTheMarginThatWasTyped) {
   report::Samples samples = made(0.012, 0.02, 12);
   EXPECT_THAT(answered(samples, of).text, HasSubstr("next: stabctl compare ./old ./new --margin 0.5% --at-most "));
   EXPECT_THAT(answered(made(0, 0.2, 8), of).text, EndsWith("next: stabctl compare ./old ./new --margin 3% -- 20\n"));
-  EXPECT_THAT(answered(cut_off(5), of).text, HasSubstr("next: stabctl compare ./old ./new --margin 0.5% --at-most 10min -- 20"));
+  EXPECT_THAT(answered(cut_off(5), of).text, HasSubstr("next: stabctl compare ./old ./new --margin 0.5% --at-most 3min -- 20"));
 }
 
 TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
@@ -131,6 +131,28 @@ TEST(CompareAnswer, WhereTheTimeWasOverItAnswers) {
   report::Samples fixed = cut_off(9);
   fixed.stopping = {};
   EXPECT_THAT(answered(fixed, over).text, HasSubstr("slower; 9 blocks, "));
+}
+
+// The test of one side may be passed where the interval of two sides reaches beyond the margin: the answer says by what it is.
+TEST(CompareAnswer, WhatIsNotSlowerThoughItsIntervalReachesBeyondTheMarginSaysWhy) {
+  bool seen = false;
+  for (int i = 0; i < 60 && !seen; ++i) {
+    const CompareOutput output = answered(made(-0.0004 * i, 0.02, 12));
+    const nlohmann::json json = nlohmann::json::parse(output.json);
+    const bool is_kept = output.exit_code == 0 && output.text.find("unsure, but not slower by 1 %") != std::string::npos;
+    const bool wonders = is_kept && json["conf_high"].get<double>() > 1.01;
+    seen = seen || wonders;
+    const bool said = output.text.find("that it is not slower by 1 % is judged by its 90 % interval, [") != std::string::npos;
+    EXPECT_EQ(said, wonders) << output.text;
+    EXPECT_EQ(output.markdown.find("- that it is not slower") != std::string::npos, wonders) << output.markdown;
+  }
+  EXPECT_TRUE(seen);
+}
+
+// Each note of the table is an item of a list of its own.
+TEST(CompareAnswer, NotesBelowTheTableAreAList) {
+  EXPECT_THAT(answered(made(0.03)).markdown, HasSubstr("\n- CPU time, both sides at once"));
+  EXPECT_THAT(answered(made(0.03)).markdown, HasSubstr("\n- the difference is that of these two binaries\n"));
 }
 
 TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {

@@ -9,6 +9,7 @@
 
 #include "analysis/commands/method_commands.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/text/text_table.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/lab_samples.h"
 
@@ -77,6 +78,15 @@ report::Samples several_responses() {
   return samples;
 }
 
+// What `stabctl time` leaves: one program, one cell.
+report::Samples one_cell() {
+  report::Samples samples = two_cells();
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[1] != 0; });
+  samples.factors = {{"code", {"shuffle"}, true, 0}};
+  for (report::Trial& trial : samples.trials) trial.levels = {0};
+  return samples;
+}
+
 report::Samples refused() {
   report::Samples samples = lab_samples(1);
   samples.factors[2] = {"opt", {"-O2", "-O3"}, false, 0};
@@ -114,6 +124,7 @@ const Case kCases[] = {
     {"half a fraction", fraction},
     {"several responses", several_responses},
     {"refused: one layout a side", refused},
+    {"one cell", one_cell},
     {"too few trials", [] { return lab_samples(3, {.programs = 1, .replicates = 2, .links = 2}); }},
     {"one trial a cell, several programs", [] { return lab_samples(4, {.programs = 5, .replicates = 1, .links = 1}); }},
     {"one trial a cell of one program", [] { return lab_samples(4, {.programs = 1, .replicates = 1}); }},
@@ -209,6 +220,47 @@ TEST(FirstScreen, Golden) {
              screen(one.make(), width, width == 60 ? kUnwritten : kWritten);
     }
   expect_golden("first_screens.txt", all);
+}
+
+// Whoever asked how long a program takes reads it, and not only that nothing was compared.
+TEST(FirstScreen, OneCellShowsWhatItMeasured) {
+  const report::Samples samples = one_cell();
+  const auto report = report::analyse(samples);
+  ASSERT_TRUE(report && report->cells.size() == 1);
+  const report::Cell& cell = report->cells[0];
+  const std::string text = unwrapped(screen(samples));
+  const std::string mean = report::value_text(report->responses[0], *cell.geometric_mean);
+  EXPECT_THAT(text, HasSubstr("What was measured - wall_time: " + mean));
+  EXPECT_THAT(text, HasSubstr("95 % interval ["));
+  EXPECT_THAT(text, HasSubstr("; median " + report::value_text(report->responses[0], cell.median) + ", 20 trials"));
+  EXPECT_THAT(text, HasSubstr("Nothing was compared: no factor has two levels."));
+  EXPECT_THAT(report::screen_answers(*report).measured, ::testing::SizeIs(1));
+  EXPECT_THAT(report::screen_answers(*report::analyse(two_cells())).measured, ::testing::IsEmpty());
+}
+
+// "100" at the end of a line and "% of its time" below it read as two things.
+TEST(FirstScreen, ALineDoesNotEndBetweenANumberAndItsUnit) {
+  const std::string text =
+      "each keeps one CPU busy (100 % and 99.5 % of its time), for 12 min, 5 ms, and [-1, +2] % more of 3 trials so";
+  for (int width = 40; width < 110; ++width) {
+    const std::vector<std::string> lines = lines_of(text::wrap(text, width, "", "  "));
+    for (const std::string& line : lines) {
+      EXPECT_LE(text::display_width(line), static_cast<size_t>(width));
+      for (const char* unit : {"  %", "  min", "  ms"}) EXPECT_FALSE(line.starts_with(unit)) << line;
+    }
+  }
+  // A number that is counted with a word is no number with a unit.
+  const std::string long_word(37, 'a');
+  EXPECT_EQ(text::wrap(long_word + " 3 sides", 40, "", ""), long_word + " 3\nsides\n");
+}
+
+// Narrow windows beside an editor: no line is wider, but for what is to be copied whole.
+TEST(FirstScreen, LinesFitFortyColumns) {
+  for (const Case& one : kCases) {
+    SCOPED_TRACE(one.name);
+    for (const std::string& line : lines_of(screen(one.make(), 40, kUnwritten)))
+      if (!line.starts_with("    stabctl report")) EXPECT_LE(text::display_width(line), 40u) << line;
+  }
 }
 
 // The three questions are answered even by "nothing", each once.
