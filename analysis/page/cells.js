@@ -73,7 +73,7 @@ function drawCells(width) {
   });
   const told = answered.filter(pair => pair.told).length, at = second === '' ? aboutPair(pairs[0]) : '', lead = pairs[0];
   return {svg, height: bottom + 44, marks,
-    finding: second !== '' ? pairText(response, lead, families) + '.' : answered.length === 0 ? `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: no answer, ${short(pairs[0].refused, 200)}.` : `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: ${told} of ${answered.length} ${told === 1 ? 'differs' : 'differ'} from it, all of the ${families.get(pairs[0].workload)} pairs of cells considered at once.`,
+    finding: second !== '' ? pairText(response, lead, families) + '.' : answered.length === 0 ? `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: no answer, ${short(pairs[0].refused, 200)}.` : `${firstName} against ${count(pairs.length, 'other cell')}, ${at}: ${told} of ${answered.length} ${told === 1 ? 'differs' : 'differ'} from it${families.get(pairs[0].workload) > 1 ? `, all of the ${families.get(pairs[0].workload)} pairs of cells considered at once` : ''}.`,
     columns: [{title: 'first'}, {title: 'second'}, {title: 'about'}, {title: 'estimate', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'low (all pairs)', number: true}, {title: 'high (all pairs)', number: true}, {title: 'n', number: true}, {title: 'refused'}],
     rows: pairs.map(pair => pair.refused ? [pair.first, pair.second, aboutPair(pair), null, null, null, null, null, null, pair.refused] : [pair.first, pair.second, aboutPair(pair), pair.estimate, pair.one.conf_low, pair.one.conf_high, pair.all.conf_low, pair.all.conf_high, pair.n, ''])};
 }

@@ -24,7 +24,7 @@ function drawComponents(width) {
   const known = parts.filter(part => part.run !== null), more = known.filter(part => part.layout > part.run).length;
   return {svg, height: bottom + 44, marks, columns: [{title: workloadWord}, {title: 'layouts', number: true}, {title: 'runs a layout', number: true}, {title: 'variance of layouts', number: true}, {title: 'variance of runs', number: true}],
     rows: parts.map(part => [part.workload, part.layouts, part.runs_per_layout, part.layout, part.run]),
-    finding: known.length > 0 ? `In ${more} of ${count(known.length, workloadWord)} layouts differ more than runs of one layout do.` : `Each layout ran once, so layout and run are one: from ${spreadText(response, Math.min(...parts.map(part => part.layout)))} to ${spreadText(response, Math.max(...parts.map(part => part.layout)))}. Several runs of each layout (code = "once" and runs_per_seed = 2 in the plan) would tell them apart.`};
+    finding: known.length > 0 ? `In ${more} of ${count(known.length, workloadWord)} layouts differ more than runs of one layout do.` : `Each layout ran once, so layout and run are one: ${[...new Set([Math.min, Math.max].map(end => spreadText(response, end(...parts.map(part => part.layout)))))].join(' to ')}. Several runs of each layout (code = "once" and runs_per_seed = 2 in the plan) would tell them apart.`};
 }
 
 function drawShares(width) {
@@ -92,7 +92,7 @@ function halfWidths(width, response, lines, across, margin, prefix) {
   }
   const reach = lines.filter(line => line.now && line.now[1] <= margin).length, known = lines.filter(line => line.now).length;
   return {svg, height: Math.max(bottom + 46, beside + 10), marks, rows, columns: [{title: 'line'}, {title: across, number: true}, {title: 'half width', number: true}],
-    finding: prefix + (known > 0 ? `${prefix ? 'with' : 'With'} this experiment’s replicates ${reach} of ${count(known, 'interval')} are narrower than the margin, which sameness needs.` : 'half width of the interval of a difference.')};
+    finding: prefix + (known > 0 ? `${prefix ? 'with' : 'With'} this experiment’s replicates ${reach} of ${count(known, 'interval')} ${known === 1 ? 'is' : 'are'} narrower than the margin, which sameness needs.` : 'half width of the interval of a difference.')};
 }
 
 function componentFigures() {

@@ -126,7 +126,7 @@ function drawQuantiles(width, turned) {
   svg.append(s('g', {}, lineNames(ends, narrow ? left : right + 10, namesAt, named)));
   const medians = [...cells].sort((a, b) => a.five[2] - b.five[2]);
   return {svg, height: Math.max(bottom + 44, namesAt + 10 + ends.length * 17), marks, columns: [{title: 'cell'}, {title: 'share', number: true}, {title: response.name, number: true}], rows,
-    finding: `${report.workloads[w]}: medians from ${valueText(response, medians[0].five[2])} (${cellName(medians[0].levels)}) to ${valueText(response, medians[medians.length - 1].five[2])} (${cellName(medians[medians.length - 1].levels)}).`};
+    finding: medians.length === 1 ? `${report.workloads[w]}: the median is ${valueText(response, medians[0].five[2])}.` : `${report.workloads[w]}: medians from ${valueText(response, medians[0].five[2])} (${cellName(medians[0].levels)}) to ${valueText(response, medians[medians.length - 1].five[2])} (${cellName(medians[medians.length - 1].levels)}).`};
 }
 
 function distributionFigures(trials) {

@@ -24,7 +24,7 @@ function drawDose(width) {
       let at = y + 4;
       for (let hit; (hit = named.find(one => Math.abs(one.at - at) < 12 && x + 9 < one.end && end > one.x));) at = hit.at + 12;
       named.push({at, x: x + 9, end});
-      svg.append(label(x + 9, at, text, 'start', 'faint'));
+      svg.append(label(x + 9, at, text, 'start', 'faint over'));
     }
     return {x, y, text: `${cellName(point.levels)}: sd ${spread(point.sd)} in ${plain(point.layouts)} layouts, ${point.units} units`};
   });
@@ -41,12 +41,13 @@ function drawDoseTrials(trials, width) {
   const xs = linear(...rangeX, left, right), ys = linear(range[0], range[1], bottom, top), {canvas, context} = pointCanvas(width, bottom + 44);
   const svg = s('svg', {}, bottomAxis(xs, ticks(...rangeX, 7).map(at => ({at, text: plain(at)})), bottom, top, 'layouts that the trial ran in'), leftAxis(ys, valueTicks(response, range[0], range[1], 5), left, right, responseLabel(response)));
   const px = new Float32Array(rows.length), py = new Float32Array(rows.length);
-  context.globalAlpha = rows.length > 2000 ? 0.3 : 0.7;
+  const size = rows.length > 600 ? 3 : 6;
+  context.globalAlpha = rows.length > 2000 ? 0.3 : 0.8;
   rows.forEach((row, i) => {
     px[i] = xs(dose[row]);
     py[i] = clampTo(ys, values[row]);
     context.fillStyle = colour(levelColour(cellKey(cellOf(trials, row))));
-    context.fillRect(px[i] - 1.5, py[i] - 1.5, 3, 3);
+    if (size > 3) { context.beginPath(); context.arc(px[i], py[i], size / 2, 0, 7); context.fill(); } else context.fillRect(px[i] - size / 2, py[i] - size / 2, size, size);
   });
   const mine = report.doses.filter(one => one.workload === report.workloads[w]);
   return {svg, canvas, height: bottom + 44, marks: {length: rows.length, x: px, y: py, text: i => trialLine(trials, rows[i]), open: i => openTrial(trials, rows[i])},

@@ -9,11 +9,14 @@ function drawEffects(width) {
   const end = Math.min(toX, toY);
   svg.append(s('line', {x1: xs(0), y1: ys(0), x2: xs(end), y2: ys(end), class: 'zero'}));
   const marks = [], rows = [];
-  let named = Infinity;
+  // Names stand below each other beside the plot; where they would leave it at its lower end, they move up.
+  const names = [];
+  for (let k = 0; k < Math.min(8, quantile.length); ++k) names.push(Math.max(ys(size[quantile.length - 1 - k]) + 4, k === 0 ? 0 : names[k - 1] + 13));
+  for (let k = names.length - 1, most = bottom; k >= 0; --k, most -= 13) names[k] = Math.min(names[k], most);
   quantile.forEach((_, k) => {
     const i = quantile.length - 1 - k, of = report.contrasts[contrast[i]], x = xs(quantile[i]), y = ys(size[i]);
     svg.append(verdictMark(x, y, verdictClass(of), 4.5));
-    if (k < 8 && y + 4 < named + 400) { named = k === 0 ? y + 4 : Math.max(y + 4, named + 13); svg.append(label(right + 14, named, short(`${of.factor} ${of.level}${of.workload ? ', ' + of.workload : ''}`, 30), 'start', 'faint'), s('line', {x1: x + 6, y1: y, x2: right + 11, y2: named - 4, class: 'leader'})); }
+    if (k < names.length) { const named = names[k]; svg.append(label(right + 14, named, short(`${of.factor} ${of.level}${of.workload ? ', ' + of.workload : ''}`, 30), 'start', 'faint'), s('line', {x1: x + 6, y1: y, x2: right + 11, y2: named - 4, class: 'leader'})); }
     marks.push({x, y, text: contrastText(of)});
     rows.push([questionOf(of), subjectOf(of), size[i], quantile[i]]);
   });

@@ -1,6 +1,6 @@
 // A plot or table leaves the page as SVG, PNG or CSV.
 
-const drawn = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
+const drawn = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'stroke-linejoin', 'paint-order', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
 
 // The SVG with the style sheet's values written out, the points of its canvas as an image behind it.
 function standaloneSvg(svg, canvas) {

@@ -88,7 +88,7 @@ function tallyText(contrasts) {
 
 function drawForest(width) {
   const response = shownResponse(), rows = byVerdict(overallContrasts(response));
-  if (rows.length === 0) return nothing('No factor has two levels: there is nothing to compare.');
+  if (rows.length === 0) return {...nothing('No factor has two levels: there is nothing to compare.'), hidden: report.contrasts.length === 0};
   // On a narrow screen the words stand above what they are of, on a wide one beside it; each has a line of its own.
   const narrow = width < 720, told = rows.some(contrast => settles(contrast)), top = narrow ? 4 : 12, high = narrow ? 62 + (told ? 15 : 0) : told ? 54 : 40;
   const left = narrow ? 6 : Math.min(250, width * 0.25), right = narrow ? width - 14 : width - 300, letters = room => Math.floor(room / 7);
@@ -105,8 +105,8 @@ function drawForest(width) {
     const verdict = `${verdictSigns[verdictClass(contrast)]} ${verdictWord(contrast)}${contrast.by_alone ? ', blocks alone' : ''}${contrast.one_layout_a_side ? ', this link only' : ''}`;
     const at = narrow ? left : right + 20, room = letters(narrow ? width - left : 280), above = narrow ? y - 16 - (told ? 15 : 0) : y - (settles(contrast) ? 11 : 3);
     svg.append(label(at, above, short(verdict, room), 'start', 'strong word-' + verdictClass(contrast)));
-    if (!narrow) svg.append(label(at, above + 16, short(word, room), 'start', 'faint'));
-    if (settles(contrast)) svg.append(label(at, above + (narrow ? 15 : 32), short(settles(contrast), room), 'start', 'faint'));
+    if (!narrow) svg.append(label(at, above + 16, short(word, room), 'start', 'faint over'));
+    if (settles(contrast)) svg.append(label(at, above + (narrow ? 15 : 32), short(settles(contrast), room), 'start', 'faint over'));
     marks.push({x: contrast.refused ? scale(0) : clampTo(scale, onScale(response, contrast.interval.estimate)), y, text: contrastText(contrast)});
   });
   return {svg, height: bottom + 42, marks, finding: `${count(rows.length, 'question')} about ${subjectOf(rows[0])}: ${tallyText(rows)}.`, columns: contrastColumns, rows: rows.map(contrastRow)};

@@ -46,15 +46,16 @@ async function openReport() {
     return;
   }
   const shapes = distributionFigures(trials), run = sequenceFigure(trials), blocks = blocksFigure(trials), doses = doseFigures(trials);
+  const compares = report.contrasts.length > 0;  // else there is one cell, and what it measured is the answer
   const sections = [
     causalSection(curves, load),
     benchmarksSection(suite),
-    section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, slicingTable(), estimatorTables(), folded('Any two cells, as you pick them', cells.element)),
+    compares && section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, slicingTable(), estimatorTables(), folded('Any two cells, as you pick them', cells.element)),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
-    section('causes', 'What depends on what', folded('How factors act together, and how much of all variation each explains', interaction.element, components[1].element, effects[1].element)),
+    compares && section('causes', 'What depends on what', folded('How factors act together, and how much of all variation each explains', interaction.element, components[1].element, effects[1].element)),
     section('spread', 'Where the spread comes from', folded('Layouts against runs, the luck of one link, and the layouts of each run', components[0].element, luck.element, doses.map(figure => figure.element))),
     ...layoutMapSections(),
-    section('more', 'What would decide it', extendCommands(), whatIf(), folded('How narrow intervals get with more replicates, layouts and runs', precision.element, components[2].element, looks?.element)),
+    compares && section('more', 'What would decide it', extendCommands(), whatIf(), folded('How narrow intervals get with more replicates, layouts and runs', precision.element, components[2].element, looks?.element)),
     section('weather', 'The run and the machine', runChangesTable(), environmentChangesTable(), validityTable(), folded('The run trial by trial, its blocks, and how the machine stood', run.element, blocks.element, environmentSection())),
     section('assumptions', 'Assumptions', folded('Whether values are normal, and what other checks say', normal.element, diagnosticsTable())),
     section('proof', 'Proof', proofSection(trials)),
