@@ -166,15 +166,29 @@ long clone_grandchild(long& made) {
 }
 
 // Whether SIGCHLD can be ignored for a moment without harm: no child of this process, from before an exec, may end
-// meanwhile, and none has. Nor may orphans become its children: then wait() would see the helper.
+// meanwhile, and none has. Nor may orphans of its namespace become its children: then wait() would see the helper.
 bool may_orphan() {
-  int reaper = 0;
-  sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&reaper), 0, 0, 0);
   unsigned long pending = 0;
   sys::call(SYS_rt_sigpending, sys::word(&pending), 8);
-  return reaper == 0 && sys::getpid() != 1 && (pending >> (SIGCHLD - 1) & 1) == 0 &&
+  return sys::getpid() != 1 && (pending >> (SIGCHLD - 1) & 1) == 0 &&
          sys::call(SYS_waitid, P_ALL, 0, 0, WEXITED | WNOHANG | WNOWAIT | __WALL, 0) == -ECHILD;
 }
+
+// One that orphans fall to, from before an exec, is none for a moment. It has no descendants then that could end meanwhile: they
+// would be children of its, or of children.
+class NoReaper {
+ public:
+  NoReaper() {
+    sys::call(SYS_prctl, PR_GET_CHILD_SUBREAPER, sys::word(&was_), 0, 0, 0);
+    if (was_ != 0) sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+  }
+  void end() {
+    if (was_ != 0) sys::call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  }
+
+ private:
+  int was_ = 0;
+};
 
 // A process that is nobody's child soon, because debuggers and the like wait for all children there are (__WALL); or else
 // a child with exit signal 0, which other waits don't see. 0 in the helper, minus an error without one.
@@ -185,10 +199,12 @@ long clone_helper(bool orphan) {
   KernelAction ignore{SIG_IGN, 0, 0, 0}, before{};
   if (sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&ignore), sys::word(&before), 8) != 0) return -EINVAL;
   long made = -EAGAIN;
+  NoReaper no_reaper;
   const long between = clone_grandchild(made);
   if (between == 0) return 0;
   if (between > 0)
     while (sys::call(SYS_wait4, between, 0, 0, 0) == -EINTR) {}
+  no_reaper.end();
   sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&before), 0, 8);
   return between < 0 ? between : made;
 }

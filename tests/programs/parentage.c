@@ -79,12 +79,17 @@ static void be_first(void) {
 static void run_case(const char* name, const char* word) {
   if (strcmp(name, "signal") == 0) CHECK(pending(SIGCHLD) && no_child());
   if (strcmp(name, "reaper") == 0) CHECK(no_child());
+  if (strcmp(name, "own reaper") == 0) {
+    int reaper = 0;
+    CHECK(waitpid(-1, NULL, WNOHANG | __WALL) == -1 && errno == ECHILD);
+    CHECK(prctl(PR_GET_CHILD_SUBREAPER, &reaper, 0, 0, 0) == 0 && reaper == 1);
+  }
   if (strcmp(name, "child") == 0) {
     int status = 0;
     const pid_t child = atoi(word);
     CHECK(waitpid(-1, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3 && no_child());
   }
-  REPEAT CHECK(strlen(name) < 10);
+  REPEAT CHECK(strlen(name) < 20);
 }
 
 int main(int argc, char** argv) {
@@ -93,7 +98,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   in_child("signal", leave_a_signal);
-  in_child("reaper", reap);
+  in_child("own reaper", reap);
   for (turn = 0; turn < 10; ++turn) in_child("child", leave_a_child);
   for (turn = 0; turn < 10; ++turn) in_child("reaper", be_first);
   puts("parentage ok");
