@@ -62,7 +62,7 @@ class FunctionReader {
 
   void take(const Instruction& instruction, uint64_t address, const uint8_t* bytes) {
     if (instruction.is_indirect_jump()) ++code_.indirect_jumps;
-    code_.loads_stack_from_memory |= instruction.loads_stack_from_memory();
+    code_.loads_stack_from_elsewhere |= instruction.loads_stack_from_elsewhere();
     code_.loads_stack_from_register |= instruction.loads_stack_from_register();
     const uint64_t next = address + instruction.length;
     uint64_t pc_field = 0;

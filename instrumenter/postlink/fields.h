@@ -43,7 +43,7 @@ struct FunctionCode {
   bool short_jump_leaves = false;
   bool branches_into_entry = false;  // a direct branch of its own to its bytes 1 to 4
   bool falls_off_its_end = false;
-  bool loads_stack_from_memory = false;
+  bool loads_stack_from_elsewhere = false;
   bool loads_stack_from_register = false;
 };
 

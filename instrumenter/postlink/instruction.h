@@ -40,8 +40,9 @@ struct Instruction {
   // Control never reaches the next instruction: ret, jmp, ud2, hlt, int3.
   bool ends_flow() const;
   // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved
-  // rsp to the frame, so those are ordinary), or from pop or xchg.
-  bool loads_stack_from_memory() const;
+  // rsp to the frame, so those are ordinary), or from pop or xchg; or moves rsp by what isn't constant, other than by sub, with
+  // which compilers make variable arrays.
+  bool loads_stack_from_elsewhere() const;
   // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames.
   bool loads_stack_from_register() const;
 };

@@ -41,6 +41,8 @@ constexpr std::string_view kLoadsOfLongJumps[] = {"__longjmp", "__longjmp_cancel
 // path, the scope and the next definition would be another's. In an executable that is right, but for RTLD_NEXT
 // (runtime/code/names.cc).
 constexpr std::string_view kAsksCaller[] = {"dlopen", "dlmopen", "dlsym", "dlvsym"};
+// Rust's: it touches the pages of a large frame, and puts the stack pointer back by an addition.
+constexpr std::string_view kTouchesStack[] = {"__rust_probestack"};
 // libgcc's unwinder, linked statically: it goes back on the stack that it is on.
 constexpr std::string_view kUnwinds[] = {"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow",
                                          "_Unwind_ForcedUnwind"};
@@ -250,7 +252,7 @@ bool loads_stack(std::span<const uint8_t> code, bool all) {
   Instruction instruction;
   for (size_t at = 0; at < code.size(); at += instruction.length) {
     if (!decode(code.subspan(at), instruction)) return found && !all;
-    found |= instruction.loads_stack_from_memory() || instruction.loads_stack_from_register();
+    found |= instruction.loads_stack_from_elsewhere() || instruction.loads_stack_from_register();
   }
   return found;
 }
@@ -310,8 +312,9 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
     const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
-                       is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds);
-    if (!known && code.loads_stack_from_memory) return true;
+                       is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds) ||
+                       is_one_of(function.name, kTouchesStack);
+    if (!known && code.loads_stack_from_elsewhere) return true;
     if (!known && function.foreign && code.loads_stack_from_register &&
         !goes_back_on_its_stack(image.text_at(function.start, function.bytes)))
       return true;

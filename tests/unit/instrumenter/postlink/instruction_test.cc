@@ -180,8 +180,20 @@ TEST(Decoder, RefusesTruncatedCode) {
 }
 
 TEST(Decoder, TellsStackSwitchesFromFrames) {
-  EXPECT_TRUE(decoded({0x48, 0x8b, 0x26}).loads_stack_from_memory());         // mov (%rsi), %rsp
-  EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_memory());  // mov -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x26}).loads_stack_from_elsewhere());         // mov (%rsi), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_elsewhere());  // mov -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x94}).loads_stack_from_elsewhere());              // xchg %rax, %rsp
+  EXPECT_FALSE(decoded({0x49, 0x94}).loads_stack_from_elsewhere());             // xchg %rax, %r12
+  EXPECT_TRUE(decoded({0x48, 0x01, 0xc4}).loads_stack_from_elsewhere());        // add %rax, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x03, 0x27}).loads_stack_from_elsewhere());        // add (%rdi), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x31, 0xc4}).loads_stack_from_elsewhere());        // xor %rax, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x0f, 0x45, 0xe7}).loads_stack_from_elsewhere());  // cmovne %rdi, %rsp
+  EXPECT_FALSE(decoded({0x48, 0x29, 0xc4}).loads_stack_from_elsewhere());       // sub %rax, %rsp
+  EXPECT_FALSE(decoded({0x48, 0x83, 0xc4, 0x18}).loads_stack_from_elsewhere());  // add $24, %rsp
+  EXPECT_FALSE(decoded({0x49, 0x01, 0xc4}).loads_stack_from_elsewhere());       // add %rax, %r12
+  EXPECT_FALSE(decoded({0x4c, 0x03, 0x27}).loads_stack_from_elsewhere());       // add (%rdi), %r12
+  EXPECT_FALSE(decoded({0x48, 0x39, 0xc4}).loads_stack_from_elsewhere());       // cmp %rax, %rsp
+  EXPECT_FALSE(decoded({0x48, 0x01, 0x27}).loads_stack_from_elsewhere());       // add %rsp, (%rdi)
   EXPECT_TRUE(decoded({0x48, 0x89, 0xfc}).loads_stack_from_register());       // mov %rdi, %rsp
   EXPECT_FALSE(decoded({0x48, 0x89, 0xec}).loads_stack_from_register());      // mov %rbp, %rsp
 }

@@ -162,6 +162,11 @@ TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
     analyze_assembly(kPlainStart + assembly_function(name, "mov %rsp, (%rdi)\nmov (%rsi), %rsp\nret"));
     EXPECT_TRUE(analysis_->switches_stacks) << name;
   }
+  // Slices of one stack are put back where they were, at a distance from the present one.
+  analyze_assembly(kPlainStart + assembly_function("slide", "add %rdi, %rsp\nadd %rdi, %rbp\nret"));
+  EXPECT_TRUE(analysis_->switches_stacks) << "by a distance";
+  analyze_assembly(kPlainStart + assembly_function("__rust_probestack", "sub %rax, %rsp\nadd %rax, %rsp\nret"));
+  EXPECT_FALSE(analysis_->switches_stacks) << "back on the same stack";
   for (const std::string plain : {"longjmp", "__longjmp", "_Unwind_Resume", "_Unwind_ForcedUnwind"}) {
     analyze_assembly(kPlainStart + assembly_function(plain, "mov 8(%rdi), %rsp\nret"));
     EXPECT_FALSE(analysis_->switches_stacks) << plain << " goes back on the same stack";
