@@ -47,7 +47,15 @@ std::string_view Callees::imported_through_plt(uint64_t address) const {
 
 std::optional<uint32_t> Callees::function_entered(const FunctionTable& functions, uint64_t address) const {
   if (const auto direct = functions.starting_at(address)) return direct;
-  const auto definition = definitions_.find(imported_through_plt(address));
+  return defined(functions, imported_through_plt(address));
+}
+
+std::optional<uint32_t> Callees::function_in_slot(const FunctionTable& functions, uint64_t slot) const {
+  return defined(functions, imported_in_slot(slot));
+}
+
+std::optional<uint32_t> Callees::defined(const FunctionTable& functions, std::string_view name) const {
+  const auto definition = definitions_.find(name);
   return definition == definitions_.end() ? std::nullopt : functions.starting_at(definition->second);
 }
 

@@ -62,6 +62,7 @@ class FunctionReader {
 
   void take(const Instruction& instruction, uint64_t address, const uint8_t* bytes) {
     if (instruction.is_indirect_jump()) ++code_.indirect_jumps;
+    if (instruction.is_indirect_call()) ++code_.indirect_calls;
     code_.loads_stack_from_elsewhere |= instruction.loads_stack_from_elsewhere();
     code_.loads_stack_from_register |= instruction.loads_stack_from_register();
     const uint64_t next = address + instruction.length;

@@ -36,6 +36,7 @@ struct FunctionCode {
   uint32_t first_field = 0;
   uint32_t field_count = 0;
   uint32_t indirect_jumps = 0;
+  uint32_t indirect_calls = 0;
   uint8_t first_instruction_bytes = 0;
   bool decoded = false;              // every byte belongs to an instruction we know, and its branches lead to such
   bool fields_match_relocations = true;

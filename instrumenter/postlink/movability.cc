@@ -68,6 +68,92 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
   });
 }
 
+// call *slot(%rip), jmp *slot(%rip): by the two bytes in front of the displacement.
+bool goes_through(const ElfImage& image, const Field& field, uint8_t modrm) {
+  if (field.kind != FieldKind::kMemory) return false;
+  const auto bytes = image.text_at(field.place - 2, 2);
+  return bytes[0] == 0xff && bytes[1] == modrm;
+}
+constexpr uint8_t kCallsSlot = 0x15, kJumpsToSlot = 0x25;
+
+// Who asks for its caller in a shared library: what calls one of kAsksCaller, and what calls a function that ends in a jump to
+// one, as the loader then sees a return address in the caller. Where the library has the address of one as a value, whatever is
+// called through a pointer may be it.
+class Askers {
+ public:
+  Askers(const ElfImage& image, const Callees& callees, const Disassembly& disassembly, const FunctionTable& functions)
+      : image_(image), callees_(callees), disassembly_(disassembly), functions_(functions), asks_(functions.size()),
+        hands_on_(functions.size()) {
+    if (!image.is_shared_library()) return;
+    const bool by_pointer = has_address();
+    for (uint32_t index = 0; index < functions.size(); ++index) begin(index, by_pointer);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (uint32_t index = 0; index < functions.size(); ++index) changed |= follow(index);
+    }
+  }
+
+  bool asks(uint32_t index) const { return asks_[index]; }
+
+ private:
+  bool is_named(const Field& field) const { return is_one_of(name_of_target(field, callees_, functions_), kAsksCaller); }
+
+  bool has_address() const {
+    const auto& symbols = image_.dynamic_symbols();
+    for (const Relocation& relocation : image_.dynamic_relocations())
+      if (relocation.type == R_X86_64_64 && relocation.symbol < symbols.size() &&
+          is_one_of(symbols[relocation.symbol].name, kAsksCaller))
+        return true;
+    return std::any_of(disassembly_.fields.begin(), disassembly_.fields.end(), [this](const Field& field) {
+      const bool loads = field.kind == FieldKind::kMemory && !goes_through(image_, field, kCallsSlot) &&
+                         !goes_through(image_, field, kJumpsToSlot);
+      return (loads || field.kind == FieldKind::kAddress) && is_named(field);
+    });
+  }
+
+  void begin(uint32_t index, bool by_pointer) {
+    const FunctionCode& code = disassembly_.codes[index];
+    uint32_t calls = code.indirect_calls, jumps = code.indirect_jumps;  // through pointers
+    for (const Field& field : disassembly_.fields_of(index)) {
+      const bool is_call = goes_through(image_, field, kCallsSlot), is_jump = goes_through(image_, field, kJumpsToSlot);
+      const bool has_name = !callees_.imported_in_slot(field.target).empty();
+      if (is_call && has_name) --calls;
+      if (is_jump && has_name) --jumps;
+      if (!is_named(field)) continue;
+      asks_[index] = true;
+      if (field.kind == FieldKind::kJump || is_jump) hands_on_[index] = true;
+    }
+    if (by_pointer && calls + jumps > 0) asks_[index] = true;
+    if (by_pointer && jumps > 0) hands_on_[index] = true;
+  }
+
+  bool follow(uint32_t index) {
+    bool changed = false;
+    const auto set = [&](std::vector<bool>& of) {
+      changed |= !of[index];
+      of[index] = true;
+    };
+    for (const Field& field : disassembly_.fields_of(index)) {
+      const bool jumps = field.kind == FieldKind::kJump || field.kind == FieldKind::kShortJump ||
+                         goes_through(image_, field, kJumpsToSlot);
+      if (!jumps && field.kind != FieldKind::kCall && !goes_through(image_, field, kCallsSlot)) continue;
+      const auto callee = field.kind == FieldKind::kMemory ? callees_.function_in_slot(functions_, field.target)
+                                                           : callees_.function_entered(functions_, field.target);
+      if (!callee || !hands_on_[*callee]) continue;
+      set(asks_);
+      if (jumps) set(hands_on_);
+    }
+    return changed;
+  }
+
+  const ElfImage& image_;
+  const Callees& callees_;
+  const Disassembly& disassembly_;
+  const FunctionTable& functions_;
+  std::vector<bool> asks_;
+  std::vector<bool> hands_on_;  // ends in a jump to one, with the return address of its own caller
+};
+
 // Where compilers keep arrays of labels: in constants and in data. What is in other sections is of the program's own making.
 bool may_hold_labels(std::string_view section) {
   return section.starts_with(".rodata") || section.starts_with(".lrodata") || section.starts_with(".data") ||
@@ -79,7 +165,7 @@ class Judge {
   Judge(const ElfImage& image, const Callees& callees, const Disassembly& disassembly, const References& references,
         const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves, const FunctionTable& functions)
       : image_(image), callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
-        foreign_moves_(foreign_moves), functions_(functions) {
+        foreign_moves_(foreign_moves), functions_(functions), askers_(image, callees, disassembly, functions) {
     loose_labels_ = find_loose_labels(image, functions, disassembly, references, tables);
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
@@ -105,8 +191,7 @@ class Judge {
     if (code.falls_off_its_end && (is_unseen || goes_on_in_part(function))) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
-    if (image_.is_shared_library() && refers_to_one_of(kAsksCaller, index, callees_, disassembly_, functions_))
-      return Immovable::kAsksCaller;
+    if (askers_.asks(index)) return Immovable::kAsksCaller;
     // For compilers its entry is in the middle of a function, and a comparison before may be used after it.
     if (!function.parent_of_cold_part().empty() && is_jumped_to(function)) return Immovable::kColdPart;
     if (entry_is_target(index)) return Immovable::kEntryIsTarget;
@@ -227,6 +312,7 @@ class Judge {
   const ForeignRules& rules_;
   bool foreign_moves_;
   const FunctionTable& functions_;
+  Askers askers_;
   std::vector<uint64_t> loose_labels_;                       // ascending
   std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
 };

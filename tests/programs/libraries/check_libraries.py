@@ -339,6 +339,33 @@ def check_callers(place):
             f"they don't move: {place.dose()['code']}")
 
 
+def check_callers_by_jumps_and_pointers(place):
+    """The same where the call is a jump, as wrappers end in, and where it goes through a pointer."""
+    place.write("hidden.c", "int hidden(int n) { return n + 40; }\n")
+    place.write("finds.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stddef.h>\n#define APART __attribute__((noinline))\n'
+                           "#ifdef POINTERS\nstatic void* (*volatile symbol)(void*, const char*) = dlsym;\n"
+                           "static void* (*volatile open)(const char*, int) = dlopen;\n"
+                           "#else\n#define symbol dlsym\n#define open dlopen\n#endif\n"
+                           "APART static void* next(const char* name) { return symbol(RTLD_NEXT, name); }\n"
+                           "APART void* next_of(int n, const char* name) { return next(name + n); }\n"
+                           "APART static void* load(const char* file) { return open(file, RTLD_NOW); }\n"
+                           'int getpagesize(void) { int (*found)(void) = (int (*)(void))next("getpagesize"); return found ? found() : -1; }\n'
+                           'int getdtablesize(void) { int (*found)(void) = (int (*)(void))next_of(1, " getdtablesize"); return found ? found() > 0 : -1; }\n'
+                           'int loads(void) { void* library = load("hidden.so"); if (library != NULL) dlclose(library); return library != NULL; }\n'
+                           "int moves(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n")
+    place.write("main.c", '#include <unistd.h>\n#include "repeat.h"\nint loads(void); int moves(int);\n'
+                          "int main(void) { REPEAT CHECK(getpagesize() == 4096 && getdtablesize() == 1 && loads() && moves(41) == 83);\n"
+                          '  puts("done"); }\n')
+    (place.directory / "sub").mkdir()
+    place.library("sub/hidden.so", "hidden.c", "-nostartfiles", compiler=llvm.tool("clang"))
+    for options in ([], ["-DPOINTERS"], ["-fno-plt"], ["-fno-plt", "-DPOINTERS"]):
+        place.library("libfinds.so", "finds.c", *options, "-Wl,-rpath,$ORIGIN/sub", "-Wl,--enable-new-dtags")
+        place.must("szc", "-O2", "main.c", "./libfinds.so", "-o", "prog")
+        info = place.must("szc", "--stab-info", "libfinds.so").stdout
+        require("\n    moves\n" not in info, f"{options}: all of it stays: {info}")
+        place.alike("./prog", moved=1)
+
+
 def check_switches_stacks(place):
     """A library that does: from then on no image is used again."""
     place.write("switches.c", '#include <ucontext.h>\n#include "repeat.h"\nstatic ucontext_t home, other; static char stack[65536]; static int steps;\n'

@@ -153,6 +153,19 @@ TEST_F(MovabilityTest, CallersOfSetjmpStay) {
   EXPECT_FALSE(analysis_->switches_stacks);
 }
 
+// A wrapper that ends in a jump to dlsym, one around it, and who calls that; all else of a library moves.
+TEST_F(MovabilityTest, CallersOfWhatJumpsToDlsymStay) {
+  const std::string wrapped = kPlainStart + assembly_function("next", "xor %edi, %edi\njmp dlsym@PLT") +
+                              assembly_function("around", "mov %rdi, %rsi\njmp next@PLT") +
+                              assembly_function("caller", "push %rax\ncall around\npop %rcx\nret") +
+                              assembly_function("plain", "push %rax\ncall *(%rdi)\ncall caller\npop %rcx\nret");
+  analyze_assembly(wrapped, "-shared");
+  for (const std::string name : {"next", "around", "caller"}) EXPECT_EQ(fate(name), Immovable::kAsksCaller) << name;
+  EXPECT_EQ(fate("plain"), Immovable::kNo);
+  analyze_assembly(wrapped + ".data\n.quad dlsym\n", "-shared");
+  EXPECT_EQ(fate("plain"), Immovable::kAsksCaller) << "it may call dlsym through its pointer";
+}
+
 TEST_F(MovabilityTest, ContextSwitchesAreSeen) {
   for (const std::string callee : {"makecontext", "jump_fcontext"}) {
     analyze_assembly(kPlainStart + assembly_function("make", "push %rax\ncall " + callee + "@PLT\npop %rcx\nret"), "-shared");
