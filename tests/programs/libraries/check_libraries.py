@@ -449,6 +449,18 @@ def check_executed(place):
     require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
 
 
+def check_other_linkers(place):
+    """A library that a program opens, and that its link doesn't know, moves whoever has linked the program."""
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\nint main(void) { void* library = dlopen("./simple.so", RTLD_NOW);\n'
+                          '  CHECK(library != NULL); int (*work)(int) = (int (*)(int))dlsym(library, "work");\n'
+                          '  REPEAT CHECK(work(41) == 83);\n  puts("done"); }\n')
+    for linker in ("lld", "bfd", "gold"):
+        place.library("simple.so", "simple.c", f"-fuse-ld={linker}")
+        place.must("szc", "-O2", f"-fuse-ld={linker}", "main.c", "-o", "prog")
+        place.alike("./prog", moved=1)
+
+
 def check_other_compilers(place):
     """A library of gcc's, linked by szc --stab-move=all, moves; so does one of which szc has compiled a part."""
     place.write("simple.c", SIMPLE)
