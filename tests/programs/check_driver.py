@@ -661,7 +661,8 @@ def check_small_limits(place):
     place.must("szc", "-O1", "main.c", "twice.c", "-o", "prog")
     limits = [("FSIZE", n) for n in (0, 1, 4096, 100000, 1 << 20)] + [("NOFILE", n) for n in (*range(3, 14), 20)]
     limits += [(name, 1 << n) for name in ("AS", "DATA") for n in (20, 22, 24, 27)]
-    limits += [("STACK", n << 10) for n in (0, 16, 64, 256)] + [("MEMLOCK", 0), ("NPROC", 1), ("CPU", 1), ("CORE", 0)]
+    # With 16 KiB of stack clang's own program, too, dies now and then, by where the kernel begins its stack.
+    limits += [("STACK", n << 10) for n in (0, 32, 64, 256)] + [("MEMLOCK", 0), ("NPROC", 1), ("CPU", 1), ("CORE", 0)]
     on = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_EPOCH": "1ms", "STAB_REPORT": "dose"}
     for name, value in limits:
         command = ["prlimit", f"--{name.lower()}={value}:{value}", "./prog"]
