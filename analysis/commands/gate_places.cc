@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace stab::commands {
 
 report::Worse worse_by_place(const Explanation& explanation) {
@@ -36,7 +38,8 @@ report::Worse with_places(report::Worse code, const GatePlaces& places) {
 
 std::string place_text(const GatePlace& place) {
   const std::string of = "place of " + place.workload + ": ";
-  return of + (place.explanation.answer ? explain_sentence(place.explanation) : "no answer, " + place.explanation.not_answered);
+  return one_line(of + (place.explanation.answer ? explain_sentence(place.explanation)
+                                                 : "no answer, " + place.explanation.not_answered));
 }
 
 }  // namespace stab::commands

@@ -33,7 +33,7 @@ const GatePlace* worst_place(const GatePlaces& places);
 // A gate's answer of code together with its places. pre: a code that is worse stays so
 report::Worse with_places(report::Worse code, const GatePlaces& places);
 
-// "place of parser: place: ..."
+// "place of parser: place: ...", on one line and safe for a terminal: names of functions are the program's.
 std::string place_text(const GatePlace& place);
 
 }  // namespace stab::commands

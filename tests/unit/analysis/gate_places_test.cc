@@ -108,6 +108,23 @@ TEST(GatePlaces, AFailingPlaceIsTheAnswerEverywhere) {
   EXPECT_EQ(json["places"]["workloads"][0]["explain"]["answer"], "place");
 }
 
+// Its functions are named by the symbols of whoever wrote the pull request.
+TEST(GatePlaces, AFunctionsNameDrivesNoTerminal) {
+  GatePlace place = placed(EffectState::kThere, 0.06);
+  statistics::PlaceAnswer found;
+  found.cause = statistics::PlaceCause::kFunction;
+  found.functions = {{0.06, 0.05, 0.07, 1e-9, true}};
+  place.explanation.search.emplace();
+  place.explanation.search->functions = {{"evil\x1b[2J\nok", 0x1000, 0x2000, 64, 0.5}};
+  place.explanation.search->answer = found;
+  EXPECT_THAT(place_text(place), HasSubstr("by the place of 'evil"));
+  const GateOutput gate = gate_of(0, GatePlaces{PlaceRule::kFail, {place}});
+  for (const std::string* text : {&gate.text, &gate.markdown, &gate.junit}) {
+    EXPECT_THAT(*text, HasSubstr("evil"));
+    EXPECT_THAT(*text, Not(HasSubstr("\x1b")));
+  }
+}
+
 TEST(GatePlaces, OtherwiseTheCodeIsTheAnswer) {
   const GateOutput told = gate_of(0, GatePlaces{PlaceRule::kPass, {placed(EffectState::kThere, 0.06)}});
   EXPECT_EQ(told.exit_code, 0);
