@@ -121,12 +121,11 @@ std::string with_arguments(const std::vector<std::string>& words) {
 // Why layouts were not the same on both sides, as the experiment's log has it; empty: they were.
 Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
   STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
-  constexpr std::string_view kBefore = "no match table can be made: ", kBehind = "; pads and heap";
   for (const store::EventRow& event : events) {
-    const size_t at = event.text.find(kBefore);
+    const size_t at = event.text.find(engine::kNoMatchTable);
     if (event.kind != engine::kMatchedLayouts || at == std::string::npos) continue;
-    const size_t begin = at + kBefore.size();
-    return event.text.substr(begin, event.text.find(kBehind, begin) - begin);
+    const size_t begin = at + std::string_view(engine::kNoMatchTable).size();
+    return event.text.substr(begin, event.text.find(engine::kRestIsMatched, begin) - begin);
   }
   return std::string();
 }

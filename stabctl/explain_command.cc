@@ -40,11 +40,6 @@ bool has_place(const statistics::CauseAnswer& answer) {
          (answer.verdict == V::kUnresolved && answer.place.state == statistics::EffectState::kThere);
 }
 
-bool has_code_in(const statistics::CauseAnswer& answer) {
-  using V = statistics::CauseVerdict;
-  return answer.verdict == V::kCode || answer.verdict == V::kBoth;
-}
-
 void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryFacts& out) {
   if (!functions.sampled) {
     out.not_known = "the program could not be sampled";
@@ -74,8 +69,7 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (!out.answer || is_interrupted_) return {};
-    const bool has_code = has_code_in(*out.answer);
-    if (!has_code && !has_place(*out.answer)) return {};
+    if (!statistics::names_code(out.answer->verdict) && !has_place(*out.answer)) return {};
     // What was answered stands without what follows.
     out.libraries.emplace();
     const Result<engine::SharedFunctions> functions = sampled_functions(out);

@@ -8,10 +8,9 @@
 #include "stabctl/commands.h"
 #include "stabctl/csv_text.h"
 #include "stabctl/database.h"
-#include "stabd/engine/build/binary_archive.h"
+#include "stabctl/recorded_trial.h"
 #include "stabd/engine/results/trial_layout.h"
 #include "stabd/engine/trial/epoch_series.h"
-#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {
@@ -73,21 +72,11 @@ void print_text(const engine::TrialLayout& layout, int64_t trial) {
 }  // namespace
 
 int layout_show_command(const Arguments& arguments) {
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto database = database_path(arguments);
-  if (!database) return complain(database.error());
-  const auto installation = host::find_installation();
-  if (!installation) return complain(installation.error());
-  const engine::Archive archive(engine::archive_beside(*database));
+  auto of = recorded_trial(arguments);
+  if (!of) return complain(of.error());
   const std::optional<uint32_t> epoch = arguments.epoch > 0 ? std::optional(static_cast<uint32_t>(arguments.epoch))
                                                                    : std::nullopt;
-  const auto trial = store->trial(arguments.trial);
-  if (!trial) return complain(trial.error());
-  const auto experiment = store->experiment(trial->experiment);
-  if (!experiment) return complain(experiment.error());
-  const auto layout =
-      engine::layout_of(*store, arguments.trial, epoch, engine::layout_tool(*installation, *experiment), archive);
+  const auto layout = engine::layout_of(of->store, arguments.trial, epoch, of->tool, of->archive);
   if (!layout) return complain(layout.error());
   if (arguments.json) print_json(*layout, arguments.trial);
   else if (arguments.format == "csv") print_csv(*layout);

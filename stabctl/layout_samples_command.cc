@@ -7,9 +7,8 @@
 #include "base/printable.h"
 #include "stabctl/commands.h"
 #include "stabctl/csv_text.h"
-#include "stabctl/database.h"
+#include "stabctl/recorded_trial.h"
 #include "stabd/engine/results/trial_samples.h"
-#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {
@@ -56,18 +55,9 @@ void print_text(const engine::TrialSamples& samples, int64_t trial) {
 }  // namespace
 
 int layout_samples_command(const Arguments& arguments) {
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto database = database_path(arguments);
-  if (!database) return complain(database.error());
-  const auto installation = host::find_installation();
-  if (!installation) return complain(installation.error());
-  const auto trial = store->trial(arguments.trial);
-  if (!trial) return complain(trial.error());
-  const auto experiment = store->experiment(trial->experiment);
-  if (!experiment) return complain(experiment.error());
-  const engine::Archive archive(engine::archive_beside(*database));
-  const auto samples = engine::samples_of(*store, arguments.trial, engine::layout_tool(*installation, *experiment), archive);
+  auto of = recorded_trial(arguments);
+  if (!of) return complain(of.error());
+  const auto samples = engine::samples_of(of->store, arguments.trial, of->tool, of->archive);
   if (!samples) return complain(samples.error());
   if (arguments.json)
     print_json(*samples, arguments.trial);

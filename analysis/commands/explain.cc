@@ -44,9 +44,7 @@ constexpr double kLibrariesMatter = 0.05;
 
 // Code that takes another time wherever the program's functions lie may be the place of a library's function that stays.
 bool may_be_library_place(const Explanation& all) {
-  const bool has_code =
-      all.answer->verdict == statistics::CauseVerdict::kCode || all.answer->verdict == statistics::CauseVerdict::kBoth;
-  return has_code && all.libraries && all.libraries->apart >= kLibrariesMatter;
+  return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
 }
 
 statistics::CauseVerdict verdict_of(const Explanation& all) {

@@ -38,6 +38,7 @@ struct CauseSettings {
 
 enum class CauseVerdict { kCode, kPlace, kBoth, kNothing, kUnresolved };
 std::string_view word_of(CauseVerdict verdict);  // "code"
+inline bool names_code(CauseVerdict verdict) { return verdict == CauseVerdict::kCode || verdict == CauseVerdict::kBoth; }
 
 enum class EffectState {
   kThere,   // excludes zero, and may lie beyond the margin

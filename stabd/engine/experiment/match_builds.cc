@@ -28,8 +28,8 @@ Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const stor
       STAB_TRY(match, match_program(experiment.store(), of.id, name, archive, tool));
       if (match.line.empty())
         STAB_CHECK_OK(experiment.note_and_log(
-            kMatchedLayouts, name + ": its code is drawn alone in each build, as no match table can be made: " + match.why_not +
-                                 "; pads and heap draws are matched"));
+            kMatchedLayouts,
+            name + ": its code is drawn alone in each build, as " + kNoMatchTable + match.why_not + kRestIsMatched));
       else
         STAB_CHECK_OK(
             experiment.log(kMatchedLayouts, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds"));
