@@ -8,7 +8,6 @@
 #include "stabd/host/delegation.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "stabd/host/process_stat.h"
 #include "stabd/host/process_tree.h"
 
 namespace stab::host {
@@ -39,7 +39,7 @@ void remove_left_groups(const std::string& parent) {
     const std::string_view name = entry->d_name;
     if (!name.starts_with(kAsidePrefix)) continue;
     const auto pid = to_integer(name.substr(kAsidePrefix.size()));
-    if (pid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) ::rmdir((parent + "/" + std::string(name)).c_str());
+    if (pid && !is_alive(static_cast<pid_t>(*pid))) ::rmdir((parent + "/" + std::string(name)).c_str());
   }
   ::closedir(directory);
 }

@@ -1,5 +1,8 @@
 #include "stabd/host/process_stat.h"
 
+#include <signal.h>
+
+#include <cerrno>
 #include <sstream>
 #include <string>
 
@@ -21,6 +24,12 @@ std::optional<ProcessStat> read_process_stat(const Roots& roots, long long pid) 
     if (field == kStart) stat.start = value;
   }
   return stat;
+}
+
+bool is_alive(pid_t pid) {
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return false;
+  const auto stat = read_process_stat(Roots(), pid);
+  return !stat || !stat->has_ended();
 }
 
 }  // namespace stab::host

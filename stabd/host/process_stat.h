@@ -24,4 +24,8 @@ struct ProcessStat {
 // Nothing where there is no such process, or its line can't be read.
 std::optional<ProcessStat> read_process_stat(const Roots& roots, long long pid);
 
+// Whether a process of our PID namespace lives. One that has ended is dead though nobody reaps it, as the first process of a
+// container may not.
+bool is_alive(pid_t pid);
+
 }  // namespace stab::host

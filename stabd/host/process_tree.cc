@@ -165,7 +165,7 @@ void remove_dead_trees(const std::string& parent) {
   const std::string prefix = prefix_of_ours();
   for (const std::string& entry : entries(parent)) {
     const pid_t pid = owner(entry, prefix);
-    if (pid <= 0 || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+    if (pid <= 0 || is_alive(pid)) continue;
     const std::string directory = parent + "/" + entry;
     // Those who run here are orphans; init reaps them. Give them 1 s.
     for (int tries = 0; tries < 1000 && ::rmdir(directory.c_str()) != 0 && errno == EBUSY; ++tries) {

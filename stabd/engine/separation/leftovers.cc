@@ -1,7 +1,6 @@
 #include "stabd/engine/separation/leftovers.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "base/path_lock.h"
 #include "stabd/engine/separation/places.h"
+#include "stabd/host/process_stat.h"
 
 namespace stab::engine {
 namespace {
@@ -30,7 +30,7 @@ UniqueFd hold_left(const std::string& path, unsigned uid) {
   int pid = 0;
   if (std::sscanf(fs::path(path).filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) return {};
   // What a living engine of this namespace could not remove stays its own.
-  if (::kill(pid, 0) == 0 || errno != ESRCH) return {};
+  if (host::is_alive(pid)) return {};
   UniqueFd held = hold_scratch(path);
   if (!held) return {};
   const bool all_his = std::all_of(std::begin(kHeld), std::end(kHeld), [&](const char* inside) {

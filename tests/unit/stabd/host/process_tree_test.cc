@@ -198,17 +198,25 @@ TEST(ProcessTree, NobodyIsOverlookedWhoIsOrphanedMeanwhile) {
 
 // What a process of another PID namespace has made is not judged: a pid that is gone here may be one that lives there.
 TEST(ProcessTree, GroupsOfTheDeadGoAndNoOthers) {
-  const pid_t dead = ::fork();
-  if (dead == 0) ::_exit(0);
+  const auto ending = [] {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    return pid;
+  };
+  const pid_t dead = ending(), unreaped = ending();
   ::waitpid(dead, nullptr, 0);
+  siginfo_t ended;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(unreaped), &ended, WEXITED | WNOWAIT), 0);
   struct stat space;
   ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
   const std::string ours = std::to_string(space.st_ino), theirs = std::to_string(space.st_ino + 1);
   const auto group = [](const std::string& of, pid_t pid) { return "stab-trial-" + of + "-" + std::to_string(pid) + "-0"; };
   TemporaryDirectory parent;
-  for (const std::string& name : {group(ours, dead), group(ours, ::getpid()), group(theirs, dead), std::string("stab-trial-x")})
+  for (const std::string& name : {group(ours, dead), group(ours, unreaped), group(ours, ::getpid()), group(theirs, dead),
+                                  std::string("stab-trial-x")})
     ASSERT_TRUE(std::filesystem::create_directory(parent.path() + "/" + name));
   const std::string made = make_tree_group(parent.path());
+  ::waitpid(unreaped, nullptr, 0);
   EXPECT_TRUE(made.starts_with(parent.path() + "/stab-trial-" + ours + "-" + std::to_string(::getpid()) + "-")) << made;
   std::set<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(parent.path())) left.insert(entry.path().filename());
