@@ -102,6 +102,9 @@ std::string sentence_of(const Explanation& all) {
       return "both: " + whole + ", of which " + percent_of(answer.code.estimate) + " is code and " +
              percent_of(answer.place.estimate) + " the place" + of_functions(all);
     case statistics::CauseVerdict::kNothing:
+      if (answer.place.state != statistics::EffectState::kAbsent)
+        return "nothing that matters: as they are linked " + whole + ", less than " + margin + "; its place makes " +
+               percent_of(answer.place.estimate) + ", and the code less than " + half;
       return "nothing: neither the code nor the place of " + all.new_name + " makes a difference to " + all.old_name +
              " that matters: code less than " + half + ", place less than " + margin;
     case statistics::CauseVerdict::kUnresolved: break;

@@ -8,6 +8,7 @@ namespace stab::commands {
 
 report::Worse worse_by_place(const Explanation& explanation) {
   if (!explanation.answer) return report::Worse::kUnsure;
+  if (explanation.answer->verdict == statistics::CauseVerdict::kNothing) return report::Worse::kNo;
   const statistics::CauseEffect& place = explanation.answer->place;
   switch (place.state) {
     case statistics::EffectState::kThere: return place.low > 0 ? report::Worse::kYes : report::Worse::kNo;

@@ -46,12 +46,12 @@ CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, d
   return out;
 }
 
-// What the two states say together. Of a place that is small beside a change of code only the words tell, as any two links
+// What the two states say together. A small place alone, or beside a change of code, is in the words alone, as any two links
 // differ by a little; a change of code that is small beside a place is named, lest it be excused.
-CauseVerdict verdict_of(EffectState code, EffectState place) {
+CauseVerdict verdict_of(EffectState code, EffectState place, bool is_place_small) {
   using S = EffectState;
   if (code == S::kOpen || place == S::kOpen) return CauseVerdict::kUnresolved;
-  if (code == S::kAbsent) return place == S::kAbsent ? CauseVerdict::kNothing : CauseVerdict::kPlace;
+  if (code == S::kAbsent) return place == S::kAbsent || is_place_small ? CauseVerdict::kNothing : CauseVerdict::kPlace;
   if (place == S::kAbsent || (code == S::kThere && place == S::kSmall)) return CauseVerdict::kCode;
   return CauseVerdict::kBoth;
 }
@@ -126,7 +126,9 @@ Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const Cause
   out.plain = effect_of(plain, {margin, alone, t_quantile_upper(settings.alpha, df)}, margin);
   out.code = effect_of(code, limits, kExcuseShare * margin);
   out.place = effect_of(place, limits, margin);
-  out.verdict = verdict_of(out.code.state, out.place.state);
+  const EffectState seen = effect_of(plain, limits, margin).state;
+  const bool is_seen_small = seen == EffectState::kSmall || seen == EffectState::kAbsent;
+  out.verdict = verdict_of(out.code.state, out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
   if (out.verdict != CauseVerdict::kUnresolved) return out;
   const double z = normal_quantile(1 - nominal / 2);
   const auto for_code = forecast(out.code, z, kExcuseShare * margin), for_place = forecast(out.place, z, margin);

@@ -40,6 +40,30 @@ TEST(Cause, ASmallChangeOfCodeIsNamedAndNeverExcused) {
   EXPECT_EQ(unsure.verdict, CauseVerdict::kUnresolved);
 }
 
+// Twenty blocks whose two differences have these means, and these standard deviations as if they were independent.
+CauseAnswer decided_of(double plain, double plain_sd, double code, double code_sd) {
+  std::vector<CauseBlock> blocks;
+  for (int i = 0; i < 20; ++i)
+    blocks.push_back({0, plain + (i % 2 == 0 ? plain_sd : -plain_sd), 0, code + (i % 4 < 2 ? code_sd : -code_sd)});
+  return decided(blocks);
+}
+
+TEST(Cause, APlaceAloneIsNamedWhereItMatters) {
+  const CauseAnswer small = decided_of(0.006, 0.002, 0, 0.002);
+  EXPECT_EQ(small.place.state, EffectState::kSmall);
+  EXPECT_EQ(small.verdict, CauseVerdict::kNothing);
+  // The place's interval reaches out of the margin, and that of what one sees does not.
+  const CauseAnswer wide = decided_of(0.006, 0.006, -0.0005, 0.0045);
+  EXPECT_EQ(wide.place.state, EffectState::kThere);
+  EXPECT_EQ(wide.verdict, CauseVerdict::kNothing);
+  EXPECT_EQ(decided_of(0.012, 0.006, -0.0005, 0.0045).verdict, CauseVerdict::kPlace);
+  // Code that is absent and a place that is small may still add up to more than the margin.
+  const CauseAnswer sum = decided_of(0.0105, 0.0008, 0.002, 0.0008);
+  EXPECT_EQ(sum.place.state, EffectState::kSmall);
+  EXPECT_EQ(sum.code.state, EffectState::kAbsent);
+  EXPECT_EQ(sum.verdict, CauseVerdict::kPlace);
+}
+
 TEST(Cause, WhatBlocksAndLayoutsShareChangesNothing) {
   const auto blocks = made({.code = 0.02, .place = 0.01});
   const CauseAnswer before = decided(blocks);

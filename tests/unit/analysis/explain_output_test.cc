@@ -38,6 +38,21 @@ TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
   EXPECT_NE(said.text.find("the place of 'quantum_toffoli' is known to make +15.03 %"), std::string::npos) << said.text;
 }
 
+TEST(ExplainOutputTest, APlaceThatDoesNotMatterIsToldAndIsNoCause) {
+  Explanation all = open_code_and_known_place();
+  all.search.reset();
+  all.answer->verdict = statistics::CauseVerdict::kNothing;
+  all.answer->plain = {0.0055, 0.0035, 0.0075, 0.004, EffectState::kSmall};
+  all.answer->code = {-0.0009, -0.004, 0.003, 0.005, EffectState::kAbsent};
+  all.answer->place = {0.0064, 0.001, 0.012, 0.007, EffectState::kThere};
+  const ExplainOutput said = explain_output(all, 200);
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_TRUE(said.text.starts_with("nothing that matters: as they are linked new is 0.55 % slower than old, less than 1.00 %; "
+                                    "its place makes +0.64 %, and the code less than 0.5")) << said.text;
+  all.answer->place.state = EffectState::kAbsent;
+  EXPECT_TRUE(explain_output(all, 200).text.starts_with("nothing: neither the code nor the place")) << said.text;
+}
+
 TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   Explanation all = open_code_and_known_place();
   const std::string ended = explain_output(all, 200).text;

@@ -26,7 +26,9 @@ GatePlace placed(EffectState state, double effect, const std::string& workload =
   out.explanation.old_name = "aaaa";
   out.explanation.new_name = "bbbb";
   statistics::CauseAnswer answer;
-  answer.verdict = state == EffectState::kThere ? CauseVerdict::kPlace : CauseVerdict::kNothing;
+  answer.verdict = state == EffectState::kThere  ? CauseVerdict::kPlace
+                   : state == EffectState::kOpen ? CauseVerdict::kUnresolved
+                                                 : CauseVerdict::kNothing;
   answer.plain = answer.place = {effect, effect - 0.01, effect + 0.01, 0.02, state};
   answer.code = {0, -0.001, 0.001, 0.002, EffectState::kAbsent};
   answer.blocks = 40;
@@ -41,6 +43,9 @@ TEST(GatePlaces, OnlyAShownSlowdownIsWorse) {
   EXPECT_EQ(worse_by_place(placed(EffectState::kAbsent, 0).explanation), Worse::kNo);
   EXPECT_EQ(worse_by_place(placed(EffectState::kOpen, 0.005).explanation), Worse::kUnsure);
   EXPECT_EQ(worse_by_place(Explanation()), Worse::kUnsure) << "no answer";
+  GatePlace small = placed(EffectState::kThere, 0.015);
+  small.explanation.answer->verdict = CauseVerdict::kNothing;
+  EXPECT_EQ(worse_by_place(small.explanation), Worse::kNo) << "what one sees is shown to be within the margin";
 }
 
 TEST(GatePlaces, TheRuleDecidesWhereTheCodeIsNotWorse) {
