@@ -29,6 +29,7 @@ class Compiler:
     placing: bool = False   # clang: with those options of szc that let the linker place functions; szc has them
     pgo: bool = False    # with the profile of a short run
     slow: float = 0      # percent by which a function of the program is slowed down
+    change: str = ""     # one of the program's changes, as the manifest has them
     layout: str = ""     # szc: a layout file that the build obeys
 
     def is_szc(self):
@@ -87,6 +88,7 @@ class Compiler:
         if self.layout:
             words.append("layout-" + hashlib.sha256(Path(self.layout).read_bytes()).hexdigest()[:8])
         words += ["placing"] * self.placing + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
+        words += [self.change] if self.change else []
         return "-".join(words).replace("/", "_")
 
     def fingerprint(self):

@@ -43,7 +43,7 @@ def root():
 
 
 ROOT = root()
-PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched"}
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched", "changes"}
 BUILD_VERSION = "0"   # another one when builds are made in another way: none of the old ones is good any more
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
@@ -75,6 +75,7 @@ class Program:
         self.runs = [Run(**run) for run in entry["run"]]
         self.short = Run(**short[0]) if short else None
         self.slowed = entry.get("slowed")
+        self.changes = {change["name"]: change["edit"] for change in entry.get("changes", [])}
         self.folder = ROOT / self.name
 
     @contextlib.contextmanager
@@ -159,10 +160,19 @@ class Program:
         loop = f'__asm__ volatile("movl %0, %%ecx\\n1: decl %%ecx\\n jnz 1b" : : "i"({turns}) : "ecx", "cc");'
         file.write_text(text.replace(at, f"{at} {{ static unsigned calls; if (++calls % 64 == 0) {loop} }}"))
 
+    def _change(self, tree, name, log):
+        """Makes one of the manifest's changes in the source."""
+        run_logged(["bash", "-euxc", self.changes[name]], log, cwd=tree)
+        if subprocess.run(["diff", "-rq", self.folder / "source", tree], stdout=subprocess.DEVNULL).returncode != 1:
+            raise Failure(f"manifest.toml: change '{name}' of '{self.name}' changes nothing")
+
     def _build(self, compiler, linked_again=False):
         """linked_again: a build without a record of its link won't do."""
         done = self.folder / compiler.configuration()
+        if compiler.change and compiler.change not in self.changes:
+            raise Failure(f"manifest.toml: '{self.name}' has no change '{compiler.change}'; there are: {', '.join(self.changes) or 'none'}")
         changed = [str(self.slowed)] if compiler.slow else []
+        changed += [self.changes[compiler.change]] if compiler.change else []
         changed += [hashlib.sha256((self.folder / "profile").read_bytes()).hexdigest()] if compiler.pgo else []
         wanted = "\n".join([self._fetch(), self.recipe, self.binary, compiler.opt, compiler.ldflags, BUILD_VERSION,
                             compiler.fingerprint(), *changed])
@@ -176,6 +186,8 @@ class Program:
         shutil.copytree(self.folder / "source", tree, symlinks=True)
         if compiler.slow:
             self._slow_down(tree, compiler.slow)
+        if compiler.change:
+            self._change(tree, compiler.change, done / "log")
         cc, cxx, fc = compiler.commands()
         # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
