@@ -135,7 +135,7 @@ struct LibraryHeader {
   uint32_t flags;
   uint64_t text_hash;                // CodeHeader::text_hash of one that moved; of another, of all its code; 0: unread
   uint64_t newest, older, original;  // all of its samples, those in no function that is known by name included
-  char file[256];                    // the last part of its path, ended by 0
+  char file[256];                    // its DT_SONAME, or else the last part of its path; ended by 0
 };
 
 // Where a file has no symbols, one that moved tells its functions without names, and another one none.

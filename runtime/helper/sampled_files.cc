@@ -257,6 +257,35 @@ bool SampledFiles::count_elsewhere(const Process& process, uint64_t pc, uint64_t
   return false;
 }
 
+// Another version of a library is another file, libz.so.1.3, and has the same soname, libz.so.1: by that they are compared.
+void SampledFiles::name_by_soname(uint32_t file) {
+  const int descriptor = files_[file].descriptor;
+  Elf64_Ehdr header;
+  Segments segments;
+  if (!read_header(descriptor, header, segments)) return;
+  const FilePart section_part(descriptor, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
+  const auto* const sections = section_part.as<Elf64_Shdr>();
+  for (uint32_t i = 0; sections != nullptr && i < header.e_shnum; ++i) {
+    if (sections[i].sh_type != SHT_DYNAMIC || sections[i].sh_link >= header.e_shnum) continue;
+    const Elf64_Shdr& text = sections[sections[i].sh_link];
+    const FilePart dynamic_part(descriptor, sections[i].sh_offset, sections[i].sh_size);
+    const FilePart text_part(descriptor, text.sh_offset, text.sh_size);
+    const auto* const dynamic = dynamic_part.as<Elf64_Dyn>();
+    const char* const strings = text_part.as<char>();
+    if (dynamic == nullptr || strings == nullptr) return;
+    for (uint64_t k = 0; k < sections[i].sh_size / sizeof(Elf64_Dyn) && dynamic[k].d_tag != DT_NULL; ++k) {
+      const uint64_t at = dynamic[k].d_un.d_val;
+      if (dynamic[k].d_tag != DT_SONAME || at >= text.sh_size) continue;
+      const char* const name = strings + at;
+      uint64_t length = 0;
+      while (at + length < text.sh_size && name[length] != 0 && name[length] != '/') ++length;
+      if (length == 0 || length >= sizeof LibraryHeader::file || at + length == text.sh_size || name[length] != 0) return;
+      memcpy(files_[file].header.file, name, length + 1);
+      return;
+    }
+  }
+}
+
 // Makes functions of the places that lie in one, as the file's symbols have them. Of several names for one place the first
 // counts.
 void SampledFiles::name_functions(uint32_t file) {
@@ -335,6 +364,7 @@ bool SampledFiles::write_file(int fd, uint32_t file) {
 
 void SampledFiles::write_to(int fd) {
   for (uint32_t file = 0; file < file_count_; ++file) {
+    name_by_soname(file);
     name_functions(file);
     LibraryHeader& header = files_[file].header;
     if ((header.flags & kLibraryMoved) == 0) header.text_hash = hash_of_code(files_[file].descriptor);

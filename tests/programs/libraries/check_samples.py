@@ -107,10 +107,17 @@ int main(int count, char** words) {
 """
 
 
+def versioned(place, name, text, **options):
+    """As packages have them: a file of a version, a soname, and links."""
+    place.library(f"{name}.so.4.5", text, f"-Wl,-soname,{name}.so.4", **options)
+    for link in (f"{name}.so.4", f"{name}.so"):
+        (place.directory / link).symlink_to(f"{name}.so.4.5")
+
+
 def build_all(place, compiler):
-    place.library("liblinked.so", HIDDEN + "unsigned linked(unsigned x, int n) { return inner(x, n) + 1; }\n")
+    versioned(place, "liblinked", HIDDEN + "unsigned linked(unsigned x, int n) { return inner(x, n) + 1; }\n")
     place.library("libopened.so", STEPS.format(name="opened"))
-    place.library("libforeign.so", STEPS.format(name="foreign"), compiler=llvm.tool("clang"))
+    versioned(place, "libforeign", STEPS.format(name="foreign"), compiler=llvm.tool("clang"))
     place.library("libbare.so", STEPS.format(name="bare"))
     place.must("strip", "libbare.so")
     place.write("main.c", MAIN)
@@ -129,12 +136,12 @@ def check_shares(place):
     build_all(place, "szc")
     for code in ("s", "1"):  # shuffled, and copied
         totals, functions, files = place.sampled("./prog", ROUNDS, code=code)
-        for name, moved, function, wanted in (("liblinked.so", True, "inner", 0.4), ("libopened.so", True, "opened", 0.2),
-                                              ("libforeign.so", False, "foreign", 0.2), ("libbare.so", True, "bare", 0.1)):
+        for name, moved, function, wanted in (("liblinked.so.4", True, "inner", 0.4), ("libopened.so", True, "opened", 0.2),
+                                              ("libforeign.so.4", False, "foreign", 0.2), ("libbare.so", True, "bare", 0.1)):
             near(f"{name}!{function}", share_of(told_of(files, name, moved, function)["counts"], totals), wanted, files)
         near("own", share_of(functions.get("own", (0, 0, 0)), totals), 0.1, functions)
         linked = {line.split()[2]: int(line.split()[0], 16) for line in place.must("nm", "liblinked.so").splitlines() if len(line.split()) == 3}
-        inner = files["liblinked.so"]["functions"]["inner"]
+        inner = files["liblinked.so.4"]["functions"]["inner"]
         require(inner["linked"] == linked["inner"], f"inner is at {linked['inner']:#x}: {inner}")
         require(inner["counts"][0] > 0.9 * sum(inner["counts"]), f"it should be in the newest image: {inner}")
 
@@ -144,7 +151,7 @@ def check_hosts(place):
     build_all(place, llvm.tool("clang"))
     totals, functions, files = place.sampled("./prog", ROUNDS, LD_PRELOAD=str(place.host))
     require(not functions, f"of a host without metadata no function is known by number: {functions}")
-    near("inner", share_of(told_of(files, "liblinked.so", True, "inner")["counts"], totals), 0.4, files)
+    near("inner", share_of(told_of(files, "liblinked.so.4", True, "inner")["counts"], totals), 0.4, files)
     near("own", share_of(told_of(files, "prog", False, "own")["counts"], totals), 0.1, files)
 
 
@@ -195,16 +202,22 @@ def check_damaged(place):
     """Whatever section headers and symbols say, samples are told: of a file whose symbols can't be read by the file alone."""
     build_all(place, "szc")
     whole = {name: (place.directory / name).read_bytes() for name in ("libforeign.so", "liblinked.so")}
-    symbols, strings = 2, 3
+    symbols, strings, dynamic = 2, 3, 6
+
+    def counts_of(files, name):
+        """By the soname, or where that can't be read by the file's own name."""
+        return files[f"{name}.so.4" if f"{name}.so.4" in files else f"{name}.so.4.5"]["counts"]
+
     for section, field, value in ((symbols, "size", 1 << 40), (symbols, "size", (1 << 64) - 1), (symbols, "offset", (1 << 64) - 8),
                                   (symbols, "link", 0xfffffff0), (symbols, "link", 1), (strings, "size", 1),
-                                  (strings, "offset", 1 << 62)):
+                                  (strings, "offset", 1 << 62), (dynamic, "size", 1 << 40), (dynamic, "offset", (1 << 64) - 8),
+                                  (dynamic, "link", 0xfffffff0), (dynamic, "link", 1)):
         for name, held in whole.items():
             (place.directory / name).write_bytes(held)
             damage(place.directory / name, section, field, value)
         totals, _, files = place.sampled("./prog", "20000")
-        near(f"libforeign.so, {field} {value:#x}", share_of(files["libforeign.so"]["counts"], totals), 0.2, files)
-        near(f"liblinked.so, {field} {value:#x}", share_of(files["liblinked.so"]["counts"], totals), 0.4, files)
+        near(f"libforeign.so, {field} {value:#x}", share_of(counts_of(files, "libforeign"), totals), 0.2, files)
+        near(f"liblinked.so, {field} {value:#x}", share_of(counts_of(files, "liblinked"), totals), 0.4, files)
     # Symbols that lie: names behind the end of theirs, functions that end behind all addresses.
     for name, held in whole.items():
         held = bytearray(held)
@@ -218,7 +231,7 @@ def check_damaged(place):
                 struct.pack_into("<Q", held, symbol + 16, 0xffffffff)
         (place.directory / name).write_bytes(held)
     totals, _, files = place.sampled("./prog", "20000")
-    near("libforeign.so, whose symbols lie", share_of(files["libforeign.so"]["counts"], totals), 0.2, files)
+    near("libforeign.so, whose symbols lie", share_of(counts_of(files, "libforeign"), totals), 0.2, files)
 
 
 def main():
