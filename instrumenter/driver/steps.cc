@@ -170,6 +170,9 @@ Arguments link_command(const Toolchain& tools, const CommandLine& line, const Li
   Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited, line.emits_bitcode);
   if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
+  // lld has this as an error since LLVM 16, so configure scripts that try a library's version script on a small one, as zlib's,
+  // would make no shared library. A user's own --no-undefined-version comes later and wins.
+  if (job.kind == LinkerKind::kOurLld || job.kind == LinkerKind::kOtherLld) ours.push_back("-Wl,--undefined-version");
   append(ours, link_options(tools, job, line.move_all, order));
   Arguments command = start_command(tools, ours);
   append(command, line.arguments);

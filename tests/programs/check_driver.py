@@ -148,6 +148,17 @@ def check_shared_library(place):
     require(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
 
 
+def check_version_script(place):
+    """A version script may name what the library has not, as with GNU ld; who forbids it is obeyed."""
+    place.write("versions.map", "V1 { global: here; absent; local: *; };\n")
+    place.write("library.c", "int here(void) { return 3; }\n")
+    words = ["szc", "-shared", "-fPIC", "-Wl,--version-script=versions.map", "library.c", "-o", "libhere.so"]
+    place.must(*words)
+    require("here@@V1" in place.must("nm", "-D", "libhere.so").stdout, "the version is not the script's")
+    failed = place.run(*words, "-Wl,--no-undefined-version")
+    require(failed.returncode != 0 and "absent" in failed.stderr, f"it was linked: {failed.stderr}")
+
+
 def check_library_of_data(place):
     place.write("d.c", "int answer = 42;\nint *pointer = &answer;\n")
     for options in ([], ["-fuse-ld=bfd"], ["-s"]):
