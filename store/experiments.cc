@@ -10,24 +10,15 @@ constexpr std::string_view kExperimentColumns =
     "SELECT id, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, "
     "priority, submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates FROM experiments ";
 
-// Columns 0 to 3 of both: id, name, state, failure.
-template <typename Row>
-Result<Row> read_head(const Statement& row) {
-  Row out;
-  Columns columns(row);
-  const std::optional<ExperimentState> state = experiment_state(columns.into(out.id, out.name).text());
-  if (!state) return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(out.id) + " has no known state", {}};
-  out.state = *state;
-  columns.into(out.failure);
-  return out;
-}
-
 Result<ExperimentRow> read_experiment(const Statement& row) {
-  STAB_TRY(ExperimentRow out, read_head<ExperimentRow>(row));
-  Columns(row, 4).into(out.plan_text, out.plan_path, out.plan_directory, out.seed, out.submitter_uid, out.submitter_gid,
-                       out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_fingerprint, out.schedule_version,
-                       out.replicates);
-  return out;
+  ExperimentRow out;
+  Columns columns(row);
+  columns.into(out.id, out.name)
+      .word("state", out.state, experiment_state)
+      .into(out.failure, out.plan_text, out.plan_path, out.plan_directory, out.seed, out.submitter_uid, out.submitter_gid,
+            out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_fingerprint, out.schedule_version,
+            out.replicates);
+  return columns.made(std::move(out));
 }
 
 SubjectRow read_subject(const Statement& row) {
@@ -42,13 +33,13 @@ CellRow read_cell(const Statement& row) {
   return cell;
 }
 
-BuildRow read_build(const Statement& row) {
+Result<BuildRow> read_build(const Statement& row) {
   BuildRow build;
-  Columns(row)
-      .into(build.id, build.index, build.name, build.program, build.link)
-      .word(build.state, build_state, BuildState::kFailed)
+  Columns columns(row);
+  columns.into(build.id, build.index, build.name, build.program, build.link)
+      .word("state", build.state, build_state)
       .into(build.command, build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns);
-  return build;
+  return columns.made(std::move(build));
 }
 
 constexpr std::string_view kSummaryColumns =
@@ -59,10 +50,13 @@ constexpr std::string_view kNotDeleted =
     "NOT EXISTS (SELECT 1 FROM wishes w WHERE w.experiment = experiments.id AND w.wish = 'delete') ";
 
 Result<ExperimentSummary> read_summary(const Statement& row) {
-  STAB_TRY(ExperimentSummary out, read_head<ExperimentSummary>(row));
-  Columns(row, 4).into(out.submitter_uid, out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_version,
-                       out.replicates);
-  return out;
+  ExperimentSummary out;
+  Columns columns(row);
+  columns.into(out.id, out.name)
+      .word("state", out.state, experiment_state)
+      .into(out.failure, out.submitter_uid, out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_version,
+            out.replicates);
+  return columns.made(std::move(out));
 }
 
 // Runs a statement that must change exactly one row of the named thing.
@@ -227,11 +221,14 @@ Result<ExperimentState> Store::State::advance(Id experiment, ExperimentEvent eve
 }
 
 Result<ExperimentState> Store::State::state_of(Id experiment) {
-  STAB_TRY(const std::optional<std::string> word,
-           database.select_one("SELECT state FROM experiments WHERE id = ?", first_text, experiment));
-  if (!word) return not_found("experiment", experiment);
-  if (const auto state = experiment_state(*word)) return *state;
-  return Error{ErrorCode::kCorrupt, "experiment " + std::to_string(experiment) + " is in no known state: '" + *word + "'", {}};
+  const auto read = [](const Statement& row) {
+    ExperimentState state{};
+    return Columns(row).word("state", state, experiment_state).made(state);
+  };
+  STAB_TRY(const std::optional<ExperimentState> state,
+           database.select_one("SELECT state FROM experiments WHERE id = ?", read, experiment));
+  if (!state) return not_found("experiment", experiment);
+  return *state;
 }
 
 Result<ExperimentState> Store::advance(Id experiment, ExperimentEvent event, std::string_view failure, int64_t at_ns) {
@@ -281,7 +278,8 @@ Status Store::wish(Id experiment, Wish wish, int64_t at_ns) {
 
 Result<std::vector<std::pair<Id, Wish>>> Store::wishes() {
   return state_->database.select("SELECT experiment, wish FROM wishes ORDER BY experiment", [](const Statement& row) {
-    return std::pair(row.integer(0), store::wish(row.text(1)).value_or(Wish::kPause));
+    std::pair<Id, Wish> out;
+    return Columns(row).into(out.first).word("wish", out.second, store::wish).made(out);
   });
 }
 

@@ -178,22 +178,22 @@ Result<int64_t> machine_time_of_part(Database& database, int64_t most_ns) {
                           ") AS INTEGER) FROM other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'");
 }
 
-SlotEpochRow read_slot_epoch(const Statement& row) {
+Result<SlotEpochRow> read_slot_epoch(const Statement& row) {
   SlotEpochRow epoch;
-  Columns(row)
-      .into(epoch.slot, epoch.epoch, epoch.host, epoch.machine)
-      .word(epoch.state, slot_state, SlotState::kLost)
+  Columns columns(row);
+  columns.into(epoch.slot, epoch.epoch, epoch.host, epoch.machine)
+      .word("state", epoch.state, slot_state)
       .into(epoch.why, epoch.granted_at_ns, epoch.ended_at_ns);
-  return epoch;
+  return columns.made(std::move(epoch));
 }
 
-PartRow read_part(const Statement& row) {
+Result<PartRow> read_part(const Statement& row) {
   PartRow part;
-  Columns(row)
-      .into(part.slot, part.epoch, part.number, part.block, part.sha256)
-      .word(part.fate, part_fate, PartFate::kRefused)
+  Columns columns(row);
+  columns.into(part.slot, part.epoch, part.number, part.block, part.sha256)
+      .word("fate", part.fate, part_fate)
       .into(part.why, part.trials, part.at_ns);
-  return part;
+  return columns.made(std::move(part));
 }
 
 // By our own clock, since the slot was granted the epoch.

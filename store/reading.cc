@@ -32,33 +32,34 @@ ResponseRow read_response(const Statement& row) {
 }
 
 // All of an outcome but its trial and what stands in other tables.
-Outcome read_outcome(const Statement& row) {
+Result<Outcome> read_outcome(const Statement& row) {
   Outcome out;
   Columns columns(row);
-  columns.word(out.state, trial_state, TrialState::kLost);
+  columns.word("state", out.state, trial_state);
   columns.into(out.failure, out.started_at_ns, out.finished_at_ns, out.wall_ns, out.exit_status, out.signal, out.user_ns,
                out.system_ns, out.max_rss_kib, out.minor_faults, out.major_faults, out.voluntary_switches,
                out.involuntary_switches, out.stdout_sha256, out.stderr_sha256, out.stdout_bytes, out.stderr_bytes,
                out.stdout_head, out.stderr_head, out.cpu, out.dose_json, out.layouts_built, out.layouts_executed,
                out.functions_moved, out.functions_kept, out.helper_cpu_ns);
-  return out;
+  return columns.made(std::move(out));
 }
 
 // Attempts that stand alike.
 struct Counted {
-  std::optional<TrialState> state;
-  bool superseded;
-  int64_t count;
+  TrialState state{};
+  bool superseded = false;
+  int64_t count = 0;
 };
-Counted read_counted(const Statement& row, int first) {
-  return {trial_state(row.text(first)), row.integer(first + 1) != 0, row.integer(first + 2)};
+Result<Counted> read_counted(const Statement& row, int first) {
+  Counted out;
+  return Columns(row, first).word("state", out.state, trial_state).into(out.superseded, out.count).made(out);
 }
 
 void add(const Counted& group, Progress& out) {
   out.attempts += group.count;
   if (group.superseded) return;
   out.planned_total += group.count;
-  if (group.state) out.by_state[*group.state] += group.count;
+  out.by_state[group.state] += group.count;
 }
 
 }  // namespace
@@ -84,7 +85,11 @@ Result<std::map<Id, Listed>> Store::listed(std::optional<int64_t> uid, Id from) 
            database.select(
                "SELECT experiment, state, superseded, number FROM trial_counts WHERE experiment " + of +
                    " AND kind = 'main' AND number > 0",
-               [](const Statement& row) { return std::pair(row.integer(0), read_counted(row, 1)); }, uid, from));
+               [](const Statement& row) -> Result<std::pair<Id, Counted>> {
+                 STAB_TRY(const Counted group, read_counted(row, 1));
+                 return std::pair(row.integer(0), group);
+               },
+               uid, from));
   for (const auto& [experiment, group] : groups) add(group, out[experiment].progress);
   STAB_TRY(const auto used,
            database.select("SELECT experiment, machine_ns FROM usage WHERE " +

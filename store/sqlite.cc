@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/printable.h"
 #include "store/database_files.h"
 
 namespace stab::store {
@@ -82,6 +83,12 @@ std::string called(sqlite3* database) {
 }
 
 }  // namespace
+
+std::string unknown_word(std::string_view column, std::string_view word) {
+  constexpr size_t kShown = 40;
+  return "the database has '" + one_line(word.substr(0, kShown)) + "' in a column '" + std::string(column) +
+         "', which is none of its words; another program has changed it";
+}
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 

@@ -70,8 +70,12 @@ class Statement {
   int bind_error_ = 0;
 };
 
+// What to say of a column that holds a word which no version of ours writes.
+std::string unknown_word(std::string_view column, std::string_view word);
+
 // Reads the columns of a row one after another: whoever names the columns of a query and its fields in the same order needs no
-// numbers.
+// numbers. Words that stand for enums are checked: CHECK constraints keep them known in a store of ours, but not in a file of
+// somebody else's.
 class Columns {
  public:
   explicit Columns(const Statement& row, int first = 0) : row_(row), next_(first) {}
@@ -81,13 +85,24 @@ class Columns {
     (read(fields), ...);
     return *this;
   }
-  // For what is stored as a word, which `parse` gives a value or none.
+  // For what is stored as a word, to which `parse` gives a value or none. None makes the row unreadable.
   template <typename Value, typename Parse>
-  Columns& word(Value& field, Parse parse, Value otherwise) {
-    field = parse(text()).value_or(otherwise);
+  Columns& word(std::string_view name, Value& field, Parse parse) {
+    const std::string stored = text();
+    if (const std::optional<Value> value = parse(stored)) {
+      field = *value;
+    } else if (fault_.empty()) {
+      fault_ = unknown_word(name, stored);
+    }
     return *this;
   }
   std::string text() { return row_.text(next_++); }
+  // What was made of the row, or kCorrupt where it is unreadable.
+  template <typename Row>
+  Result<Row> made(Row row) const {
+    if (!fault_.empty()) return Error{ErrorCode::kCorrupt, fault_, {}};
+    return row;
+  }
 
  private:
   template <typename Number>
@@ -105,6 +120,7 @@ class Columns {
 
   const Statement& row_;
   int next_;
+  std::string fault_;
 };
 
 // For queries of one column, or of two.

@@ -63,7 +63,7 @@ struct Store::State {
 // Columns of TrialRow, in the order that read_trial expects.
 inline constexpr std::string_view kTrialColumns =
     "id, experiment, kind, attempt, state, position, subject, cell, coalesce(build, -1), block, run, pass, link, seed, layout";
-TrialRow read_trial(const Statement& row);
+Result<TrialRow> read_trial(const Statement& row);
 
 Error not_found(std::string_view what, Id id);
 

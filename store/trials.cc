@@ -33,16 +33,15 @@ std::string update_to(TrialEvent event) {
 
 }  // namespace
 
-TrialRow read_trial(const Statement& row) {
+Result<TrialRow> read_trial(const Statement& row) {
   TrialRow out;
-  // CHECK constraints keep both words among the known ones.
-  Columns(row)
+  return Columns(row)
       .into(out.id, out.experiment)
-      .word(out.kind, trial_kind, TrialKind::kReplay)
+      .word("kind", out.kind, trial_kind)
       .into(out.attempt)
-      .word(out.state, trial_state, TrialState::kCancelled)
-      .into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout);
-  return out;
+      .word("state", out.state, trial_state)
+      .into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout)
+      .made(out);
 }
 
 Result<TrialRow> Store::State::load_trial(Id trial) {

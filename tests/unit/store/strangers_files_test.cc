@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "store_fixture.h"
@@ -159,6 +161,58 @@ TEST_F(StrangersFiles, APathThatLooksLikeAUriIsAPath) {
   EXPECT_TRUE(std::filesystem::exists("file:y.db"));
   EXPECT_TRUE(Store::open("file:y.db", Store::Access::kRead).ok());
   std::filesystem::current_path(before);
+}
+
+// No CHECK holds in a file that another program has changed: a word that is none of ours must not be read as one that is.
+TEST_F(StrangersFiles, UnknownWordsMakeARowUnreadable) {
+  struct Case {
+    const char* sql;
+    std::function<Result<bool>(Store&)> read;
+  };
+  const auto whether = [](const auto& result) -> Result<bool> {
+    if (!result.ok()) return result.error();
+    return true;
+  };
+  const Case cases[] = {
+      {"UPDATE trials SET state = 'wild'", [&](Store& store) { return whether(store.trial(1)); }},
+      {"UPDATE trials SET kind = 'wild' WHERE id = 1", [&](Store& store) { return whether(store.trial(1)); }},
+      {"UPDATE trials SET state = 'wild' WHERE id = 1", [&](Store& store) { return whether(store.outcome(1)); }},
+      {"UPDATE trial_counts SET state = 'wild' WHERE state = 'recorded'",
+       [&](Store& store) { return whether(store.progress(1)); }},
+      {"UPDATE trial_counts SET state = 'wild' WHERE state = 'recorded'",
+       [&](Store& store) { return whether(store.listed({}, 0)); }},
+      {"UPDATE experiments SET state = 'wild'", [&](Store& store) { return whether(store.experiment(1)); }},
+      {"UPDATE experiments SET state = 'wild'", [&](Store& store) { return whether(store.summary(1)); }},
+      {"UPDATE builds SET state = 'wild'", [&](Store& store) { return whether(store.builds(1)); }},
+      {"INSERT INTO wishes VALUES(1, 'wild', 0)", [&](Store& store) { return whether(store.wishes()); }},
+      {"INSERT INTO slot_epochs VALUES(1, 0, 1, '', '', 'wild', '', 0, 0)",
+       [&](Store& store) { return whether(store.slot_epochs(1)); }},
+      {"INSERT INTO parts VALUES(1, '', 0, 1, 0, 0, 'wild', '', 0, 0)", [&](Store& store) { return whether(store.parts(1)); }},
+  };
+  {
+    Store lab = open();
+    ASSERT_TRUE(lab.finish(recorded(begin_next(lab, 1).id), 1).ok());
+  }
+  for (const Case& one : cases) {
+    const std::string changed = directory_ + "/changed-" + std::to_string(&one - cases);
+    std::filesystem::copy_file(path_, changed);
+    {
+      Result<Store> before = Store::open(changed, Store::Access::kRead);
+      ASSERT_TRUE(before.ok());
+      EXPECT_TRUE(one.read(*before).ok()) << one.sql;
+    }
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(changed.c_str(), &handle), SQLITE_OK);
+    const std::string sql = std::string("PRAGMA ignore_check_constraints = ON; ") + one.sql;
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+    Result<Store> after = Store::open(changed, Store::Access::kRead);
+    ASSERT_TRUE(after.ok());
+    const Result<bool> read = one.read(*after);
+    ASSERT_FALSE(read.ok()) << one.sql;
+    EXPECT_EQ(read.error().code, ErrorCode::kCorrupt) << one.sql;
+    EXPECT_NE(read.error().message.find("'wild'"), std::string::npos) << read.error().message;
+  }
 }
 
 }  // namespace
