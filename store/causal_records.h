@@ -1,8 +1,11 @@
 // What a causal experiment leaves behind: its regions, and of each trial what happened in its windows.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stab::store {
@@ -16,6 +19,18 @@ struct RegionRow {
   uint32_t line = 0;  // 0: a function
   std::string function;
   int64_t pilot_samples = 0;
+
+  static constexpr std::string_view kTable = "regions";
+  static constexpr std::array<std::string_view, 2> kLeading = {"experiment", "subject"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("number", self.number);
+    coder.column("candidate", self.candidate);
+    coder.column("file", self.file);
+    coder.column("line", self.line);
+    coder.column("function", self.function);
+    coder.column("pilot_samples", self.pilot_samples);
+  }
 };
 
 // Kinds are those of runtime/progress/board.h. Do not renumber: on disk.
@@ -46,6 +61,34 @@ struct WindowRow {
   int64_t samples = 0, region_samples = 0, region_ns = 0, waits = 0, waits_classified = 0, foreign_ns = 0;
   int64_t layout = 0;
   std::vector<WindowCount> counts;
+
+  static constexpr std::string_view kTable = "windows";
+  static constexpr std::array<std::string_view, 2> kLeading = {"trial", "number"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("position", self.position);
+    coder.column("block", self.block);
+    coder.column("kind", self.kind);
+    coder.column("region", self.region);
+    coder.column("permille", self.permille);
+    coder.column("flags", self.flags);
+    coder.column("start_ns", self.start_ns);
+    coder.column("wall_ns", self.wall_ns);
+    coder.column("cpu_ns", self.cpu_ns);
+    coder.column("effective_ns", self.effective_ns);
+    coder.column("growth_ns", self.growth_ns);
+    coder.column("credited_ns", self.credited_ns);
+    coder.column("spun_wall_ns", self.spun_wall_ns);
+    coder.column("spun_counted_ns", self.spun_counted_ns);
+    coder.column("world_ns", self.world_ns);
+    coder.column("samples", self.samples);
+    coder.column("region_samples", self.region_samples);
+    coder.column("region_ns", self.region_ns);
+    coder.column("waits", self.waits);
+    coder.column("waits_classified", self.waits_classified);
+    coder.column("foreign_ns", self.foreign_ns);
+    coder.column("layout", self.layout);
+  }
 };
 
 // Of a region in a whole run: its samples, and the CPU time that they stand for.
@@ -53,6 +96,15 @@ struct RegionSamples {
   uint32_t region = 0;
   int64_t samples = 0;
   int64_t cpu_ns = 0;
+
+  static constexpr std::string_view kTable = "samples";
+  static constexpr std::array<std::string_view, 1> kLeading = {"trial"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("region", self.region);
+    coder.column("samples", self.samples);
+    coder.column("cpu_ns", self.cpu_ns);
+  }
 };
 
 // One trial of a causal experiment, its windows included.
@@ -67,6 +119,30 @@ struct CausalRun {
   std::vector<ProgressPointRow> points;
   std::vector<WindowRow> windows;
   std::vector<RegionSamples> region_samples;  // those that had some
+
+  static constexpr std::string_view kTable = "causal_runs";
+  static constexpr std::array<std::string_view, 1> kLeading = {"trial"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("pauses", self.pauses);
+    coder.column("cpus", self.cpus);
+    coder.column("period_ns", self.period_ns);
+    coder.column("run_ns", self.run_ns);
+    coder.column("cpu_ns", self.cpu_ns);
+    coder.column("growth_ns", self.growth_ns);
+    coder.column("start_ns", self.start_ns);
+    coder.column("spun_wall_ns", self.spun_wall_ns);
+    coder.column("spun_counted_ns", self.spun_counted_ns);
+    coder.column("world_ns", self.world_ns);
+    coder.column("samples", self.samples);
+    coder.column("samples_in_regions", self.samples_in_regions);
+    coder.column("samples_unattributed", self.samples_unattributed);
+    coder.column("samples_late", self.samples_late);
+    coder.column("samples_lost", self.samples_lost);
+    coder.column("waits", self.waits);
+    coder.column("waits_classified", self.waits_classified);
+    coder.column("degradations", self.degradations);
+  }
 };
 
 // The same as stored: with what is known of the trial.

@@ -2,62 +2,17 @@
 #include <algorithm>
 
 #include "store/store_state.h"
+#include "store/table.h"
 
 namespace stab::store {
 namespace {
 
-constexpr std::string_view kExperimentColumns =
-    "SELECT id, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, "
-    "priority, submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates FROM experiments ";
+std::string select_experiments() { return "SELECT id, " + column_names<ExperimentRow>() + " FROM experiments "; }
+std::string select_summaries() { return "SELECT id, " + column_names<ExperimentSummary>() + " FROM experiments "; }
 
-Result<ExperimentRow> read_experiment(const Statement& row) {
-  ExperimentRow out;
-  Columns columns(row);
-  columns.into(out.id, out.name)
-      .word("state", out.state, experiment_state)
-      .into(out.failure, out.plan_text, out.plan_path, out.plan_directory, out.seed, out.submitter_uid, out.submitter_gid,
-            out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_fingerprint, out.schedule_version,
-            out.replicates);
-  return columns.made(std::move(out));
-}
-
-SubjectRow read_subject(const Statement& row) {
-  SubjectRow subject;
-  Columns(row).into(subject.index, subject.name, subject.program, subject.workload);
-  return subject;
-}
-
-CellRow read_cell(const Statement& row) {
-  CellRow cell;
-  Columns(row).into(cell.index, cell.name, cell.code, cell.stack, cell.heap, cell.epoch_ns, cell.env_size_bytes);
-  return cell;
-}
-
-Result<BuildRow> read_build(const Statement& row) {
-  BuildRow build;
-  Columns columns(row);
-  columns.into(build.id, build.index, build.name, build.program, build.link)
-      .word("state", build.state, build_state)
-      .into(build.command, build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns);
-  return columns.made(std::move(build));
-}
-
-constexpr std::string_view kSummaryColumns =
-    "SELECT id, name, state, failure, submitter_uid, priority, submitted_at_ns, finished_at_ns, schedule_version, "
-    "replicates FROM experiments ";
 // What waits to be deleted is gone for everybody who asks.
 constexpr std::string_view kNotDeleted =
     "NOT EXISTS (SELECT 1 FROM wishes w WHERE w.experiment = experiments.id AND w.wish = 'delete') ";
-
-Result<ExperimentSummary> read_summary(const Statement& row) {
-  ExperimentSummary out;
-  Columns columns(row);
-  columns.into(out.id, out.name)
-      .word("state", out.state, experiment_state)
-      .into(out.failure, out.submitter_uid, out.priority, out.submitted_at_ns, out.finished_at_ns, out.schedule_version,
-            out.replicates);
-  return columns.made(std::move(out));
-}
 
 // Runs a statement that must change exactly one row of the named thing.
 Status change_one(Database& database, Statement& statement, std::string_view what, Id id) {
@@ -76,30 +31,24 @@ Status insert_factors(Database& database, Id experiment, const std::vector<Facto
 }
 
 Status insert_subjects(Database& database, Id experiment, const std::vector<SubjectRow>& subjects) {
-  STAB_TRY(Statement * insert, database.prepare("INSERT INTO subjects VALUES(?, ?, ?, ?, ?)"));
-  for (const SubjectRow& subject : subjects)
-    STAB_CHECK_OK(insert->run(experiment, subject.index, subject.name, subject.program, subject.workload));
+  STAB_TRY(Statement * insert, prepare_insert<SubjectRow>(database));
+  for (const SubjectRow& subject : subjects) STAB_CHECK_OK(insert_row(*insert, subject, experiment));
   return {};
 }
 
 Status insert_cells(Database& database, Id experiment, const std::vector<CellRow>& cells) {
-  STAB_TRY(Statement * insert, database.prepare("INSERT INTO cells VALUES(?, ?, ?, ?, ?, ?, ?, ?)"));
+  STAB_TRY(Statement * insert, prepare_insert<CellRow>(database));
   STAB_TRY(Statement * insert_level, database.prepare("INSERT INTO cell_levels VALUES(?, ?, ?, ?)"));
   for (const CellRow& cell : cells) {
-    STAB_CHECK_OK(
-        insert->run(experiment, cell.index, cell.name, cell.code, cell.stack, cell.heap, cell.epoch_ns, cell.env_size_bytes));
+    STAB_CHECK_OK(insert_row(*insert, cell, experiment));
     for (const auto& [factor, level] : cell.levels) STAB_CHECK_OK(insert_level->run(experiment, cell.index, factor, level));
   }
   return {};
 }
 
 Status insert_builds(Database& database, Id experiment, const std::vector<BuildRow>& builds) {
-  STAB_TRY(Statement * insert,
-           database.prepare("INSERT INTO builds(experiment, build, name, program, link, state, command, input_hash, "
-                            "binary_path, binary_sha256, log, duration_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  for (const BuildRow& build : builds)
-    STAB_CHECK_OK(insert->run(experiment, build.index, build.name, build.program, build.link, name(build.state), build.command,
-                              build.input_hash, build.binary_path, build.binary_sha256, build.log, build.duration_ns));
+  STAB_TRY(Statement * insert, prepare_insert<BuildRow>(database));
+  for (const BuildRow& build : builds) STAB_CHECK_OK(insert_row(*insert, build, experiment));
   return {};
 }
 
@@ -108,13 +57,10 @@ Status insert_builds(Database& database, Id experiment, const std::vector<BuildR
 Result<Id> Store::add_experiment(const NewExperiment& experiment) {
   Id id = 0;
   const Status done = state_->atomically([&]() -> Status {
-    STAB_TRY(Statement * insert,
-             state_->database.prepare("INSERT INTO experiments(name, state, plan_text, plan_path, plan_directory, "
-                                      "seed, submitter_uid, submitter_gid, priority, submitted_at_ns) "
-                                      "VALUES(?, 'submitted', ?, ?, ?, ?, ?, ?, ?, ?)"));
-    STAB_CHECK_OK(insert->run(experiment.name, experiment.plan_text, experiment.plan_path, experiment.plan_directory,
-                              experiment.seed, experiment.submitter_uid, experiment.submitter_gid, experiment.priority,
-                              experiment.submitted_at_ns));
+    STAB_TRY(Statement * insert, prepare_insert<ExperimentRow>(state_->database));
+    ExperimentRow row;
+    static_cast<NewExperiment&>(row) = experiment;
+    STAB_CHECK_OK(insert_row(*insert, row));
     id = state_->database.last_id();
     STAB_TRY(Statement * usage, state_->database.prepare("INSERT INTO usage VALUES(?, ?, ?, ?, 0)"));
     return usage->run(id, experiment.submitter_uid, experiment.promised_trials,
@@ -336,33 +282,33 @@ Status Store::delete_experiment(Id experiment) {
 
 Result<ExperimentRow> Store::experiment(Id experiment) {
   STAB_TRY(std::optional<ExperimentRow> found,
-           state_->database.select_one(std::string(kExperimentColumns) + "WHERE id = ?", read_experiment, experiment));
+           state_->database.select_one(select_experiments() + "WHERE id = ?", read_numbered<ExperimentRow>, experiment));
   if (!found) return not_found("experiment", experiment);
   return *std::move(found);
 }
 
 Result<std::vector<ExperimentSummary>> Store::summaries(std::optional<int64_t> uid) {
   const std::string which = uid ? "WHERE submitter_uid = ? AND " : "WHERE ";
-  STAB_TRY(Statement * query, state_->database.prepare(std::string(kSummaryColumns) + "INDEXED BY experiments_shown " + which +
+  STAB_TRY(Statement * query, state_->database.prepare(select_summaries() + "INDEXED BY experiments_shown " + which +
                                                        std::string(kNotDeleted)));
   if (uid) query->bind(*uid);
-  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_summary));
+  STAB_TRY(std::vector<ExperimentSummary> found, read_rows(*query, read_numbered<ExperimentSummary>));
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return found;
 }
 
 Result<ExperimentSummary> Store::summary(Id experiment) {
   STAB_TRY(std::optional<ExperimentSummary> found,
-           state_->database.select_one(std::string(kSummaryColumns) + "WHERE id = ? AND " + std::string(kNotDeleted),
-                                       read_summary, experiment));
+           state_->database.select_one(select_summaries() + "WHERE id = ? AND " + std::string(kNotDeleted),
+                                       read_numbered<ExperimentSummary>, experiment));
   if (!found) return not_found("experiment", experiment);
   return *std::move(found);
 }
 
 Result<std::optional<ExperimentSummary>> Store::newest_named(std::string_view name, int64_t uid) {
-  return state_->database.select_one(std::string(kSummaryColumns) + "WHERE submitter_uid = ? AND name = ? AND " +
+  return state_->database.select_one(select_summaries() + "WHERE submitter_uid = ? AND name = ? AND " +
                                          std::string(kNotDeleted) + "ORDER BY id DESC LIMIT 1",
-                                     read_summary, uid, name);
+                                     read_numbered<ExperimentSummary>, uid, name);
 }
 
 Result<std::vector<int64_t>> Store::users_of_name(std::string_view name) {
@@ -370,13 +316,13 @@ Result<std::vector<int64_t>> Store::users_of_name(std::string_view name) {
 }
 
 Result<std::vector<ExperimentRow>> Store::experiments() {
-  return state_->database.select(std::string(kExperimentColumns) + "ORDER BY id", read_experiment);
+  return state_->database.select(select_experiments() + "ORDER BY id", read_numbered<ExperimentRow>);
 }
 
 Result<std::vector<ExperimentRow>> Store::experiments_whose_plan_has(std::string_view text, int64_t uid) {
-  return state_->database.select(std::string(kExperimentColumns) + "WHERE submitter_uid = ? AND instr(plan_text, ?) > 0 AND " +
+  return state_->database.select(select_experiments() + "WHERE submitter_uid = ? AND instr(plan_text, ?) > 0 AND " +
                                      std::string(kNotDeleted) + "ORDER BY id",
-                                 read_experiment, uid, text);
+                                 read_numbered<ExperimentRow>, uid, text);
 }
 
 Result<std::vector<FactorRow>> Store::factors(Id experiment) {
@@ -401,15 +347,15 @@ Result<std::vector<FactorRow>> Store::factors(Id experiment) {
 }
 
 Result<std::vector<SubjectRow>> Store::subjects(Id experiment) {
-  return state_->database.select("SELECT subject, name, program, workload FROM subjects WHERE experiment = ? ORDER BY subject",
-                                 read_subject, experiment);
+  return state_->database.select("SELECT " + column_names<SubjectRow>() + " FROM subjects WHERE experiment = ? ORDER BY subject",
+                                 read_record<SubjectRow>, experiment);
 }
 
 Result<std::vector<CellRow>> Store::cells(Id experiment) {
   Database& database = state_->database;
-  STAB_TRY(std::vector<CellRow> out, database.select("SELECT cell, name, code, stack, heap, epoch_ns, env_size_bytes FROM cells "
-                                                     "WHERE experiment = ? ORDER BY cell",
-                                                     read_cell, experiment));
+  STAB_TRY(std::vector<CellRow> out,
+           database.select("SELECT " + column_names<CellRow>() + " FROM cells WHERE experiment = ? ORDER BY cell",
+                           read_record<CellRow>, experiment));
   struct LevelRow {
     size_t cell;
     std::string factor, level;
@@ -428,10 +374,8 @@ Result<std::vector<CellRow>> Store::cells(Id experiment) {
 }
 
 Result<std::vector<BuildRow>> Store::builds(Id experiment) {
-  return state_->database.select(
-      "SELECT id, build, name, program, link, state, command, input_hash, binary_path, "
-      "binary_sha256, log, duration_ns FROM builds WHERE experiment = ? ORDER BY build",
-      read_build, experiment);
+  return state_->database.select("SELECT id, " + column_names<BuildRow>() + " FROM builds WHERE experiment = ? ORDER BY build",
+                                 read_numbered<BuildRow>, experiment);
 }
 
 Status Store::update_build(const BuildRow& build) {

@@ -1,5 +1,5 @@
 // Moving an experiment between stores. The other file is attached to our connection, its rows are copied by name
-// of column; experiment, trials and builds get ids past ours, all other keys are relative to them.
+// of column (tables.h); experiment, trials and builds get ids past ours, all other keys are relative to them.
 // A bundle may come from a stranger: the file must be a store of this version whose tables are plain tables, and
 // our tables' constraints apply to what it holds.
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "store/attached.h"
 #include "store/schema.h"
 #include "store/store_state.h"
+#include "store/tables.h"
 #include "store/unwritable_place.h"
 
 namespace stab::store {
@@ -37,94 +38,26 @@ Status check_other(Database& database, const std::string& path) {
   return {};
 }
 
-// What replaces the shifted columns; the rest is copied as it is.
-struct Copy {
-  const char* table;
-  const char* columns;    // in both lists in the same order
-  const char* selection;  // $from and $to: ids of the experiment; $id, $trial: what a trial's id, or one in `trial`, becomes
-  const char* where;
-};
-
-constexpr Copy kCopies[] = {
-    {"experiments",
-     "id, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, priority, "
-     "submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates",
-     "$to, name, state, failure, plan_text, plan_path, plan_directory, seed, submitter_uid, submitter_gid, priority, "
-     "submitted_at_ns, finished_at_ns, schedule_fingerprint, schedule_version, replicates",
-     "id = $from"},
-    {"levels", "experiment, factor_position, position, factor, level", "$to, factor_position, position, factor, level",
-     "experiment = $from"},
-    {"subjects", "experiment, subject, name, program, workload", "$to, subject, name, program, workload", "experiment = $from"},
-    {"cells", "experiment, cell, name, code, stack, heap, epoch_ns, env_size_bytes",
-     "$to, cell, name, code, stack, heap, epoch_ns, env_size_bytes", "experiment = $from"},
-    {"cell_levels", "experiment, cell, factor, level", "$to, cell, factor, level", "experiment = $from"},
-    {"builds",
-     "experiment, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
-     "$to, build, name, program, link, state, command, input_hash, binary_path, binary_sha256, log, duration_ns",
-     "experiment = $from ORDER BY id"},
-    {"trials",
-     "id, experiment, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
-     "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
-     "$id, $to, kind, position, attempt, superseded, state, subject, cell, build, block, run, pass, link, seed, layout, "
-     "boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure",
-     "experiment = $from"},
-    {"outcomes",
-     "trial, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
-     "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
-     "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
-     "$trial, wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, "
-     "voluntary_switches, involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, "
-     "stderr_head, cpu, dose_json, layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"responses", "trial, name, value, raw, enabled_ns, running_ns, reason",
-     "$trial, name, value, raw, enabled_ns, running_ns, reason",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"epochs", "trial, series", "$trial, series", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"regions", "experiment, subject, number, candidate, file, line, function, pilot_samples",
-     "$to, subject, number, candidate, file, line, function, pilot_samples", "experiment = $from"},
-    {"progress_points", "experiment, number, name, kind", "$to, number, name, kind", "experiment = $from"},
-    {"causal_runs",
-     "trial, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, world_ns, "
-     "samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, waits_classified, "
-     "degradations",
-     "$trial, pauses, cpus, period_ns, run_ns, cpu_ns, growth_ns, start_ns, spun_wall_ns, spun_counted_ns, "
-     "world_ns, samples, samples_in_regions, samples_unattributed, samples_late, samples_lost, waits, "
-     "waits_classified, degradations",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"windows",
-     "trial, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, effective_ns, "
-     "growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
-     "waits_classified, foreign_ns, layout",
-     "$trial, number, position, block, kind, region, permille, flags, start_ns, wall_ns, cpu_ns, "
-     "effective_ns, growth_ns, credited_ns, spun_wall_ns, spun_counted_ns, world_ns, samples, region_samples, region_ns, waits, "
-     "waits_classified, foreign_ns, layout",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"window_counts",
-     "trial, window, point, visits, inside_ns",
-     "$trial, window, point, visits, inside_ns",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"samples",
-     "trial, region, samples, cpu_ns",
-     "$trial, region, samples, cpu_ns",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"ledger", "trial, key, value", "$trial, key, value",
-     "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"exclusions", "trial, rule", "$trial, rule", "trial IN (SELECT id FROM other.trials WHERE experiment = $from)"},
-    {"usage", "experiment, uid, trials, stored_bytes, machine_ns", "$to, uid, trials, stored_bytes, machine_ns",
-     "experiment = $from"},
-    {"stretches", "experiment, first_block, blocks", "$to, first_block, blocks", "experiment = $from"},
-    {"quarantines", "experiment, subject, cell, trial, reason", "$to, subject, cell, $trial, reason",
-     "experiment = $from"},
-    {"slot_epochs", "experiment, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns",
-     "$to, slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns", "experiment = $from"},
-    {"slot_facts", "experiment, slot, epoch, name, value", "$to, slot, epoch, name, value", "experiment = $from"},
-    {"parts", "experiment, sha256, slot, epoch, number, block, fate, why, trials, at_ns",
-     "$to, sha256, slot, epoch, number, block, fate, why, trials, at_ns", "experiment = $from"},
-    {"host_facts", "experiment, name, value", "$to, name, value", "experiment = $from"},
-    {"environments", "experiment, number, since_ns", "$to, number, since_ns", "experiment = $from"},
-    {"environment_facts", "experiment, number, name, value", "$to, number, name, value", "experiment = $from"},
-    {"events", "at_ns, experiment, kind, text", "at_ns, $to, kind, text", "experiment = $from ORDER BY id"},
-};
+// Copies a table's rows of one experiment. Ids are replaced, the rest is as it is.
+std::string copy_sql(const Table& table, const std::string& from, const std::string& to) {
+  std::string columns, values, where = "trial IN (SELECT id FROM other.trials WHERE experiment = " + from + ")", order;
+  for (const Column& column : table.columns) {
+    std::string value = column.name;
+    switch (id_in(table, column.name)) {
+      case IdOf::kNothing: break;
+      case IdOf::kExperiment:
+        value = to;
+        where = column.name + " = " + from;
+        break;
+      case IdOf::kTrial: value = "(SELECT ours FROM import_ids WHERE theirs = " + column.name + ")"; break;
+      case IdOf::kRow: order = " ORDER BY " + column.name; continue;
+    }
+    columns += (columns.empty() ? "" : ", ") + column.name;
+    values += (values.empty() ? "" : ", ") + value;
+  }
+  const std::string name(table.name);
+  return "INSERT INTO main." + name + "(" + columns + ") SELECT " + values + " FROM other." + name + " WHERE " + where + order;
+}
 
 // Numbers that a store counts up from 0 or 1: it goes on behind the largest, so there has to be room behind it.
 struct Counted {
@@ -194,12 +127,6 @@ Status check_builds(Database& database, Id imported) {
   return Error{ErrorCode::kCorrupt, "the experiment has builds that aren't numbered from 0", {}};
 }
 
-// Our own words, so they may stand in the text; which ones a statement has differs.
-void put_text(std::string& sql, std::string_view placeholder, const std::string& text) {
-  for (size_t at = sql.find(placeholder); at != std::string::npos; at = sql.find(placeholder, at + text.size()))
-    sql.replace(at, placeholder.size(), text);
-}
-
 }  // namespace
 
 Result<Id> Store::import_experiment(const std::string& other_path, Id experiment, std::optional<Importer> importer) {
@@ -222,17 +149,11 @@ Result<Id> Store::import_experiment(const std::string& other_path, Id experiment
                                                   "'experiments'), 0)"));
     imported = last + 1;
     STAB_CHECK_OK(number_trials(database, experiment, importer.has_value()));
-    for (const Copy& copy : kCopies) {
-      std::string sql = std::string("INSERT INTO main.") + copy.table + "(" + copy.columns + ") SELECT " +
-                        copy.selection + " FROM other." + copy.table + " WHERE " + copy.where;
-      put_text(sql, "$from", std::to_string(experiment));
-      put_text(sql, "$to", std::to_string(imported));
-      put_text(sql, "$trial", "(SELECT ours FROM import_ids WHERE theirs = trial)");
-      put_text(sql, "$id", "(SELECT ours FROM import_ids WHERE theirs = id)");
-      STAB_TRY(Statement * insert, database.prepare(sql));
+    for (const Table& table : tables_of_experiment()) {
+      STAB_TRY(Statement * insert,
+               database.prepare(copy_sql(table, std::to_string(experiment), std::to_string(imported))));
       STAB_CHECK_OK(insert->run());
-      if (std::string_view(copy.table) == "experiments" && database.changes() != 1)
-        return not_found("experiment", experiment);
+      if (table.name == "experiments" && database.changes() != 1) return not_found("experiment", experiment);
     }
     STAB_CHECK_OK(check_builds(database, imported));
     // Counted here, not believed.

@@ -15,6 +15,7 @@
 
 #include "store/attached.h"
 #include "store/store_state.h"
+#include "store/tables.h"
 
 namespace stab::store {
 namespace {
@@ -25,25 +26,13 @@ constexpr std::string_view kPartFormat = "stab-part 2";
 constexpr std::chrono::seconds kImportLimit{10};
 constexpr int kMostValueBytes = 64 << 20;
 
-// What a part holds of a trial, besides its id; in this order in every statement here.
-constexpr std::string_view kPlace = "position, subject, cell, build, block, run, pass, link, seed, layout";
-constexpr std::string_view kAttempt =
-    "attempt, superseded, state, boot_id, claimed_at_ns, started_at_ns, finished_at_ns, failure";
+// What a part holds of a trial, besides its id: its place, then what became of the attempt.
+std::string place_columns(std::string_view prefix = "") { return column_names<NewTrial>(prefix); }
+std::string become_columns() { return names_of(attempt_columns()); }
 
-struct OfTrial {
-  const char* table;
-  const char* columns;  // besides trial
-};
-constexpr OfTrial kOfTrials[] = {
-    {"outcomes",
-     "wall_ns, exit_status, signal, user_ns, system_ns, max_rss_kib, minor_faults, major_faults, voluntary_switches, "
-     "involuntary_switches, stdout_sha256, stderr_sha256, stdout_bytes, stderr_bytes, stdout_head, stderr_head, cpu, dose_json, "
-     "layouts_built, layouts_executed, functions_moved, functions_kept, helper_cpu_ns"},
-    {"responses", "name, value, raw, enabled_ns, running_ns, reason"},
-    {"epochs", "series"},
-    {"ledger", "key, value"},
-    {"exclusions", "rule"},
-};
+// What belongs to a trial and goes with it.
+constexpr std::string_view kOfTrial[] = {"outcomes", "responses", "epochs", "ledger", "exclusions"};
+std::string columns_besides_trial(std::string_view table) { return table_of_experiment(table).names_without("trial"); }
 
 bool is_sqlite(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -55,11 +44,13 @@ bool is_sqlite(const std::string& path) {
 Status make_tables(Database& database, const std::string& places) {
   const auto run = [&](const std::string& sql) -> Status { return database.execute(sql.c_str()); };
   STAB_CHECK_OK(run("CREATE TABLE other.part(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT"));
-  STAB_CHECK_OK(run("CREATE TABLE other.trials AS SELECT id, " + std::string(kPlace) + ", " + std::string(kAttempt) +
+  STAB_CHECK_OK(run("CREATE TABLE other.trials AS SELECT id, " + place_columns() + ", " + become_columns() +
                     " FROM main.trials WHERE " + places));
-  for (const OfTrial& table : kOfTrials)
-    STAB_CHECK_OK(run(std::string("CREATE TABLE other.") + table.table + " AS SELECT trial, " + table.columns + " FROM main." +
-                      table.table + " WHERE trial IN (SELECT id FROM other.trials)"));
+  for (const std::string_view table : kOfTrial) {
+    const std::string name(table);
+    STAB_CHECK_OK(run("CREATE TABLE other." + name + " AS SELECT trial, " + columns_besides_trial(table) + " FROM main." + name +
+                      " WHERE trial IN (SELECT id FROM other.trials)"));
+  }
   return run(
       "CREATE TABLE other.quarantines AS SELECT subject, cell, trial, reason FROM main.quarantines WHERE trial IN "
       "(SELECT id FROM other.trials)");
@@ -94,13 +85,6 @@ Result<std::string> unlike_label(Database& database, const PartLabel& label) {
   return std::string();
 }
 
-// The columns that make a place of the schedule what it is, named as this table's.
-std::string place_of(const std::string& table) {
-  std::string columns = table + ".";
-  for (const char c : kPlace) columns += c == ' ' ? " " + table + "." : std::string(1, c);
-  return columns;
-}
-
 // Why its trials can't be those of the block; empty: they are all of them, and over.
 Result<std::string> unlike_block(Database& database, Id experiment, int64_t first, int64_t places) {
   const std::string ours = "main.trials WHERE experiment = " + std::to_string(experiment) +
@@ -110,7 +94,7 @@ Result<std::string> unlike_block(Database& database, Id experiment, int64_t firs
       // One look at our index for each; IS, as a NULL is no value.
       {"places that aren't the block's",
        "SELECT count(*) FROM other.trials p WHERE NOT EXISTS (SELECT 1 FROM " + ours + " AND attempt = 1 AND "
-       "main.trials.position = p.position AND (" + place_of("main.trials") + ") IS (" + place_of("p") + "))"},
+       "main.trials.position = p.position AND (" + place_columns("main.trials.") + ") IS (" + place_columns("p.") + "))"},
       // Those that it has are the block's.
       {"places of the block that it lacks",
        "SELECT (SELECT count(*) FROM " + ours + " AND attempt = 1) - (SELECT count(DISTINCT position) FROM other.trials)"},
@@ -135,38 +119,43 @@ Result<std::string> unlike_block(Database& database, Id experiment, int64_t firs
 // Of what a part holds besides trials. Most parts lack some, and a statement that copies nothing has to be prepared all the same.
 Result<std::set<std::string>> tables_with_rows(Database& database) {
   std::string sql = "SELECT EXISTS(SELECT 1 FROM other.quarantines)";
-  for (const OfTrial& table : kOfTrials) sql += std::string(", EXISTS(SELECT 1 FROM other.") + table.table + ")";
+  for (const std::string_view table : kOfTrial) sql += ", EXISTS(SELECT 1 FROM other." + std::string(table) + ")";
   STAB_TRY(Statement * query, database.prepare(sql));
   STAB_TRY(const bool row, query->step());
   std::set<std::string> filled;
   if (row && query->integer(0) != 0) filled.insert("quarantines");
   int column = 1;
-  for (const OfTrial& table : kOfTrials)
-    if (row && query->integer(column++) != 0) filled.insert(table.table);
+  for (const std::string_view table : kOfTrial)
+    if (row && query->integer(column++) != 0) filled.emplace(table);
   query->reset();
   return filled;
 }
 
 Status note_part(Database& database, Id experiment, const PartLabel& label, const std::string& sha256, const PartVerdict& verdict,
                  int64_t at_ns) {
-  STAB_TRY(Statement * insert, database.prepare("INSERT INTO main.parts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  return insert->run(experiment, sha256, label.slot, label.epoch, label.number, label.block, name(verdict.fate), verdict.why,
-                     verdict.recorded, at_ns);
+  PartRow row;
+  static_cast<PartLabel&>(row) = label;
+  row.sha256 = sha256;
+  row.fate = verdict.fate;
+  row.why = verdict.why;
+  row.trials = verdict.recorded;
+  row.at_ns = at_ns;
+  STAB_TRY(Statement * insert, prepare_insert<PartRow>(database));
+  return insert_row(*insert, row, experiment);
 }
 
 // What the trials of the attached part take, as usage.cc counts those that ran here. Of a text with a zero in it, length() would
 // count what is in front.
 Result<int64_t> bytes_of_part(Database& database) {
-  constexpr std::pair<const char*, const char*> kTexts[] = {
-      {"trials", "boot_id"},         {"trials", "failure"},       {"outcomes", "stdout_sha256"},
-      {"outcomes", "stderr_sha256"}, {"outcomes", "stdout_head"}, {"outcomes", "stderr_head"},
-      {"outcomes", "dose_json"},     {"responses", "name"},       {"responses", "reason"},
-      {"epochs", "series"},          {"ledger", "key"},           {"exclusions", "rule"},
-      {"quarantines", "reason"},
-  };
   std::string sql = "SELECT (SELECT 40 * count(*) FROM other.responses) + (SELECT 20 * count(*) FROM other.ledger)";
-  for (const auto& [table, column] : kTexts)
-    sql += std::string(" + (SELECT coalesce(sum(length(CAST(") + column + " AS BLOB))), 0) FROM other." + table + ")";
+  const auto count = [&](std::string_view table, const std::vector<Column>& columns) {
+    for (const Column& column : columns)
+      if ((column.type == "TEXT" || column.type == "BLOB") && column.name != "state")
+        sql += " + (SELECT coalesce(sum(length(CAST(" + column.name + " AS BLOB))), 0) FROM other." + std::string(table) + ")";
+  };
+  count("trials", attempt_columns());
+  for (const std::string_view table : kOfTrial) count(table, table_of_experiment(table).columns);
+  count("quarantines", table_of_experiment("quarantines").columns);
   return database.integer(sql);
 }
 
@@ -176,24 +165,6 @@ Result<int64_t> machine_time_of_part(Database& database, int64_t most_ns) {
   const std::string most = std::to_string(most_ns);
   return database.integer("SELECT CAST(min(total(min(max(finished_at_ns - claimed_at_ns, 0), " + most + ")), " + most +
                           ") AS INTEGER) FROM other.trials WHERE claimed_at_ns > 0 AND state <> 'lost'");
-}
-
-Result<SlotEpochRow> read_slot_epoch(const Statement& row) {
-  SlotEpochRow epoch;
-  Columns columns(row);
-  columns.into(epoch.slot, epoch.epoch, epoch.host, epoch.machine)
-      .word("state", epoch.state, slot_state)
-      .into(epoch.why, epoch.granted_at_ns, epoch.ended_at_ns);
-  return columns.made(std::move(epoch));
-}
-
-Result<PartRow> read_part(const Statement& row) {
-  PartRow part;
-  Columns columns(row);
-  columns.into(part.slot, part.epoch, part.number, part.block, part.sha256)
-      .word("fate", part.fate, part_fate)
-      .into(part.why, part.trials, part.at_ns);
-  return columns.made(std::move(part));
 }
 
 // By our own clock, since the slot was granted the epoch.
@@ -224,8 +195,8 @@ Result<int64_t> Store::State::take_part_in(Id experiment, int64_t most_ns) {
   // trigger would count each row by itself, which takes longer than the update, so they are counted below, by state.
   const auto later = [&]() -> Status {
     STAB_TRY(Statement * more, database.prepare("INSERT INTO main.trials(experiment, kind, attempt, superseded, " +
-                                                std::string(kPlace) + ") SELECT " + of + ", 'main', attempt, 0, " +
-                                                std::string(kPlace) + " FROM other.trials WHERE attempt > 1 ORDER BY id"));
+                                                place_columns() + ") SELECT " + of + ", 'main', attempt, 0, " +
+                                                place_columns() + " FROM other.trials WHERE attempt > 1 ORDER BY id"));
     return more->run();
   };
   STAB_TRY(const int64_t places, database.integer("SELECT sum(attempt = 1) FROM other.trials"));
@@ -243,11 +214,12 @@ Result<int64_t> Store::State::take_part_in(Id experiment, int64_t most_ns) {
   STAB_CHECK_OK(pair->run());
   const auto become = [&]() -> Status {
     const WithoutTriggers counted_below(database);
-    STAB_TRY(
-        Statement * update,
-        database.prepare("UPDATE main.trials SET superseded = p.superseded, state = p.state, boot_id = p.boot_id, claimed_at_ns "
-                         "= p.claimed_at_ns, started_at_ns = p.started_at_ns, finished_at_ns = p.finished_at_ns, failure = "
-                         "p.failure FROM other.trials p JOIN part_ids i ON i.theirs = p.id WHERE main.trials.id = i.ours"));
+    std::string set;
+    for (const Column& column : attempt_columns())
+      if (column.name != "attempt") set += (set.empty() ? "" : ", ") + column.name + " = p." + column.name;
+    STAB_TRY(Statement * update,
+             database.prepare("UPDATE main.trials SET " + set +
+                              " FROM other.trials p JOIN part_ids i ON i.theirs = p.id WHERE main.trials.id = i.ours"));
     return update->run();
   };
   STAB_CHECK_OK(become());
@@ -258,8 +230,8 @@ Result<int64_t> Store::State::take_part_in(Id experiment, int64_t most_ns) {
                             "CONFLICT DO UPDATE SET number = number + excluded.number"));
   STAB_CHECK_OK(count->run());
   STAB_TRY(const std::set<std::string> filled, tables_with_rows(database));
-  for (const OfTrial& table : kOfTrials) {
-    const std::string name(table.table), columns(table.columns);
+  for (const std::string_view table : kOfTrial) {
+    const std::string name(table), columns = columns_besides_trial(table);
     if (!filled.contains(name)) continue;
     STAB_TRY(Statement * copy, database.prepare("INSERT INTO main." + name + "(trial, " + columns + ") SELECT i.ours, " +
                                                 columns + " FROM other." + name + " o JOIN part_ids i ON i.theirs = o.trial"));
@@ -306,9 +278,9 @@ Status Store::update_slot(Id experiment, const SlotEpochRow& row) {
 
 Result<std::vector<SlotEpochRow>> Store::slot_epochs(Id experiment) {
   STAB_TRY(std::vector<SlotEpochRow> rows,
-           state_->database.select("SELECT slot, epoch, host, machine, state, why, granted_at_ns, ended_at_ns "
-                                   "FROM slot_epochs WHERE experiment = ? ORDER BY slot, epoch",
-                                   read_slot_epoch, experiment));
+           state_->database.select("SELECT " + column_names<SlotEpochRow>() +
+                                       " FROM slot_epochs WHERE experiment = ? ORDER BY slot, epoch",
+                                   read_record<SlotEpochRow>, experiment));
   STAB_TRY(Statement * facts, state_->database.prepare("SELECT slot, epoch, name, value FROM slot_facts WHERE experiment = ?"));
   facts->bind(experiment);
   std::map<std::pair<int64_t, int64_t>, SlotEpochRow*> row_of;
@@ -417,9 +389,8 @@ Result<PartVerdict> Store::import_part(Id experiment, const PartLabel& label, in
 
 Result<std::vector<PartRow>> Store::parts(Id experiment) {
   return state_->database.select(
-      "SELECT slot, epoch, number, block, sha256, fate, why, trials, at_ns FROM parts "
-      "WHERE experiment = ? ORDER BY slot, epoch, number, sha256",
-      read_part, experiment);
+      "SELECT " + column_names<PartRow>() + " FROM parts WHERE experiment = ? ORDER BY slot, epoch, number, sha256",
+      read_record<PartRow>, experiment);
 }
 
 Result<std::vector<SlotParts>> Store::recorded_parts(Id experiment) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/store_state.h"
+#include "store/table.h"
 
 namespace stab::store {
 namespace {
@@ -25,22 +26,11 @@ SampleRow read_sample(const Statement& row) {
   return sample;
 }
 
-ResponseRow read_response(const Statement& row) {
-  ResponseRow response;
-  Columns(row).into(response.name, response.value, response.raw, response.enabled_ns, response.running_ns, response.reason);
-  return response;
-}
-
 // All of an outcome but its trial and what stands in other tables.
 Result<Outcome> read_outcome(const Statement& row) {
   Outcome out;
   Columns columns(row);
-  columns.word("state", out.state, trial_state);
-  columns.into(out.failure, out.started_at_ns, out.finished_at_ns, out.wall_ns, out.exit_status, out.signal, out.user_ns,
-               out.system_ns, out.max_rss_kib, out.minor_faults, out.major_faults, out.voluntary_switches,
-               out.involuntary_switches, out.stdout_sha256, out.stderr_sha256, out.stdout_bytes, out.stderr_bytes,
-               out.stdout_head, out.stderr_head, out.cpu, out.dose_json, out.layouts_built, out.layouts_executed,
-               out.functions_moved, out.functions_kept, out.helper_cpu_ns);
+  columns.word("state", out.state, trial_state).into(out.failure, out.started_at_ns, out.finished_at_ns).record(out);
   return columns.made(std::move(out));
 }
 
@@ -106,12 +96,12 @@ Result<std::vector<TrialRow>> Store::trials(Id experiment, const TrialFilter& fi
   // NULL stands for "any".
   const auto word = [](const auto& wanted) { return wanted ? std::optional(name(*wanted)) : std::nullopt; };
   std::string question = "SELECT ";
-  question.append(kTrialColumns)
+  question.append(trial_columns())
       .append(
           " FROM trials WHERE experiment = ?1 AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR state = ?3) AND "
           "(?4 IS NULL OR block = ?4) ORDER BY kind, position, attempt LIMIT ?5");
-  return state_->database.select(question, read_trial, experiment, word(filter.kind), word(filter.state), filter.block,
-                                 filter.limit);
+  return state_->database.select(question, read_numbered<TrialRow>, experiment, word(filter.kind), word(filter.state),
+                                 filter.block, filter.limit);
 }
 
 Result<std::string> Store::epochs(Id trial) {
@@ -124,19 +114,15 @@ Result<std::string> Store::epochs(Id trial) {
 Result<Outcome> Store::outcome(Id trial) {
   Database& database = state_->database;
   STAB_TRY(std::optional<Outcome> found,
-           database.select_one("SELECT t.state, t.failure, t.started_at_ns, t.finished_at_ns, o.wall_ns, o.exit_status, "
-                               "o.signal, o.user_ns, o.system_ns, o.max_rss_kib, o.minor_faults, o.major_faults, "
-                               "o.voluntary_switches, o.involuntary_switches, o.stdout_sha256, o.stderr_sha256, "
-                               "o.stdout_bytes, o.stderr_bytes, o.stdout_head, o.stderr_head, o.cpu, o.dose_json, "
-                               "o.layouts_built, o.layouts_executed, o.functions_moved, o.functions_kept, o.helper_cpu_ns "
-                               "FROM outcomes o JOIN trials t ON t.id = o.trial WHERE o.trial = ?",
+           database.select_one("SELECT t.state, t.failure, t.started_at_ns, t.finished_at_ns, " + column_names<Outcome>("o.") +
+                                   " FROM outcomes o JOIN trials t ON t.id = o.trial WHERE o.trial = ?",
                                read_outcome, trial));
   if (!found) return not_found("the outcome of trial", trial);
   Outcome out = *std::move(found);
   out.trial = trial;
   STAB_TRY(out.responses,
-           database.select("SELECT name, value, raw, enabled_ns, running_ns, reason FROM responses WHERE trial = ?",
-                           read_response, trial));
+           database.select("SELECT " + column_names<ResponseRow>() + " FROM responses WHERE trial = ?", read_record<ResponseRow>,
+                           trial));
   STAB_TRY(const auto evidence,
            database.select(
                "SELECT key, value FROM ledger WHERE trial = ?",

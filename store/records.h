@@ -1,11 +1,14 @@
 // Records: what goes into the store and comes out, one struct a table. docs/reference/schema.md is the schema for people;
-// store/schema.cc holds it. Units are in the names, as in the columns.
+// store/schema.cc holds it. Units are in the names, as in the columns. A struct's columns() names the columns of its table; what
+// the store does with them follows from it (store/table.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/causal_records.h"
@@ -40,6 +43,19 @@ struct NewExperiment {
   int priority = 0;
   int64_t submitted_at_ns = 0;  // realtime
   int64_t promised_trials = 0;  // places of the schedule that it will expand to; not read back: Usage has them
+
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("name", self.name);
+    coder.column("plan_text", self.plan_text);
+    coder.column("plan_path", self.plan_path);
+    coder.column("plan_directory", self.plan_directory);
+    coder.column("seed", self.seed);
+    coder.column("submitter_uid", self.submitter_uid);
+    coder.column("submitter_gid", self.submitter_gid);
+    coder.column("priority", self.priority);
+    coder.column("submitted_at_ns", self.submitted_at_ns);
+  }
 };
 
 struct ExperimentRow : NewExperiment {
@@ -50,6 +66,19 @@ struct ExperimentRow : NewExperiment {
   int schedule_version = 0;
   int64_t replicates = 0;          // blocks expanded so far
   int64_t finished_at_ns = 0;      // 0: not yet
+
+  static constexpr std::string_view kTable = "experiments";
+  static constexpr std::array<std::string_view, 0> kLeading = {};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    NewExperiment::columns(self, coder);
+    coder.word("state", self.state, experiment_state);
+    coder.column("failure", self.failure);
+    coder.column("finished_at_ns", self.finished_at_ns);
+    coder.column("schedule_fingerprint", self.schedule_fingerprint);
+    coder.column("schedule_version", self.schedule_version);
+    coder.column("replicates", self.replicates);
+  }
 };
 
 // What lists show of an experiment; unlike its row without the plan, which may be a megabyte.
@@ -63,6 +92,19 @@ struct ExperimentSummary {
   int64_t submitted_at_ns = 0, finished_at_ns = 0;
   int schedule_version = 0;
   int64_t replicates = 0;
+
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("name", self.name);
+    coder.word("state", self.state, experiment_state);
+    coder.column("failure", self.failure);
+    coder.column("submitter_uid", self.submitter_uid);
+    coder.column("priority", self.priority);
+    coder.column("submitted_at_ns", self.submitted_at_ns);
+    coder.column("finished_at_ns", self.finished_at_ns);
+    coder.column("schedule_version", self.schedule_version);
+    coder.column("replicates", self.replicates);
+  }
 };
 
 // Do not rename: on disk. What a user has asked for, and was told is done.
@@ -86,6 +128,16 @@ struct UserUsage {
 struct SubjectRow {
   int index = 0;  // as in the schedule
   std::string name, program, workload;
+
+  static constexpr std::string_view kTable = "subjects";
+  static constexpr std::array<std::string_view, 1> kLeading = {"experiment"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("subject", self.index);
+    coder.column("name", self.name);
+    coder.column("program", self.program);
+    coder.column("workload", self.workload);
+  }
 };
 
 struct CellRow {
@@ -95,6 +147,19 @@ struct CellRow {
   int64_t epoch_ns = 0;
   int64_t env_size_bytes = 0;
   std::map<std::string, std::string> levels;  // factor -> level name
+
+  static constexpr std::string_view kTable = "cells";
+  static constexpr std::array<std::string_view, 1> kLeading = {"experiment"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("cell", self.index);
+    coder.column("name", self.name);
+    coder.column("code", self.code);
+    coder.column("stack", self.stack);
+    coder.column("heap", self.heap);
+    coder.column("epoch_ns", self.epoch_ns);
+    coder.column("env_size_bytes", self.env_size_bytes);
+  }
 };
 
 // An experiment's factor, so that an analysis needs no plan. `position` orders factors and levels.
@@ -121,6 +186,23 @@ struct BuildRow {
   std::string binary_sha256;
   std::string log;           // bounded by the engine
   int64_t duration_ns = 0;
+
+  static constexpr std::string_view kTable = "builds";
+  static constexpr std::array<std::string_view, 1> kLeading = {"experiment"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("build", self.index);
+    coder.column("name", self.name);
+    coder.column("program", self.program);
+    coder.column("link", self.link);
+    coder.word("state", self.state, build_state);
+    coder.column("command", self.command);
+    coder.column("input_hash", self.input_hash);
+    coder.column("binary_path", self.binary_path);
+    coder.column("binary_sha256", self.binary_sha256);
+    coder.column("log", self.log);
+    coder.column("duration_ns", self.duration_ns);
+  }
 };
 
 struct NewTrial {
@@ -134,6 +216,20 @@ struct NewTrial {
   int link = 0;
   uint64_t seed = 0;
   uint64_t layout = 0;  // by the design: trials of one subject share a layout of the code exactly where it is equal
+
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("position", self.order);
+    coder.column("subject", self.subject);
+    coder.column("cell", self.cell);
+    coder.index_or_null("build", self.build);
+    coder.column("block", self.block);
+    coder.column("run", self.run);
+    coder.column("pass", self.pass);
+    coder.column("link", self.link);
+    coder.column("seed", self.seed);
+    coder.column("layout", self.layout);
+  }
 };
 
 // A trial as stored, results included where they are known.
@@ -143,6 +239,17 @@ struct TrialRow : NewTrial {
   TrialKind kind = TrialKind::kMain;
   int attempt = 1;
   TrialState state = TrialState::kPlanned;
+
+  static constexpr std::string_view kTable = "trials";
+  static constexpr std::array<std::string_view, 0> kLeading = {};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("experiment", self.experiment);
+    coder.word("kind", self.kind, trial_kind);
+    coder.column("attempt", self.attempt);
+    coder.word("state", self.state, trial_state);
+    NewTrial::columns(self, coder);
+  }
 };
 
 // Who takes the trial, and when.
@@ -159,6 +266,18 @@ struct ResponseRow {
   std::optional<int64_t> enabled_ns;
   std::optional<int64_t> running_ns;
   std::string reason;              // why there is no value
+
+  static constexpr std::string_view kTable = "responses";
+  static constexpr std::array<std::string_view, 1> kLeading = {"trial"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("name", self.name);
+    coder.column("value", self.value);
+    coder.column("raw", self.raw);
+    coder.column("enabled_ns", self.enabled_ns);
+    coder.column("running_ns", self.running_ns);
+    coder.column("reason", self.reason);
+  }
 };
 
 // Everything a trial left behind; all of it is stored in one transaction with the change of state.
@@ -188,6 +307,35 @@ struct Outcome {
   std::vector<ResponseRow> responses;
   std::map<std::string, double> ledger;      // validity evidence: plan::kLedgerKeys
   std::vector<std::string> excluded_by;      // declared rules that leave this trial out of the analysis
+
+  static constexpr std::string_view kTable = "outcomes";
+  static constexpr std::array<std::string_view, 1> kLeading = {"trial"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("wall_ns", self.wall_ns);
+    coder.column("exit_status", self.exit_status);
+    coder.column("signal", self.signal);
+    coder.column("user_ns", self.user_ns);
+    coder.column("system_ns", self.system_ns);
+    coder.column("max_rss_kib", self.max_rss_kib);
+    coder.column("minor_faults", self.minor_faults);
+    coder.column("major_faults", self.major_faults);
+    coder.column("voluntary_switches", self.voluntary_switches);
+    coder.column("involuntary_switches", self.involuntary_switches);
+    coder.column("stdout_sha256", self.stdout_sha256);
+    coder.column("stderr_sha256", self.stderr_sha256);
+    coder.column("stdout_bytes", self.stdout_bytes);
+    coder.column("stderr_bytes", self.stderr_bytes);
+    coder.column("stdout_head", self.stdout_head);
+    coder.column("stderr_head", self.stderr_head);
+    coder.column("cpu", self.cpu);
+    coder.column("dose_json", self.dose_json);
+    coder.column("layouts_built", self.layouts_built);
+    coder.column("layouts_executed", self.layouts_executed);
+    coder.column("functions_moved", self.functions_moved);
+    coder.column("functions_kept", self.functions_kept);
+    coder.column("helper_cpu_ns", self.helper_cpu_ns);
+  }
 };
 
 // What the analysis takes: main, recorded trials.
@@ -252,6 +400,20 @@ struct SlotEpochRow {
   std::string why;      // it was lost or refused
   int64_t granted_at_ns = 0, ended_at_ns = 0;
   std::map<std::string, std::string> facts;
+
+  static constexpr std::string_view kTable = "slot_epochs";
+  static constexpr std::array<std::string_view, 1> kLeading = {"experiment"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("slot", self.slot);
+    coder.column("epoch", self.epoch);
+    coder.column("host", self.host);
+    coder.column("machine", self.machine);
+    coder.word("state", self.state, slot_state);
+    coder.column("why", self.why);
+    coder.column("granted_at_ns", self.granted_at_ns);
+    coder.column("ended_at_ns", self.ended_at_ns);
+  }
 };
 
 // Which part a file is. The identity is the experiment's: plan, schedule and binaries, as a hash.
@@ -280,6 +442,21 @@ struct PartRow : PartLabel {  // without identity
   std::string why;
   int64_t trials = 0;
   int64_t at_ns = 0;
+
+  static constexpr std::string_view kTable = "parts";
+  static constexpr std::array<std::string_view, 1> kLeading = {"experiment"};
+  template <class Self, class Coder>
+  static void columns(Self& self, Coder& coder) {
+    coder.column("sha256", self.sha256);
+    coder.column("slot", self.slot);
+    coder.column("epoch", self.epoch);
+    coder.column("number", self.number);
+    coder.column("block", self.block);
+    coder.word("fate", self.fate, part_fate);
+    coder.column("why", self.why);
+    coder.column("trials", self.trials);
+    coder.column("at_ns", self.at_ns);
+  }
 };
 
 // Of one slot, the parts that count.

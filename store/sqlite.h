@@ -96,6 +96,15 @@ class Columns {
     }
     return *this;
   }
+  // All columns of a record (table.h), in their order.
+  template <class Record>
+  Columns& record(Record& record) {
+    Record::columns(record, *this);
+    return *this;
+  }
+  template <class Field>
+  void column(std::string_view, Field& field) { read(field); }
+  void index_or_null(std::string_view, int& field) { field = static_cast<int>(row_.maybe_integer(next_++).value_or(-1)); }
   std::string text() { return row_.text(next_++); }
   // What was made of the row, or kCorrupt where it is unreadable.
   template <typename Row>

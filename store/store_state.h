@@ -60,10 +60,8 @@ struct Store::State {
   Status account(const TrialRow& trial, const Outcome& outcome);
 };
 
-// Columns of TrialRow, in the order that read_trial expects.
-inline constexpr std::string_view kTrialColumns =
-    "id, experiment, kind, attempt, state, position, subject, cell, coalesce(build, -1), block, run, pass, link, seed, layout";
-Result<TrialRow> read_trial(const Statement& row);
+// What read_numbered<TrialRow>() reads.
+std::string trial_columns();
 
 Error not_found(std::string_view what, Id id);
 

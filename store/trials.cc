@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/store_state.h"
+#include "store/table.h"
 #include "store/trial_machine.h"
 
 namespace stab::store {
@@ -33,40 +34,26 @@ std::string update_to(TrialEvent event) {
 
 }  // namespace
 
-Result<TrialRow> read_trial(const Statement& row) {
-  TrialRow out;
-  return Columns(row)
-      .into(out.id, out.experiment)
-      .word("kind", out.kind, trial_kind)
-      .into(out.attempt)
-      .word("state", out.state, trial_state)
-      .into(out.order, out.subject, out.cell, out.build, out.block, out.run, out.pass, out.link, out.seed, out.layout)
-      .made(out);
-}
+std::string trial_columns() { return "id, " + column_names<TrialRow>(); }
 
 Result<TrialRow> Store::State::load_trial(Id trial) {
   STAB_TRY(std::optional<TrialRow> found,
-           database.select_one("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE id = ?", read_trial, trial));
+           database.select_one("SELECT " + trial_columns() + " FROM trials WHERE id = ?", read_numbered<TrialRow>, trial));
   if (!found) return not_found("trial", trial);
   return *std::move(found);
 }
 
 Result<std::vector<Id>> Store::State::insert_trials(Id experiment, TrialKind kind,
                                                     const std::vector<NewTrial>& trials) {
-  STAB_TRY(Statement * insert,
-           database.prepare("INSERT INTO trials(experiment, kind, position, subject, cell, build, block, run, pass, "
-                            "link, seed, layout) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  STAB_TRY(Statement * insert, prepare_insert<TrialRow>(database));
   std::vector<Id> ids;
   ids.reserve(trials.size());
+  TrialRow row;
+  row.experiment = experiment;
+  row.kind = kind;
   for (const NewTrial& trial : trials) {
-    insert->bind(experiment).bind(name(kind)).bind(trial.order).bind(trial.subject).bind(trial.cell);
-    if (trial.build >= 0) {
-      insert->bind(trial.build);
-    } else {
-      insert->bind(std::nullopt);
-    }
-    insert->bind(trial.block).bind(trial.run).bind(trial.pass).bind(trial.link).bind(trial.seed);
-    STAB_CHECK_OK(insert->run(trial.layout));
+    static_cast<NewTrial&>(row) = trial;
+    STAB_CHECK_OK(insert_row(*insert, row));
     ids.push_back(database.last_id());
   }
   STAB_CHECK_OK(count_planned(experiment, kind, static_cast<int64_t>(trials.size())));
@@ -95,18 +82,10 @@ Status Store::State::claim(const std::vector<Id>& trials, const Claim& claim) {
 }
 
 Status Store::State::store_outcome(const Outcome& outcome) {
-  STAB_TRY(Statement * insert,
-           database.prepare("INSERT INTO outcomes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                            "?, ?)"));
-  STAB_CHECK_OK(insert->run(outcome.trial, outcome.wall_ns, outcome.exit_status, outcome.signal, outcome.user_ns,
-                            outcome.system_ns, outcome.max_rss_kib, outcome.minor_faults, outcome.major_faults,
-                            outcome.voluntary_switches, outcome.involuntary_switches, outcome.stdout_sha256,
-                            outcome.stderr_sha256, outcome.stdout_bytes, outcome.stderr_bytes, outcome.stdout_head,
-                            outcome.stderr_head, outcome.cpu, outcome.dose_json, outcome.layouts_built, outcome.layouts_executed,
-                            outcome.functions_moved, outcome.functions_kept, outcome.helper_cpu_ns));
-  STAB_TRY(Statement * response, database.prepare("INSERT INTO responses VALUES(?, ?, ?, ?, ?, ?, ?)"));
-  for (const ResponseRow& row : outcome.responses)
-    STAB_CHECK_OK(response->run(outcome.trial, row.name, row.value, row.raw, row.enabled_ns, row.running_ns, row.reason));
+  STAB_TRY(Statement * insert, prepare_insert<Outcome>(database));
+  STAB_CHECK_OK(insert_row(*insert, outcome, outcome.trial));
+  STAB_TRY(Statement * response, prepare_insert<ResponseRow>(database));
+  for (const ResponseRow& row : outcome.responses) STAB_CHECK_OK(insert_row(*response, row, outcome.trial));
   STAB_TRY(Statement * ledger, database.prepare("INSERT INTO ledger VALUES(?, ?, ?)"));
   for (const auto& [key, value] : outcome.ledger) STAB_CHECK_OK(ledger->run(outcome.trial, key, value));
   STAB_TRY(Statement * exclusion, database.prepare("INSERT INTO exclusions VALUES(?, ?)"));
@@ -120,10 +99,10 @@ Status Store::State::store_outcome(const Outcome& outcome) {
 Result<Id> Store::State::plan_next_attempt(const TrialRow& trial) {
   STAB_TRY(Statement * supersede, database.prepare("UPDATE trials SET superseded = 1 WHERE id = ?"));
   STAB_CHECK_OK(supersede->run(trial.id));
+  const std::string place = column_names<NewTrial>();
   STAB_TRY(Statement * insert,
-           database.prepare("INSERT INTO trials(experiment, kind, position, attempt, subject, cell, build, block, run, "
-                            "pass, link, seed, layout) SELECT experiment, kind, position, attempt + 1, subject, cell, build, "
-                            "block, run, pass, link, seed, layout FROM trials WHERE id = ?"));
+           database.prepare("INSERT INTO trials(experiment, kind, attempt, " + place +
+                            ") SELECT experiment, kind, attempt + 1, " + place + " FROM trials WHERE id = ?"));
   STAB_CHECK_OK(insert->run(trial.id));
   const Id next = database.last_id();
   STAB_CHECK_OK(count_planned(trial.experiment, trial.kind, 1));
@@ -220,17 +199,17 @@ Result<std::vector<Id>> Store::add_trials(Id experiment, TrialKind kind, const s
 }
 
 Result<std::optional<TrialRow>> Store::next_trial(Id experiment, TrialKind kind) {
-  return state_->database.select_one("SELECT " + std::string(kTrialColumns) +
+  return state_->database.select_one("SELECT " + trial_columns() +
                                          " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
                                          where_legal(TrialEvent::kClaim) + " ORDER BY position LIMIT 1",
-                                     read_trial, experiment, name(kind));
+                                     read_numbered<TrialRow>, experiment, name(kind));
 }
 
 Result<std::vector<TrialRow>> Store::planned_beside(const TrialRow& trial) {
   return state_->database.select(
-      "SELECT " + std::string(kTrialColumns) + " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
+      "SELECT " + trial_columns() + " FROM trials WHERE experiment = ? AND kind = ? AND superseded = 0 AND " +
           where_legal(TrialEvent::kClaim) + " AND subject = ? AND block = ? AND run = ? AND pass = ? ORDER BY position",
-      read_trial, trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass);
+      read_numbered<TrialRow>, trial.experiment, name(trial.kind), trial.subject, trial.block, trial.run, trial.pass);
 }
 
 Result<TrialRow> Store::trial(Id trial) { return state_->load_trial(trial); }
@@ -272,9 +251,9 @@ Result<Recovery> Store::recover(int64_t now_ns, int max_attempts) {
   Recovery recovery;
   const Status done = state_->atomically([&]() -> Status {
     STAB_TRY(const std::vector<TrialRow> open,
-             state_->database.select("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE " +
+             state_->database.select("SELECT " + trial_columns() + " FROM trials WHERE " +
                                          where_legal(TrialEvent::kFoundAtStart) + " ORDER BY id",
-                                     read_trial));
+                                     read_numbered<TrialRow>));
     for (const TrialRow& trial : open) {
       Outcome outcome;
       outcome.trial = trial.id;
