@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/printable.h"
+#include "plan/causal.h"
 #include "plan/design.h"
 #include "plan/plan.h"
 #include "runtime/causal/causal_abi.h"
@@ -34,6 +36,19 @@ double share(int64_t part, double whole) {
 }
 
 uint64_t count(int64_t number) { return static_cast<uint64_t>(std::max<int64_t>(number, 0)); }
+
+// The store's numbers are those of the plan.
+std::optional<report::ArmKind> arm_kind_of(uint32_t stored) {
+  constexpr std::pair<plan::CausalArmKind, report::ArmKind> kKinds[] = {
+      {plan::CausalArmKind::kBaseline, report::ArmKind::kBaseline},
+      {plan::CausalArmKind::kSpeedup, report::ArmKind::kSpeedup},
+      {plan::CausalArmKind::kNull, report::ArmKind::kNull},
+      {plan::CausalArmKind::kSlowdown, report::ArmKind::kSlowdown},
+  };
+  for (const auto& [of_plan, of_report] : kKinds)
+    if (static_cast<uint32_t>(of_plan) == stored) return of_report;
+  return std::nullopt;
+}
 
 bool is_degraded(const store::CausalRun& run, std::string_view word) {
   return (" " + run.degradations + " ").find(" " + std::string(word) + " ") != std::string::npos;
@@ -207,7 +222,11 @@ class Loader {
     window.trial = trial;
     window.block = whole_ ? 0 : static_cast<uint32_t>(stored.block);
     window.order = orders_[trial]++;
-    window.kind = static_cast<report::ArmKind>(stored.kind);
+    const std::optional<report::ArmKind> kind = arm_kind_of(stored.kind);
+    if (!kind)
+      return Error{ErrorCode::kCorrupt, "a window of trial " + std::to_string(row.trial) + " is of the unknown kind " +
+                                            std::to_string(stored.kind), {}};
+    window.kind = *kind;
     if (stored.region != 0) {
       const auto line = line_of_.find(stored.region);
       if (line == line_of_.end())

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <cmath>
 #include <set>
@@ -138,6 +139,22 @@ TEST_F(LoadCausal, GivesTheCurvesThatTheWindowsHave) {
   // What a coz viewer gets has both lines.
   const std::string coz = report::coz_profile(data, 0);
   EXPECT_NE(coz.find("selected=a"), std::string::npos) << coz.substr(0, 400);
+}
+
+// The table allows no such kind, but another program may have changed the file.
+TEST_F(LoadCausal, RefusesAWindowOfAnUnknownKind) {
+  recorded(plan_of());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((directory_.path() + "/causal.db").c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "PRAGMA ignore_check_constraints = ON; UPDATE windows SET kind = 4 WHERE number = 7", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  const auto loaded = load_causal(*store_, *store_->experiment(1));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(loaded.error().message.find("unknown kind 4"), std::string::npos) << loaded.error().message;
 }
 
 TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
