@@ -1,4 +1,4 @@
-// Schema version 7. A released step is never edited: a change is a new step at the end, kSchemaVersion goes up,
+// The version of the schema is how many steps lead to it. A released step is never edited: a change is a new step at the end,
 // and tests/unit/store keeps a database of each version to migrate from.
 //
 // Seeds and fingerprints are unsigned 64-bit numbers stored with the same bits in a signed column. Times of day
@@ -496,8 +496,6 @@ INSERT INTO environments SELECT DISTINCT experiment, 1, 0 FROM host_facts;
 INSERT INTO environment_facts SELECT experiment, 1, name, value FROM host_facts;
 )sql"};
 
-static_assert(std::size(kSteps) == kSchemaVersion);
-
 Error newer(int64_t version) {
   return {ErrorCode::kUnavailable,
           "the database has schema version " + std::to_string(version) + ", this program knows " +
@@ -506,6 +504,8 @@ Error newer(int64_t version) {
 }
 
 }  // namespace
+
+constinit const int kSchemaVersion = static_cast<int>(std::size(kSteps));
 
 Status check_owner(Database& database) {
   STAB_TRY(const int64_t application, database.integer("PRAGMA application_id"));

@@ -9,6 +9,9 @@ namespace stab::store {
 // In the file's header, so that `file` and we can tell our databases from others: "Stab".
 inline constexpr int64_t kApplicationId = 0x53746162;
 
+// How many steps schema.cc has.
+extern const int kSchemaVersion;
+
 // kCorrupt where the file belongs to another program. Reads only.
 Status check_owner(Database& database);
 // kCorrupt where the name of a table is one of something that would run what the file says (a view, a virtual table). Reads only.

@@ -32,8 +32,6 @@ inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
 
-inline constexpr int kSchemaVersion = 7;
-
 class Store;
 
 // Groups operations into one commit. Rolled back unless committed. Transactions don't nest: an operation

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "store/schema.h"
 #include "store_fixture.h"
 #include "tests/places.h"
 

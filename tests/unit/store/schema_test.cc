@@ -1,6 +1,7 @@
 // The file as people and other programs meet it, through sqlite3 itself.
 #include <sqlite3.h>
 
+#include "store/schema.h"
 #include "store_fixture.h"
 
 namespace stab::store {
