@@ -26,11 +26,32 @@ int terminal_width() {
   return 80;
 }
 
-// How well the least known cell's mean is known; nothing is compared, so it is no look at the result. "-": too few trials.
-std::string precision_text(std::optional<double> widest) {
-  if (!widest) return "\u00b1-  ";
+// How well the least known cell's mean is known; nothing is compared, so it is no look at the result.
+std::string precision_text(double widest) {
   char text[32];
-  std::snprintf(text, sizeof text, *widest < 1 ? "\u00b1%.2g%%  " : "\u00b1%.0f%%  ", *widest * 100);
+  std::snprintf(text, sizeof text, widest < 1 ? "\u00b1%.2g%%" : "\u00b1%.0f%%", widest * 100);
+  return text;
+}
+
+// "0:01:05"
+std::string clock_text(seconds duration) {
+  char text[32];
+  const long long total = duration.count();
+  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+  return text;
+}
+
+// What is known so far, each behind `before`: how fast it goes and how long it still takes once two trials are over, how well
+// means are known once a cell has some.
+std::string known_figures(const Pace& pace, std::optional<double> widest, const std::string& before) {
+  std::string text;
+  if (const double rate = pace.per_second(); rate > 0) {
+    char figure[32];
+    std::snprintf(figure, sizeof figure, "%.1f/s", rate);
+    text += before + figure;
+    if (const auto left = pace.left(); left && pace.done() < pace.planned()) text += before + clock_text(*left) + " left";
+  }
+  if (widest) text += before + precision_text(*widest);
   return text;
 }
 
@@ -64,25 +85,14 @@ std::optional<seconds> Pace::left() const {
   return seconds(rate > 0 ? static_cast<int64_t>(static_cast<double>(planned_ - done_) / rate + 0.5) : 0);
 }
 
-std::string clock_text(std::optional<seconds> duration) {
-  if (!duration) return "-";
-  char text[32];
-  const long long total = duration->count();
-  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
-  return text;
-}
-
 std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width) {
   constexpr int kCells = 20;
   const int64_t full = pace.planned() > 0 ? kCells * pace.done() / pace.planned() : 0;
   std::string text = "[" + std::string(static_cast<size_t>(full), '#') +
                      std::string(static_cast<size_t>(kCells - full), '-') + "] ";
-  char figures[96];
-  std::snprintf(figures, sizeof figures, "%lld/%lld  %.1f/s  %s left  ", static_cast<long long>(pace.done()),
-                static_cast<long long>(pace.planned()), pace.per_second(), clock_text(pace.left()).c_str());
-  text += figures + precision_text(widest) + what;
+  text += std::to_string(pace.done()) + "/" + std::to_string(pace.planned()) + known_figures(pace, widest, "  ") + "  " + what;
   // "±" is one column of two bytes.
-  const size_t columns = static_cast<size_t>(width) + 1;
+  const size_t columns = static_cast<size_t>(width) + (widest ? 1 : 0);
   if (text.size() > columns) text.resize(columns);
   return text;
 }
@@ -112,9 +122,8 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
   if (!last && now - last_shown_ < every) return;
   last_shown_ = now;
   if (style_ == ProgressStyle::kBar) return show_bar(what);
-  std::fprintf(stderr, "%lld/%lld trials, %.1f/s, %s left  %s\n", static_cast<long long>(news.done),
-               static_cast<long long>(news.planned), pace_.per_second(), clock_text(pace_.left()).c_str(),
-               precision_text(precision_.widest()).c_str());
+  std::fprintf(stderr, "%lld/%lld trials%s\n", static_cast<long long>(news.done), static_cast<long long>(news.planned),
+               known_figures(pace_, precision_.widest(), ", ").c_str());
 }
 
 // In the bar alone: lines are for logs, and a trial that is under way is no news there.

@@ -33,10 +33,8 @@ class Pace {
 };
 
 // "[#####-----] 120/240  3.1/s  0:00:38 left  ±0.8%  lua/fib code=shuffle", at most `width` characters. `widest` is the
-// half width of the cell whose mean is known least; absent, it is shown as "±-".
+// half width of the cell whose mean is known least. What isn't known yet is not there.
 std::string progress_bar(const Pace& pace, std::optional<double> widest, const std::string& what, int width);
-// "0:01:05"; "-" where it isn't known.
-std::string clock_text(std::optional<std::chrono::seconds> duration);
 
 // Shows an engine's run on stderr.
 class ProgressDisplay final : public engine::Observer {
