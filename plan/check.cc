@@ -108,6 +108,25 @@ std::string stopping_text(const Stopping& stopping) {
   return out + " replicates" + or_worse;
 }
 
+// Of so many trials that take so long each.
+nanoseconds time_of(size_t trials, nanoseconds each) {
+  return nanoseconds(static_cast<int64_t>(std::min(static_cast<double>(trials) * static_cast<double>(each.count()), 9e18)));
+}
+
+// How long it takes, as far as that is known before a trial has run, and what its own timeouts allow. The timeout that a plan
+// leaves out is there to end what hangs: it says nothing about a plan.
+std::string time_text(const CheckReport& report) {
+  constexpr nanoseconds kExample = std::chrono::seconds(1);
+  std::string out;
+  if (report.estimated)
+    out = "estimated " + duration_text(*report.estimated) + ", without builds\n";
+  else
+    out = "at 1 s a trial it takes " + duration_text(time_of(report.all_trials(), kExample)) +
+          ", without builds; --seconds-per-trial says what a trial takes\n";
+  if (report.at_most) out += "it would take " + duration_text(*report.at_most) + " if each trial ran into its timeout\n";
+  return out;
+}
+
 }  // namespace
 
 std::string duration_text(nanoseconds duration) {
@@ -138,18 +157,16 @@ Result<CheckReport> check_plan(const Plan& plan, std::optional<nanoseconds> per_
   const double trials_each = static_cast<double>(report.trials + report.preflight_trials) /
                              static_cast<double>(report.subjects.size());
   double at_most_ns = 0;
+  bool has_timeouts = false;
   for (const Subject& subject : report.subjects) {
     const Workload& workload =
         plan.programs[static_cast<size_t>(subject.program)].workloads[static_cast<size_t>(subject.workload)];
     report.warmup_trials += static_cast<size_t>(workload.warmup);
+    has_timeouts |= workload.timeout != Workload().timeout;
     at_most_ns += static_cast<double>(workload.timeout.count()) * (trials_each + workload.warmup);
   }
-  report.at_most = nanoseconds(static_cast<int64_t>(std::min(at_most_ns, 9e18)));
-  if (per_trial) {
-    const double all = static_cast<double>(report.trials + report.preflight_trials + report.warmup_trials);
-    report.estimated =
-        nanoseconds(static_cast<int64_t>(std::min(all * static_cast<double>(per_trial->count()), 9e18)));
-  }
+  if (has_timeouts) report.at_most = nanoseconds(static_cast<int64_t>(std::min(at_most_ns, 9e18)));
+  if (per_trial) report.estimated = time_of(report.all_trials(), *per_trial);
   return report;
 }
 
@@ -188,9 +205,7 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   if (experiment.runs_per_seed > 1) out += " x " + plural(static_cast<size_t>(experiment.runs_per_seed), "run");
   out += "\nbesides: " + plural(report.preflight_trials, "preflight trial") + ", " +
          plural(report.warmup_trials, "warm-up trial") + "\n";
-  if (report.estimated) out += "estimated " + duration_text(*report.estimated) + ", ";
-  out += "at most " + duration_text(report.at_most) + " by the timeouts, without builds\n";
-  return out;
+  return out + time_text(report);
 }
 
 }  // namespace stab::plan

@@ -18,10 +18,13 @@ struct CheckReport {
   size_t trials = 0;             // of the whole plan, without preflight and warm-up
   size_t preflight_trials = 0;
   size_t warmup_trials = 0;
-  // Known only when seconds_per_trial was given; a bound comes from the timeouts.
+  // Known only when seconds_per_trial was given.
   std::optional<std::chrono::nanoseconds> estimated;
-  std::chrono::nanoseconds at_most{0};
+  // By the timeouts; absent where no program has one of its own.
+  std::optional<std::chrono::nanoseconds> at_most;
   uint64_t schedule_fingerprint = 0;
+
+  size_t all_trials() const { return trials + preflight_trials + warmup_trials; }
 };
 
 // `per_trial`: what a trial is thought to take, from an earlier run or the preflight.

@@ -38,7 +38,19 @@ TEST(Check, CountsWhatWouldRun) {
             "\n"
             "11 builds, 60 trials = 30 blocks x 1 workload x 2 cells\n"
             "besides: 2 preflight trials, 1 warm-up trial\n"
-            "estimated 32 s, at most 2 min by the timeouts, without builds\n");
+            "estimated 32 s, without builds\n"
+            "it would take 2 min if each trial ran into its timeout\n");
+}
+
+// Ten minutes a trial, which nobody has asked for, are no news of a plan of seconds.
+TEST(Check, SaysHowLongItTakesAndNotWhenTheDefaultTimeoutWouldEndIt) {
+  const Plan plan = parsed(
+      "[experiment]\nname = \"t\"\nseed = 1\nreplicates = 20\n[factors]\na = [1, 2]\n[[program]]\nname = \"p\"\n"
+      "run = [\"p\", \"{a}\"]\n");
+  EXPECT_THAT(
+      render(*check_plan(plan), plan),
+      ::testing::EndsWith("\nat 1 s a trial it takes 42 s, without builds; --seconds-per-trial says what a trial takes\n"));
+  EXPECT_THAT(render(*check_plan(plan, 50ms), plan), ::testing::EndsWith("\nestimated 2 s, without builds\n"));
 }
 
 TEST(Check, ShowsAliasesOfAFraction) {
