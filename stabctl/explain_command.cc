@@ -20,6 +20,7 @@
 #include "stabctl/terminal.h"
 #include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/function_places.h"
 
 namespace stab::ctl {
@@ -138,6 +139,9 @@ class Explainer {
     Budget limit{std::max(most, nanoseconds(std::chrono::seconds(1)))};
     STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_));
     is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
+    // What is kept of it is over: no run of explain goes on with one before it.
+    if (end == engine::RunEnd::kStopped && limit.is_over)
+      STAB_CHECK_OK(engine::end_in_time(engine_.store(), id, statistics::kLeastCauseBlocks, clock_.realtime()));
     if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
     return bad_input(end == engine::RunEnd::kGaps ? "trials failed each time; 'stabctl logs " + std::to_string(id) +

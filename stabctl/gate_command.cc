@@ -22,6 +22,7 @@
 #include "stabctl/run_command.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -212,6 +213,12 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const auto whole = engine::whole_blocks((*engine)->store(), experiment);
   if (!whole) return no_answer(whole.error());
   facts.whole_blocks = *whole;
+  // What is kept of it is over, and its report gives the verdict that is given here.
+  if (facts.is_over_time)
+    if (const auto done = engine::end_in_time((*engine)->store(), experiment, commands::fewest_blocks_at_end(samples->stopping),
+                                              clock.realtime());
+        !done)
+      return no_answer(done.error());
   if (file->place && !interrupted && !arguments.bisect) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop);

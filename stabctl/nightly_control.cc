@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "analysis/commands/compare_answer.h"
 #include "analysis/commands/gate.h"
 #include "analysis/commands/nightly.h"
 #include "plan/parse.h"
@@ -18,6 +19,7 @@
 #include "stabctl/selftest_run.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/terminal.h"
+#include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -99,6 +101,10 @@ int control_of_repository(const Arguments& arguments) {
   const auto row = (*engine)->store().experiment(started->experiment);
   if (!row) return complain_of_no_answer(row.error());
   if (*end == engine::RunEnd::kRejected) return complain_of_no_answer(bad_input(row->failure));
+  // No other run goes on with a night's control.
+  if (*end == engine::RunEnd::kStopped && limit.is_over)
+    if (const auto ended = engine::end_in_time((*engine)->store(), row->id, commands::kFewestBlocks, clock.realtime()); !ended)
+      return complain_of_no_answer(ended.error());
   if (*end != engine::RunEnd::kDone)
     return complain_of_no_answer({ErrorCode::kUnavailable,
                                   std::string("the control did not come to its end, ") +

@@ -453,11 +453,8 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
 // What is judged where the time was over, at a look that this end is; the reason then has the blocks. Absent: all samples, by the
 // plan's own looks.
 std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFacts& facts) {
-  const report::Stopping& stopping = all.stopping;
   const uint32_t blocks = std::min(facts.whole_blocks, report::replicates_of(all));
-  // As many as a declared look had said are enough, too.
-  const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : report::kFewestBlocksAtEnd;
-  const bool is_enough = facts.is_over_time && all.incomplete && blocks >= std::min(first, report::kFewestBlocksAtEnd);
+  const bool is_enough = facts.is_over_time && all.incomplete && blocks >= fewest_blocks_at_end(all.stopping);
   std::optional<report::Samples> out = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt;
   facts.is_over_time = out.has_value();
   if (out) facts.unfinished += ": the answer is of " + report::plural(blocks, "block");
@@ -465,6 +462,11 @@ std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFac
 }
 
 }  // namespace
+
+uint32_t fewest_blocks_at_end(const report::Stopping& stopping) {
+  const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : report::kFewestBlocksAtEnd;
+  return std::min(first, report::kFewestBlocksAtEnd);
+}
 
 Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) {
   GateFacts facts = given;

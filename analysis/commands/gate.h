@@ -43,6 +43,9 @@ struct GateOutput {
   std::optional<StreamAnswer> stream{};
 };
 
+// Of fewer whole blocks nothing is said when the time is over. As many as a declared look had said are enough, too.
+uint32_t fewest_blocks_at_end(const report::Stopping& stopping);
+
 // Not worse: each declared question is shown not to be worse by the margin, and no exploratory benchmark is shown to be
 // worse. Worse: one of them is, or the stream calls it so; of a gate in a stream the stream alone says "worse" of code. What
 // places do to the answer is for facts.places to say. wall_time of a

@@ -185,10 +185,11 @@ Samples first_blocks(const Samples& samples, uint32_t replicates) {
 
 std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t blocks) {
   const StoppingRule rule = samples.stopping.rule;
-  if (rule != StoppingRule::kFixed && rule != StoppingRule::kLooks) return std::nullopt;
+  if (rule == StoppingRule::kPrecision || (rule == StoppingRule::kSequence && blocks < samples.stopping.first))
+    return std::nullopt;
   Samples out = first_blocks(samples, blocks);
   out.incomplete = false;
-  if (rule == StoppingRule::kFixed) return out;
+  if (rule != StoppingRule::kLooks) return out;
   std::erase_if(out.stopping.looks, [blocks](uint32_t look) { return look >= blocks; });
   out.stopping.looks.push_back(blocks);
   return out;

@@ -79,10 +79,11 @@ double narrowest_replicates(const Stopping& stopping);
 // Of fewer blocks nothing is said when the time is over: too little is known of their spread.
 inline constexpr uint32_t kFewestBlocksAtEnd = 6;
 
-// The samples of a fixed plan, or of one with declared looks, as they were when time ran out that had been set before any of them
-// was seen: the first `blocks`, which are whole, and the last of them is the end, or the last look. That look's boundary is the
-// one of looks planned up to there, where the earlier ones could have spent more of alpha than they did: all looks together err
-// at most as often as alpha says. Absent where the rule is another. pre: blocks >= 2
+// The samples as they were when time ran out that had been set before any of them was seen: the first `blocks`, which are whole,
+// and the last of them is the end, or the last look. A declared look's boundary is the one of looks planned up to there, where
+// the earlier ones could have spent more of alpha than they did: all looks together err at most as often as alpha says. A
+// sequence may end after any block. Absent for plans that end by precision, and before the first replicates of a sequence.
+// pre: blocks >= 2
 std::optional<Samples> judged_when_time_ended(const Samples& samples, uint32_t blocks);
 
 // How the verdicts of these samples are to be judged, by their stopping rule and the replicates they hold.

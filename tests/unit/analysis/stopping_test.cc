@@ -148,8 +148,13 @@ TEST(Stopping, TheEndOfTimeIsTheLastLook) {
   few.incomplete = true;
   EXPECT_FALSE(report::may_be_judged(few));
   EXPECT_TRUE(report::may_be_judged(*report::judged_when_time_ended(few, 5)));
-  few.stopping = {.rule = report::StoppingRule::kSequence, .looks = {}, .first = 2, .max = 9};
-  EXPECT_FALSE(report::judged_when_time_ended(few, 2));
+  few.stopping = {.rule = report::StoppingRule::kSequence, .looks = {}, .first = 3, .max = 9};
+  EXPECT_FALSE(report::judged_when_time_ended(few, 2)) << "a sequence says nothing yet";
+  const auto sequence = report::judged_when_time_ended(few, 4);
+  ASSERT_TRUE(sequence);
+  EXPECT_TRUE(!sequence->incomplete && report::replicates_of(*sequence) == 4 && report::may_be_judged(*sequence));
+  few.stopping = {.rule = report::StoppingRule::kPrecision, .looks = {}, .first = 2, .max = 9};
+  EXPECT_FALSE(report::judged_when_time_ended(few, 4)) << "how wide its intervals are decides when it ends";
 }
 
 // The same of a gate, which ends at the first look with an answer: where nothing is worse it seldom says so, and where something

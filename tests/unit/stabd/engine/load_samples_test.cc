@@ -109,9 +109,9 @@ TEST_F(SamplesTest, PrecisionCountsTheUnitsOfTheReport) {
 }
 
 // Two levels of 20 blocks and three declared looks, of which `trials` have run.
-store::Id partly(store::Store& store, size_t trials) {
+store::Id partly(store::Store& store, size_t trials, const std::string& rule = "rule = \"looks\"\nlooks = [8, 14, 20]") {
   const plan::Parsed parsed = plan::parse_plan(
-      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 20\n[stopping]\nrule = \"looks\"\nlooks = [8, 14, 20]\n"
+      "[experiment]\nname = \"x\"\nseed = 3\nreplicates = 20\n[stopping]\n" + rule + "\n"
       "[factors]\nopt = [\"-O2\", \"-O3\"]\n[[program]]\nname = \"p\"\nrun = [\"true\", \"{opt}\"]\n",
       "x.toml");
   EXPECT_TRUE(parsed.plan) << toml::render(parsed.errors);
@@ -140,6 +140,20 @@ TEST_F(SamplesTest, WhatEndedInTimeIsJudgedAtItsEnd) {
   EXPECT_EQ(samples.trials.size(), 22u);
   EXPECT_TRUE(report::may_be_judged(samples));
   EXPECT_EQ(store_->progress(id)->count(store::TrialState::kPlanned), 0);
+}
+
+// A gate with 'max' is a sequence: what it has is its whole blocks, and they are judged.
+TEST_F(SamplesTest, ASequenceThatEndedInTimeIsJudgedAtItsEnd) {
+  const store::Id id = partly(*store_, 23, "rule = \"sequence\"\nfirst = 5\nmax = 20");
+  const auto ended = end_in_time(*store_, id, 6, std::chrono::nanoseconds(1));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(*ended);
+  const store::ExperimentRow row = *store_->experiment(id);
+  EXPECT_EQ(row.state, store::ExperimentState::kDone);
+  const report::Samples samples = *load_samples(*store_, row);
+  EXPECT_FALSE(samples.incomplete);
+  EXPECT_EQ(samples.trials.size(), 22u) << "the block that the end cut in two is no block";
+  EXPECT_TRUE(report::may_be_judged(samples));
 }
 
 TEST_F(SamplesTest, OfTooFewBlocksNothingIsSaidAtTheEndOfItsTime) {
