@@ -78,6 +78,7 @@ class Comparisons {
   engine::Engine& engine_;
   const Clock& clock_;
   engine::StopSignal& stop_;
+  ToldNotes told_;
   bool has_budget_;
   std::chrono::nanoseconds deadline_;
 };
@@ -129,7 +130,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t a
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
   STAB_TRY(const store::Id experiment, experiment_of(position, against, plan));
-  STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_));
+  STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
   if (end == engine::RunEnd::kStopped) {
     search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
     return std::optional<BisectStep>();

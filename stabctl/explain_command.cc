@@ -57,11 +57,12 @@ void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryF
 class Explainer {
  public:
   Explainer(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
-            const ExplainedSides& sides, nanoseconds budget)
+            const ExplainedSides& sides, nanoseconds budget, ToldNotes& told)
       : engine_(engine),
         arguments_(arguments),
         clock_(clock),
         stop_(stop),
+        told_(told),
         sides_(sides),
         builds_(sides.builds),
         begin_(clock.monotonic_raw()),
@@ -98,7 +99,7 @@ class Explainer {
 
   // Makes the builds, however long that takes, and sees that functions of them can be moved.
   Status build(store::Id id) {
-    STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_));
+    STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_, &told_));
     is_interrupted_ = end == engine::RunEnd::kStopped;
     if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
@@ -137,7 +138,7 @@ class Explainer {
   // Until it is over, or `most` is. An Error where nothing was measured.
   Result<engine::RunEnd> run(store::Id id, nanoseconds most) {
     Budget limit{std::max(most, nanoseconds(std::chrono::seconds(1)))};
-    STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_));
+    STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_, &told_));
     is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
     // What is kept of it is over: no run of explain goes on with one before it.
     if (end == engine::RunEnd::kStopped && limit.is_over)
@@ -247,6 +248,7 @@ class Explainer {
   const Arguments& arguments_;
   const Clock& clock_;
   engine::StopSignal& stop_;
+  ToldNotes& told_;
   const ExplainedSides& sides_;
   const ExplainedBuilds& builds_;
   nanoseconds begin_;  // of measuring: builds take what they take
@@ -268,12 +270,12 @@ int say(const commands::Explanation& explanation, const Arguments& arguments) {
 }  // namespace
 
 Status explain_sides(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
-                     const ExplainedSides& sides, nanoseconds budget, commands::Explanation& out) {
+                     const ExplainedSides& sides, nanoseconds budget, ToldNotes& told, commands::Explanation& out) {
   out.old_name = sides.old_name;
   out.new_name = sides.new_name;
   out.command = sides.command;
   out.settings.margin = sides.builds.margin;
-  Explainer explainer(engine, arguments, clock, stop, sides, budget);
+  Explainer explainer(engine, arguments, clock, stop, sides, budget, told);
   const Status explained = explainer.explain(out);
   if (!explained) out.not_answered = explained.error().message;
   return explained;
@@ -290,7 +292,8 @@ int explain_command(const Arguments& arguments) {
   const auto engine = open_engine(arguments, clock);
   if (!engine) return complain_of_no_answer(engine.error());
   commands::Explanation explanation;
-  const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, explanation);
+  ToldNotes told;
+  const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, told, explanation);
   if (!explained && !arguments.json) return complain_of_no_answer(explained.error());
   return say(explanation, arguments);
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "stabctl/arguments.h"
 #include "stabctl/explained_sides.h"
+#include "stabctl/progress.h"
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/experiment/stop_signal.h"
 
@@ -18,6 +19,7 @@ inline constexpr std::chrono::minutes kUsualExplainTime{10};
 // Asks within `budget`, builds not counted, whether these sides differ by their code or their place. An Error where there is no
 // answer; `out` has it or why there is none, either way.
 Status explain_sides(engine::Engine& engine, const Arguments& arguments, const Clock& clock, engine::StopSignal& stop,
-                     const ExplainedSides& sides, std::chrono::nanoseconds budget, commands::Explanation& out);
+                     const ExplainedSides& sides, std::chrono::nanoseconds budget, ToldNotes& told,
+                     commands::Explanation& out);
 
 }  // namespace stab::ctl

@@ -119,7 +119,7 @@ Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const sto
 commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& arguments, const Clock& clock,
                                 const Revisions& revisions, const GateFile& file,
                                 const std::map<std::string, std::string>& cause_commands,
-                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop) {
+                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop, ToldNotes& told) {
   commands::GatePlaces out{*file.place, {}};
   Arguments asked = arguments;
   asked.words = {revisions.base + ".." + revisions.head};
@@ -139,7 +139,7 @@ commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& argumen
     const Result<ExplainedSides> sides = explained_sides(asked);
     if (!sides) place.explanation.not_answered = printable(sides.error().message);
     // Why there is no answer is in the explanation.
-    else if (!explain_sides(engine, asked, clock, stop, *sides, budget, place.explanation))
+    else if (!explain_sides(engine, asked, clock, stop, *sides, budget, told, place.explanation))
       place.explanation.command = command;
   }
   return out;
@@ -187,13 +187,15 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (!engine) return no_answer(engine.error());
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   Budget limit{*budget};
-  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, trying);
+  ToldNotes told;
+  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, trying, told);
   if (!started) return no_answer(started.error());
   const store::Id experiment = started->experiment;
   facts.clock = started->clock;
   caught.ask(stop);
   const auto end =
-      started->tried ? Result<engine::RunEnd>(*started->tried) : run_until(**engine, experiment, arguments, clock, limit, stop);
+      started->tried ? Result<engine::RunEnd>(*started->tried)
+                     : run_until(**engine, experiment, arguments, clock, limit, stop, &told);
   if (!end) return no_answer(end.error());
   facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
   const auto row = (*engine)->store().experiment(experiment);
@@ -221,7 +223,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
       return no_answer(done.error());
   if (file->place && !interrupted && !arguments.bisect) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
-                              budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop);
+                              budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);
     facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
   }
   const auto output = logbook ? judged_in_stream(*logbook, *stream, *revisions, *samples, clock, *session, !interrupted, facts)

@@ -10,13 +10,13 @@ namespace stab::ctl {
 
 Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
                                const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
-                               engine::StopSignal& interrupts) {
+                               engine::StopSignal& interrupts, ToldNotes& told) {
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   const auto submit = [&](const plan::Plan& plan) { return engine.submit(plan, revisions.root, ::geteuid(), ::getegid()); };
   StartedGate out;
   STAB_TRY(out.experiment, submit(file.plan));
   if (!file.is_sliced_by_us) return out;
-  ProgressDisplay display(style_of(arguments), clock);
+  ProgressDisplay display(style_of(arguments), clock, &told);
   const std::string base = revisions.base.substr(0, kShownCommit), head = revisions.head.substr(0, kShownCommit);
   auto choice = choose_by_preflight(engine, out.experiment, display, limit, interrupts,
                                     [&](const store::TrialRow& trial) { return trial.cell == 0 ? base : head; });

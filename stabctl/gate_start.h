@@ -21,6 +21,6 @@ struct StartedGate {
 // `base` and `head`: what to call a trial's program. Of `limit` what the start has taken is gone.
 Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
                                const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
-                               engine::StopSignal& interrupts);
+                               engine::StopSignal& interrupts, ToldNotes& told);
 
 }  // namespace stab::ctl

@@ -92,11 +92,12 @@ int control_of_repository(const Arguments& arguments) {
   const auto engine = open_engine(own, clock);
   if (!engine) return complain_of_no_answer(engine.error());
   Budget limit{*budget};
-  const auto started = start_gate(**engine, *revisions, *file, changes, arguments, clock, limit, trying);
+  ToldNotes told;
+  const auto started = start_gate(**engine, *revisions, *file, changes, arguments, clock, limit, trying, told);
   if (!started) return complain_of_no_answer(started.error());
   caught.ask(stop);
   const auto end = started->tried ? Result<engine::RunEnd>(*started->tried)
-                                  : run_until(**engine, started->experiment, arguments, clock, limit, stop);
+                                  : run_until(**engine, started->experiment, arguments, clock, limit, stop, &told);
   if (!end) return complain_of_no_answer(end.error());
   const auto row = (*engine)->store().experiment(started->experiment);
   if (!row) return complain_of_no_answer(row.error());

@@ -104,6 +104,10 @@ void ProgressDisplay::phase(std::string_view text) {
 }
 
 void ProgressDisplay::note(std::string_view text) {
+  if (!told_ || told_->emplace(text).second) show_note(text);
+}
+
+void ProgressDisplay::show_note(std::string_view text) {
   clear_bar();
   std::fprintf(stderr, "note: %s\n", printable(text).c_str());
 }
@@ -112,7 +116,7 @@ void ProgressDisplay::trial_done(const engine::TrialNews& news) {
   const std::string what = news.subject + " " + news.cell;
   const bool failed = news.state != store::TrialState::kRecorded;
   if (failed && news.kind == store::TrialKind::kMain)
-    note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
+    show_note(what + ": " + std::string(store::name(news.state)) + ": " + news.failure);
   if (news.kind != store::TrialKind::kMain || style_ == ProgressStyle::kQuiet) return;
   pace_.trial_done(news.done, news.planned);
   if (!failed && news.wall_ns && news.layout) precision_.add(news.subject, news.cell, *news.wall_ns, *news.layout);

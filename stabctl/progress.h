@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,10 @@
 namespace stab::ctl {
 
 enum class ProgressStyle { kBar, kLines, kQuiet };
+
+// The notes that a command has shown. One that runs its experiments in several goes, as explain does from look to look, shows
+// each once.
+using ToldNotes = std::set<std::string, std::less<>>;
 
 // Trials done, trials a second and the time left, over what this run has seen itself.
 class Pace {
@@ -39,7 +45,8 @@ std::string progress_bar(const Pace& pace, std::optional<double> widest, const s
 // Shows an engine's run on stderr.
 class ProgressDisplay final : public engine::Observer {
  public:
-  ProgressDisplay(ProgressStyle style, const Clock& clock) : style_(style), clock_(&clock), pace_(clock) {}
+  ProgressDisplay(ProgressStyle style, const Clock& clock, ToldNotes* told = nullptr)
+      : style_(style), clock_(&clock), told_(told), pace_(clock) {}
   void phase(std::string_view text) override;
   void note(std::string_view text) override;
   void trial_done(const engine::TrialNews& news) override;
@@ -50,10 +57,12 @@ class ProgressDisplay final : public engine::Observer {
   void finish();
 
  private:
+  void show_note(std::string_view text);
   void show_bar(const std::string& what);
   void clear_bar();
   ProgressStyle style_;
   const Clock* clock_;
+  ToldNotes* told_;  // absent: each note is shown
   Pace pace_;
   engine::Precision precision_;
   bool bar_shown_ = false;

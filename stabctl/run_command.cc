@@ -187,8 +187,8 @@ Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, 
 }
 
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget, engine::StopSignal& stop) {
-  ProgressDisplay display(style_of(arguments), clock);
+                                 Budget& budget, engine::StopSignal& stop, ToldNotes* told) {
+  ProgressDisplay display(style_of(arguments), clock, told);
   if (const auto row = engine.store().experiment(experiment))
     if (auto known = engine::precision_of(engine.store(), *row)) display.begin_with(std::move(*known));
   auto end = run_within(engine, experiment, display, budget, stop);
@@ -197,8 +197,8 @@ Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, c
 }
 
 Result<engine::RunEnd> build_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                   engine::StopSignal& stop) {
-  ProgressDisplay display(style_of(arguments), clock);
+                                   engine::StopSignal& stop, ToldNotes* told) {
+  ProgressDisplay display(style_of(arguments), clock, told);
   auto end = engine.build(experiment, display, stop);
   display.finish();
   return end;

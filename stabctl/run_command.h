@@ -51,11 +51,11 @@ Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, 
                                   engine::StopSignal& stop);
 // The same with progress on stderr.
 Result<engine::RunEnd> run_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                 Budget& budget, engine::StopSignal& stop);
+                                 Budget& budget, engine::StopSignal& stop, ToldNotes* told = nullptr);
 
 // Makes its builds alone, with progress on stderr, until they are made or somebody stops it. kDone: they are.
 Result<engine::RunEnd> build_until(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock,
-                                   engine::StopSignal& stop);
+                                   engine::StopSignal& stop, ToldNotes* told = nullptr);
 
 // Runs it until it is over or the user stops it, with progress on stderr, then shows what it says: `show` prints and
 // returns an exit code. Returns that, or why there is nothing to show. `stop`: of whoever has caught interrupts already.
