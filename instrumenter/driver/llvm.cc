@@ -24,9 +24,18 @@ std::string list_of(const std::vector<Llvm>& all) {
   return text;
 }
 
-Error not_built_for(std::string_view named, const std::vector<Llvm>& all) {
+// As STAB_LLVM names it: Debian's by its number, one that somebody built by its folder.
+std::string build_name_of(const Llvm& llvm) {
+  const bool is_number = llvm.version.find_first_not_of("0123456789") == std::string::npos;
+  return is_number || llvm.bin.empty() ? llvm.version : std::filesystem::path(llvm.bin).parent_path().string();
+}
+
+// With all that there are, so that none of them is lost, and the default stays the first.
+Error not_built_for(std::string_view named, const std::vector<Llvm>& all, const std::string& default_folder) {
+  std::string before, behind;
+  for (const Llvm& one : all) (real_path(one.folder) == default_folder ? before : behind) += build_name_of(one) + ";";
   return {ErrorCode::kNotFound, "Stab is not built for LLVM '" + std::string(named) + "', but for " + list_of(all) +
-          "; name one of these, or build Stab with -DSTAB_LLVM='" + all.front().version + ";" + std::string(named) + "'", {}};
+          "; name one of these, or build Stab with -DSTAB_LLVM='" + before + behind + std::string(named) + "'", {}};
 }
 
 }  // namespace
@@ -56,7 +65,7 @@ Result<Llvm> Llvm::find(const std::string& root, std::string_view named) {
   }
   if (named.empty())
     return Error{ErrorCode::kNotFound, "'" + folder_of_all(root) + "/llvm' leads to no pass; build or install Stab again", {}};
-  return not_built_for(named, all);
+  return not_built_for(named, all, real_path(folder_of_all(root) + "/llvm"));
 }
 
 }  // namespace stab::driver

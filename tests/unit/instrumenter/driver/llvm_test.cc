@@ -51,7 +51,9 @@ TEST_F(LlvmTest, IsNamedByItsVersionOrByItsFolder) {
 TEST_F(LlvmTest, OneThatStabIsNotBuiltForIsRefusedWithTheCure) {
   EXPECT_THAT(found("2"), HasSubstr("Stab is not built for LLVM '2', but for 19, 22, 23.0.0git"));
   const std::string other = below("opt/other");
-  EXPECT_THAT(found(other), AllOf(HasSubstr("'" + other + "'"), HasSubstr("-DSTAB_LLVM='19;" + other + "'")));
+  const std::string all = "22;19;" + below("opt/trunk") + ";" + other;
+  EXPECT_THAT(found(other), AllOf(HasSubstr("'" + other + "'"), HasSubstr("-DSTAB_LLVM='" + all + "'")))
+      << "what there is stays, and the default is first";
   EXPECT_THAT(found("/nowhere"), HasSubstr("'/nowhere'"));
 }
 
