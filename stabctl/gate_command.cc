@@ -145,6 +145,16 @@ commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& argumen
   return out;
 }
 
+// Before anything is built: nobody expects of the trials of a minute that ten more follow.
+void say_time_of_places(size_t workloads) {
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(kUsualExplainTime).count();
+  std::string time = std::to_string(minutes) + " min";
+  if (workloads > 1)
+    time += " for each of " + std::to_string(workloads) + " workloads, " +
+            std::to_string(minutes * static_cast<int64_t>(workloads)) + " min";
+  std::fprintf(stderr, "behind the trials 'place' takes up to %s; --at-most limits the whole gate\n", time.c_str());
+}
+
 // ended: how the experiment did, where it came to one
 int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, bool& interrupted) {
   for (const std::string* path : {&arguments.summary, &arguments.junit})
@@ -185,6 +195,9 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (own.database.empty()) own.database = scratch->path() + "/gate.db";
   const auto engine = open_engine(own, clock);
   if (!engine) return no_answer(engine.error());
+  const bool asks_places = file->place && !arguments.bisect;
+  if (asks_places && budget->count() == 0 && !arguments.quiet && !facts.cause_commands.empty())
+    say_time_of_places(facts.cause_commands.size());
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   Budget limit{*budget};
   ToldNotes told;
@@ -221,7 +234,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
                                               clock.realtime());
         !done)
       return no_answer(done.error());
-  if (file->place && !interrupted && !arguments.bisect) {
+  if (asks_places && !interrupted) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);
     facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
