@@ -1,5 +1,9 @@
 // Elements. Texts become text nodes, never markup: names come from plans and files that others wrote.
 
+// "95 % interval": no line ends between a number and its unit. What is to be copied stays as it is.
+const verbatim = new Set(['code', 'option', 'pre', 'script', 'style', 'textarea']);
+const withUnits = text => text.replace(/([0-9\])]) (?=(?:%|ns|µs|us|ms|s|min|h|KiB|MiB|GiB)(?![\p{L}\p{N}_]))/gu, '$1\u00a0');
+
 function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -7,7 +11,8 @@ function fill(element, attributes, children) {
     else element.setAttribute(key, value === true ? '' : value);
   }
   for (const child of children.flat(Infinity))
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child !== null && child !== undefined && child !== false)
+      element.append(typeof child === 'string' && !verbatim.has(element.localName) ? withUnits(child) : child);
   return element;
 }
 

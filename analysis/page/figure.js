@@ -43,7 +43,7 @@ class Figure {
     this.stale = false;
     this.current = -1;
     const plot = this.plot = this.drawPlot(width);
-    this.finding.textContent = plot.finding;
+    this.finding.textContent = withUnits(plot.finding);
     this.element.hidden = plot.hidden === true;
     if (!plot.svg) {
       this.holder.replaceChildren(h('p', {class: 'note'}, plot.finding), this.tip);

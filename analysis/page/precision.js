@@ -14,7 +14,7 @@ function whatIf() {
   const list = h('ul', {class: 'what-if'}), shown = h('output', {for: 'margin-slider'});
   const paint = value => {
     const margin = Number(value) / 100;
-    shown.textContent = significant(100 * margin, 2) + ' %';
+    shown.textContent = withUnits(significant(100 * margin, 2) + ' %');
     list.replaceChildren(...contrasts.map(contrast => {
       const low = contrast.equivalence_interval.conf_low, high = contrast.equivalence_interval.conf_high, bound = 1 + margin;
       const inside = low > 1 / bound && high < bound, beyond = contrast.interval.conf_low > bound || contrast.interval.conf_high < 1 / bound;

@@ -28,6 +28,15 @@ def skip(reason):
 LEFT = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find context with specified id")
 
 
+def plain(value):
+    """A value with the spaces that a reader types: those between a number and its unit are no-break spaces on a page."""
+    if isinstance(value, str):
+        return value.replace("\u00a0", " ")
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return {plain(key): plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
 class Failure(Exception):
     pass
 
@@ -120,7 +129,10 @@ class Page:
         return self.browser.call(method, session=self.session, **parameters)
 
     def run(self, expression, timeout=60):
-        """The value of a JavaScript expression; promises are awaited."""
+        """The value of a JavaScript expression, with plain spaces; promises are awaited."""
+        return plain(self.raw(expression, timeout))
+
+    def raw(self, expression, timeout=60):
         result = self.call("Runtime.evaluate", timeout=timeout, expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
         if "exceptionDetails" in result:
             detail = result["exceptionDetails"]
