@@ -42,13 +42,27 @@ function changesSentence(line) {
 const trendColumns = [{title: 'level'}, {title: 'since'}, {title: 'experiments', number: true}, {title: 'against the anchor', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'step', number: true}, {title: 'step low', number: true},
   {title: 'step high', number: true}, {title: 'p (Holm)', number: true, text: pText}, {title: 'verdict of the step'}, {title: 'lasting change'}, {title: 'refused'}];
 
+// What stands at each change, above the axis's title: in rows, so that none covers another.
+function shiftLabels(changes, across, middle) {
+  const rows = [];
+  return changes.map(change => {
+    const x = across(change.point - 0.5), toLeft = x > middle, text = `${differenceText(trendResponse(), change.shift)} from here on`;
+    const wide = 8 * text.length + 10, begin = toLeft ? x - wide : x, end = begin + wide;
+    let row = rows.findIndex(taken => taken.every(([from, to]) => end < from || begin > to));
+    if (row < 0) row = rows.push([]) - 1;
+    rows[row].push([begin, end]);
+    return {x, row, toLeft, text};
+  });
+}
+
 function drawTrend(width) {
   const line = trend.lines[trendLine], response = trendResponse(), points = line.points;
   const changeAt = new Map(line.changes.asked ? line.changes.found.map(change => [change.point, change]) : []);
   const ends = [0, line.margin, -line.margin];
   for (const point of points) if (point.against_anchor) ends.push(onScale(response, point.against_anchor.conf_low), onScale(response, point.against_anchor.conf_high));
-  const [from, to] = padded(extent(ends), 0.06), left = 74, right = width - 12, top = 26, bottom = top + Math.min(340, Math.max(200, width * 0.4));
-  const up = linear(from, to, bottom, top), across = linear(-0.5, points.length - 0.5, left, right), room = (right - left) / points.length;
+  const left = 74, right = width - 12, across = linear(-0.5, points.length - 0.5, left, right), room = (right - left) / points.length;
+  const shifts = shiftLabels([...changeAt.values()], across, (left + right) / 2), rowsOfShifts = Math.max(0, ...shifts.map(shift => shift.row + 1));
+  const [from, to] = padded(extent(ends), 0.06), top = 26 + 18 * rowsOfShifts, bottom = top + Math.min(340, Math.max(200, width * 0.4)), up = linear(from, to, bottom, top);
   // Names lean where they would touch each other, and some are left out where even that is too much.
   const longest = Math.max(...points.map(point => Array.from(short(point.level, 24)).length)), leans = longest * 7 > room, every = Math.max(1, Math.ceil((leans ? 15 : 1) / room));
   const high = leans ? Math.min(24, longest) * 4.6 + 16 : 24, marks = [];
@@ -57,10 +71,8 @@ function drawTrend(width) {
     s('line', {x1: left, x2: right, y1: up(0), y2: up(0), class: 'zero'}));
   if (changeAt.size > 0)
     for (const segment of line.changes.segments) svg.append(s('line', {x1: across(segment.first - 0.4), x2: across(segment.last + 0.4), y1: up(onScale(response, segment.mean)), y2: up(onScale(response, segment.mean)), class: 'level-mean'}));
-  for (const change of changeAt.values()) {
-    const x = across(change.point - 0.5), toLeft = x > (left + right) / 2;
-    svg.append(s('line', {x1: x, x2: x, y1: top, y2: bottom, class: 'change'}), label(x + (toLeft ? -5 : 5), top - 8, `${differenceText(response, change.shift)} from here on`, toLeft ? 'end' : 'start', 'strong'));
-  }
+  for (const {x, row, toLeft, text} of shifts)
+    svg.append(s('line', {x1: x, x2: x, y1: top, y2: bottom, class: 'change'}), label(x + (toLeft ? -5 : 5), top - 26 - 18 * row, text, toLeft ? 'end' : 'start', 'strong'));
   points.forEach((point, i) => {
     const x = across(i), anchor = point.level === trend.anchor;
     if (i % every === 0) {
