@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-BIN = Path(os.environ["LAB_BIN"])
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from harness import BIN, expect  # noqa: E402
 
 PLAN = """
 [experiment]
@@ -21,18 +23,6 @@ preflight = false
 name = "sleeper"
 run = ["/bin/sh", "-c", "sleep %s"]
 """
-
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from times import in_time_or  # noqa: E402
-
-
-def expect(condition, what):
-    if not condition:
-        sys.exit(f"FAIL: {what}")
-
-
-expect_in_time = in_time_or(expect)
 
 
 def texts_of(paths):

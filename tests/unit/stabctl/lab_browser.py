@@ -6,9 +6,13 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 
-from daemon_lab import BIN, expect
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from harness import BIN, expect, wait_for  # noqa: E402
 
 HOST = "127.0.0.1:8642"
 
@@ -142,12 +146,9 @@ class Relay:
 
 
 def until(what, reached, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    def reached_now():
         try:
-            if reached():
-                return
+            return reached()
         except (OSError, http.client.HTTPException):  # turned away, for now
-            pass
-        time.sleep(0.05)
-    expect(False, what)
+            return False
+    wait_for(reached_now, seconds, what)

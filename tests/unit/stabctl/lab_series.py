@@ -1,8 +1,11 @@
 """A series of experiments in a daemon of a test's own: nights that compare a few revisions of one program each."""
 import json
-import subprocess
+import sys
+from pathlib import Path
 
-from daemon_lab import BIN, expect
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from harness import BIN, expect, run  # noqa: E402
 
 # From revision "v4" on it does half as much again. CPU time, so that a busy machine changes little.
 PROGRAM = """
@@ -34,7 +37,7 @@ run = ["%s", "{revision}"]
 
 def built(folder):
     (folder / "work.c").write_text(PROGRAM)
-    subprocess.run([BIN / "szc", "-O2", "work.c", "-o", "work"], cwd=folder, check=True)
+    run(BIN / "szc", "-O2", "work.c", "-o", "work", cwd=folder)
     (folder / "work").chmod(0o755)
     return folder / "work"
 
