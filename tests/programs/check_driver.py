@@ -11,17 +11,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import Failed, expect  # noqa: E402
 import llvm  # noqa: E402
 
 HELLO = '#include <stdio.h>\nint twice(int);\nint main(void) { volatile int n = 21; printf("%d\\n", twice(n)); return 0; }\n'
 TWICE = "int twice(int x) { return 2 * x; }\n"
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
 PLAIN = {"szc": llvm.tool("clang"), "szc++": llvm.tool("clang++")}
-
-
-class Failed(Exception):
-    pass
 
 
 class Workplace:
@@ -49,20 +47,15 @@ class Workplace:
 
     def must(self, *command, **variables):
         result = self.run(*command, **variables)
-        require(result.returncode == 0, f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        expect(result.returncode == 0, f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
         return result
 
     def moves(self, program):
         """The program runs, prints 42 under everything on, and carries movable functions."""
-        require(self.must(f"./{program}", **ALL_ON).stdout == "42\n", f"{program} prints something else")
+        expect(self.must(f"./{program}", **ALL_ON).stdout == "42\n", f"{program} prints something else")
         info = self.must("szc", "--stab-info", program).stdout
-        require("movable" in info and " 0 movable" not in info, f"nothing movable in {program}:\n{info}")
-        require("as post-link left it" in info, f"the metadata of {program} doesn't match it:\n{info}")
-
-
-def require(condition, message):
-    if not condition:
-        raise Failed(message)
+        expect("movable" in info and " 0 movable" not in info, f"nothing movable in {program}:\n{info}")
+        expect("as post-link left it" in info, f"the metadata of {program} doesn't match it:\n{info}")
 
 
 def check_default_output(place):
@@ -72,17 +65,17 @@ def check_default_output(place):
 
 def check_separate_compilation(place):
     place.must("szc", "-c", "-O2", "main.c", "twice.c", "-Werror")
-    require(place.has("main.o") and place.has("twice.o"), "-c made no objects")
+    expect(place.has("main.o") and place.has("twice.o"), "-c made no objects")
     place.must("szc", "main.o", "twice.o", "-o", "prog", "-Werror")
     place.moves("prog")
 
 
 def check_preprocess_assemble_and_dependencies(place):
-    require("printf" in place.must("szc", "-E", "main.c").stdout, "-E printed nothing")
+    expect("printf" in place.must("szc", "-E", "main.c").stdout, "-E printed nothing")
     place.must("szc", "-S", "main.c", "-o", "main.s")
     place.must("szc", "-c", "-MD", "-MF", "main.d", "main.s", "-o", "main.o")
     place.must("szc", "-MD", "-MF", "twice.d", "-c", "twice.c")
-    require("twice.c" in (place.directory / "twice.d").read_text(), "-MD wrote no dependencies")
+    expect("twice.c" in (place.directory / "twice.d").read_text(), "-MD wrote no dependencies")
     place.must("szc", "main.o", "twice.o", "-o", "prog")
     place.moves("prog")
 
@@ -101,7 +94,7 @@ def check_response_file(place):
     place.moves("prog")
     place.write("compile.rsp", "-c main.c -o separate.o")
     place.must("szc", "@compile.rsp")
-    require(place.has("separate.o"), "a response file with -c made no object")
+    expect(place.has("separate.o"), "a response file with -c made no object")
 
 
 def check_large_response_file(place):
@@ -111,7 +104,7 @@ def check_large_response_file(place):
     many = "".join(f"-DNAME_{i}_OF_A_LONG_LIST_OF_DEFINITIONS={i}\n" for i in range(8000))
     narrow = ["prlimit", f"--stack={limit}:"]
     too_long = place.run(*narrow, "true", *many.split())
-    require("Argument list too long" in too_long.stderr, f"the list fits: {too_long.stderr}")
+    expect("Argument list too long" in too_long.stderr, f"the list fits: {too_long.stderr}")
     place.write("options.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"'\n")
     place.write("strips.rsp", many + "-O2 main.c twice.c -o prog '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
     place.write("compiles.rsp", many + "main.c '-DTEXT=\"it\\'s\"' --stab-pads=all -s\n")
@@ -122,10 +115,10 @@ def check_large_response_file(place):
         place.must(*narrow, "szc", *options)
         place.moves("prog")
         symbols = ".symtab" in place.must("readelf", "-SW", "prog").stdout
-        require(symbols != strips, f"{options}: the symbols aren't as asked for")
+        expect(symbols != strips, f"{options}: the symbols aren't as asked for")
         place.must("rm", "prog")
     place.must(*narrow, "szc", "-c", "@compiles.rsp", "-o", "main.o")
-    require(place.has("main.o"), "a response file of which words were taken made no object")
+    expect(place.has("main.o"), "a response file of which words were taken made no object")
 
 
 def check_named_pipe_among_the_words(place):
@@ -138,14 +131,14 @@ def check_named_pipe_among_the_words(place):
 def check_shared_library(place):
     place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
     info = place.must("szc", "--stab-info", "libtwice.so").stdout
-    require("its code moves in programs that szc has linked" in info, f"nothing says when a library moves:\n{info}")
+    expect("its code moves in programs that szc has linked" in info, f"nothing says when a library moves:\n{info}")
     place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
     place.moves("prog")
     # Without -fPIC, which works in clang where nothing else needs it.
     place.write("twice.c", '#include <stdlib.h>\nint twice(int x) { return 2 * (atoi("0") + x); }\n')
     place.must("szc", "-O2", "-c", "twice.c")
     place.must("szc", "-shared", "twice.o", "-o", "libtwice.so")
-    require(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
+    expect(place.must("./prog", **ALL_ON).stdout == "42\n", "with a library of other objects: prints something else")
 
 
 def check_version_script(place):
@@ -154,9 +147,9 @@ def check_version_script(place):
     place.write("library.c", "int here(void) { return 3; }\n")
     words = ["szc", "-shared", "-fPIC", "-Wl,--version-script=versions.map", "library.c", "-o", "libhere.so"]
     place.must(*words)
-    require("here@@V1" in place.must("nm", "-D", "libhere.so").stdout, "the version is not the script's")
+    expect("here@@V1" in place.must("nm", "-D", "libhere.so").stdout, "the version is not the script's")
     failed = place.run(*words, "-Wl,--no-undefined-version")
-    require(failed.returncode != 0 and "absent" in failed.stderr, f"it was linked: {failed.stderr}")
+    expect(failed.returncode != 0 and "absent" in failed.stderr, f"it was linked: {failed.stderr}")
 
 
 def check_library_of_data(place):
@@ -164,13 +157,13 @@ def check_library_of_data(place):
     for options in ([], ["-fuse-ld=bfd"], ["-s"]):
         place.must("szc", "-shared", "-fPIC", "-nostartfiles", *options, "d.c", "-o", "libd.so")
         sections = place.must("readelf", "-SW", "libd.so").stdout
-        require(".rela.data" not in sections, f"{options}: kept relocations are still there:\n{sections}")
-        require((".symtab" in sections) != ("-s" in options), f"{options}: the symbols aren't as asked for:\n{sections}")
+        expect(".rela.data" not in sections, f"{options}: kept relocations are still there:\n{sections}")
+        expect((".symtab" in sections) != ("-s" in options), f"{options}: the symbols aren't as asked for:\n{sections}")
         info = place.must("szc", "--stab-info", "libd.so").stdout
-        require("no stab_code" in info, f"{options}: a library without code carries something:\n{info}")
+        expect("no stab_code" in info, f"{options}: a library without code carries something:\n{info}")
         place.write("uses.c", '#include <stdio.h>\nextern int *pointer; int main(void) { printf("%d\\n", *pointer); return 0; }\n')
         place.must("szc", "-O1", "uses.c", "-L.", "-ld", "-Wl,-rpath,$ORIGIN", "-o", "prog")
-        require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        expect(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
 
 
 def check_static_libraries(place):
@@ -183,13 +176,13 @@ def check_static_libraries(place):
         place.must("szc", f"-fuse-ld={linker}", "reads.c", "-Wl,-static", "-lm", "-Wl,-Bdynamic", "-o", "prog")
         for variables in ({}, ALL_ON):
             ran = place.run("./prog", stdin="42\n", **variables)
-            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{linker}, {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            expect((ran.returncode, ran.stdout) == (0, "42\n"), f"{linker}, {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
 def check_static_programs(place):
     for options in (["-static"], ["-static-pie", "-fPIE"]):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
-        require(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        expect(place.must("./prog", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
 
 
 OWN_MALLOC = """#include <stdalign.h>
@@ -237,7 +230,7 @@ def check_static_program_with_its_own_malloc(place):
                 place.must("szc", f"-fuse-ld={linker}", "-O1", f"-DWIDE={wide}", *options, "main.c", "own.c", "-o", "prog")
                 for variables in ({}, {"STAB_HEAP": "page"}, ALL_ON):
                     ran = place.run("./prog", **variables)
-                    require((ran.returncode, ran.stdout) == (0, "42\n"),
+                    expect((ran.returncode, ran.stdout) == (0, "42\n"),
                             f"{linker} {options} {variables}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
@@ -327,10 +320,10 @@ def same_wrapped_calls(place, compiler, wrapped, options, variables, *objects):
         place.must(driver, "-O1", "-fno-builtin", *names, "-c", source, "-o", output + ".o")
         place.must(driver, *options, output + ".o", *objects, *(f"-Wl,--wrap={name}" for name in wrapped), "-o", output)
     expected = place.must("timeout", "20", "./plain").stdout
-    require("wrong 0" in expected, f"{wrapped} {options}: clang's says {expected}")
+    expect("wrong 0" in expected, f"{wrapped} {options}: clang's says {expected}")
     for settings in variables:
         ran = place.run("timeout", "20", "./prog", STAB_REPORT="dose", **settings)
-        require((ran.returncode, ran.stdout) == (0, expected),
+        expect((ran.returncode, ran.stdout) == (0, expected),
                 f"{compiler} {wrapped} {options} {settings}: clang's says {expected}, "
                 f"ours {ran.returncode} {ran.stdout}{ran.stderr}")
 
@@ -345,7 +338,7 @@ def check_wrapped_memory(place):
             same_wrapped_calls(place, "szc", C_WRAPPED, [f"-fuse-ld={linker}", *options], ({}, {"STAB_HEAP": "page"}, ALL_ON))
             dose = (place.directory / "dose").read_text()
             served = '"mallocs":0' not in dose and "brings a malloc" not in dose
-            require(served == ("-static" not in options), f"{linker} {options}: the heap is another's: {dose}")
+            expect(served == ("-static" not in options), f"{linker} {options}: the heap is another's: {dose}")
 
 
 def check_wrapped_operators(place):
@@ -370,7 +363,7 @@ def check_wrapped_malloc_of_the_program(place):
         for wrapped in (["malloc"], ["free"], C_WRAPPED, CXX_WRAPPED):
             same_wrapped_calls(place, "szc++", wrapped, [f"-fuse-ld={linker}"], ({}, {"STAB_HEAP": "page"}, ALL_ON), "own.o")
             dose = (place.directory / "dose").read_text()
-            require('"mallocs":0' in dose, f"{linker} {wrapped}: the dose says: {dose}")
+            expect('"mallocs":0' in dose, f"{linker} {wrapped}: the dose says: {dose}")
 
 
 OWN_NAMES = """#define _GNU_SOURCE
@@ -438,20 +431,20 @@ def check_other_llvms(place):
     for driver in ([named], [tools / "szc", f"--stab-llvm={version}"], [tools / "szc", f"--stab-llvm={own}"]):
         for options in (["-O1"], ["-O1", "-flto"], ["-O1", "-flto=thin"]):
             steps = place.must(*driver, *options, "-###", "main.c", "twice.c", "-o", "prog").stderr
-            require(f"/several/lib/stab/llvm-{version}/libstabpass.so" in steps, f"{driver} takes another pass: {steps}")
+            expect(f"/several/lib/stab/llvm-{version}/libstabpass.so" in steps, f"{driver} takes another pass: {steps}")
             place.must(*driver, *options, "main.c", "twice.c", "-o", "prog")
             place.moves("prog")
     (own / "bin/clang").unlink()
     (own / "bin/clang").write_text("#!/bin/sh\necho the own compiler\n")
     (own / "bin/clang").chmod(0o755)
-    require(place.must(named, "-c", "main.c").stdout == "the own compiler\n", "another compiler ran")
+    expect(place.must(named, "-c", "main.c").stdout == "the own compiler\n", "another compiler ran")
     (own / "bin/clang").unlink()
     gone = place.run(named, "main.c")
-    require(gone.returncode == 1 and f"clang-{version} is missing" in gone.stderr, f"a compiler that is gone: {gone.stderr}")
+    expect(gone.returncode == 1 and f"clang-{version} is missing" in gone.stderr, f"a compiler that is gone: {gone.stderr}")
     unknown = place.run(tools / "szc", "--stab-llvm=18", "main.c")
-    require(unknown.returncode == 1 and f"not built for LLVM '18', but for {llvm.VERSION}, {version}" in unknown.stderr, f"LLVM 18: {unknown.stderr}")
+    expect(unknown.returncode == 1 and f"not built for LLVM '18', but for {llvm.VERSION}, {version}" in unknown.stderr, f"LLVM 18: {unknown.stderr}")
     default = place.must(tools / "szc", "-###", "main.c").stderr
-    require(f"/llvm-{llvm.VERSION}/libstabpass.so" in default, f"the default is another: {default}")
+    expect(f"/llvm-{llvm.VERSION}/libstabpass.so" in default, f"the default is another: {default}")
 
 
 def check_own_names(place):
@@ -477,10 +470,10 @@ def check_registered_frames(place):
     place.write("registers.cc", REGISTERS_FRAMES)
     for options in ([], ["-static-libgcc"], ["-static-libgcc", "-static-libstdc++"], ["-static"]):
         place.must("szc++", "-O1", *options, "registers.cc", "-o", "prog")
-        require(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        expect(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
         dose = (place.directory / "dose").read_text()
         stays = "-static-libgcc" in options
-        require(("holds an unwinder" in dose) == stays and ('"functions_moved":0' in dose) == stays, f"{options}: the dose says: {dose}")
+        expect(("holds an unwinder" in dose) == stays and ('"functions_moved":0' in dose) == stays, f"{options}: the dose says: {dose}")
 
 
 def check_library_with_malloc(place):
@@ -499,9 +492,9 @@ def check_library_with_malloc(place):
     for command, variables in ((["./prog"], {}), (["./other"], {"LD_PRELOAD": "./libown.so"})):
         for settings in ({}, {"STAB_HEAP": "page"}, ALL_ON):
             ran = place.run(*command, STAB_REPORT="dose", **variables, **settings)
-            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            expect((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
             dose = (place.directory / "dose").read_text()
-            require(("brings a malloc" in dose) == ("STAB_HEAP" in settings), f"{command} {settings}: the dose says: {dose}")
+            expect(("brings a malloc" in dose) == ("STAB_HEAP" in settings), f"{command} {settings}: the dose says: {dose}")
     # What happens without memory its operator new decides.
     place.write("new.cc", "#include <stdlib.h>\nvoid* operator new(size_t bytes) {\n  void* p = malloc(bytes);\n  if (p == nullptr) throw 42;\n"
                 "  return p;\n}\nvoid operator delete(void* p) noexcept { free(p); }\n")
@@ -511,7 +504,7 @@ def check_library_with_malloc(place):
     place.must("szc++", "-O1", "-fno-builtin", "-shared", "-fPIC", "new.cc", "own.o", "-o", "libnew.so")
     place.must("szc++", "-O1", "-fno-builtin", "asks.cc", *here, "-lnew", "-o", "prog")
     for settings in ({}, ALL_ON):
-        require(place.must("./prog", **settings).stdout == "42\n", f"{settings}: another operator new")
+        expect(place.must("./prog", **settings).stdout == "42\n", f"{settings}: another operator new")
 
 
 def check_objects_for_libraries(place):
@@ -520,7 +513,7 @@ def check_objects_for_libraries(place):
     place.moves("prog")
     place.must("./prog", STAB_REPORT="dose", **ALL_ON)
     dose = (place.directory / "dose").read_text()
-    require('"libraries_moved":0,"libraries_stay":0' in dose and "pads of a shared library" not in dose, f"the dose says: {dose}")
+    expect('"libraries_moved":0,"libraries_stay":0' in dose and "pads of a shared library" not in dose, f"the dose says: {dose}")
 
 
 THROWS = """#include <stdio.h>
@@ -534,9 +527,9 @@ def check_llvm_unwinder(place):
     place.write("throws.cc", THROWS)
     for options in ([], ["-static-libgcc"]):
         place.must("szc++", "--rtlib=compiler-rt", "--unwindlib=libunwind", *options, "throws.cc", "-o", "prog")
-        require(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
+        expect(place.must("./prog", STAB_REPORT="dose", **ALL_ON).stdout == "42\n", f"{options}: prints something else")
         dose = (place.directory / "dose").read_text()
-        require("LLVM's libunwind" in dose and '"functions_moved":0' in dose, f"{options}: the dose doesn't say why: {dose}")
+        expect("LLVM's libunwind" in dose and '"functions_moved":0' in dose, f"{options}: the dose doesn't say why: {dose}")
 
 
 # Of each hundred calls fifty throw, for a while, through functions whose images change.
@@ -570,9 +563,9 @@ def check_other_libunwind(place):
     for program, variables, stays in (("prog", {}, False), ("linked", {}, True), ("prog", {"LD_PRELOAD": other}, True)):
         for code in ("copy", "once", "shuffle"):
             ran = place.must(f"./{program}", STAB_CODE=code, STAB_EPOCH="1ms", STAB_REPORT="dose", **variables)
-            require(ran.stdout == "42\n", f"{program} {variables} {code}: prints {ran.stdout}")
+            expect(ran.stdout == "42\n", f"{program} {variables} {code}: prints {ran.stdout}")
             dose = (place.directory / "dose").read_text()
-            require((BRINGS_UNWINDER in dose) == stays == ('"functions_moved":0,' in dose), f"{program} {variables} {code}: {dose}")
+            expect((BRINGS_UNWINDER in dose) == stays == ('"functions_moved":0,' in dose), f"{program} {variables} {code}: {dose}")
 
 
 PLUGIN = """extern "C" void plug_throw(int n) { if (n % 2) throw n; }
@@ -629,13 +622,13 @@ def check_unwinders_of_plugins(place):
     for name, way in cases:
         for code in ("copy", "shuffle"):
             ran = place.run("./prog", f"./{name}.so", way, STAB_CODE=code, STAB_EPOCH="1ms", STAB_REPORT="dose")
-            require((ran.returncode, ran.stdout) == (0, "42\n"), f"{name} {way} {code}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            expect((ran.returncode, ran.stdout) == (0, "42\n"), f"{name} {way} {code}: {ran.returncode} {ran.stdout}{ran.stderr}")
             dose = (place.directory / "dose").read_text()
-            require((UNWINDER_CAME not in dose) == ((name, way) in served), f"{name} {way} {code}: the dose says: {dose}")
-            require('"functions_moved":0,' not in dose, f"{name} {way} {code}: nothing moved before")
+            expect((UNWINDER_CAME not in dose) == ((name, way) in served), f"{name} {way} {code}: the dose says: {dose}")
+            expect('"functions_moved":0,' not in dose, f"{name} {way} {code}: nothing moved before")
     place.must("szc++", "-O2", "catches.cc", "-o", "catches")
     ran = place.run("./catches", "./own.so", STAB_CODE="shuffle")
-    require((ran.returncode, ran.stdout) == (0, "42\n"), f"main doesn't catch what a plugin throws: {ran.stdout}{ran.stderr}")
+    expect((ran.returncode, ran.stdout) == (0, "42\n"), f"main doesn't catch what a plugin throws: {ran.stdout}{ran.stderr}")
 
 
 def holders_of(path):
@@ -658,11 +651,11 @@ def check_file_is_free_at_the_end(place):
     environment = os.environ | ALL_ON
     for end in (subprocess.Popen.kill, lambda running: running.stdin.close()) * 10:
         running = subprocess.Popen([program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        require(running.stdout.readline() == b"42\n", "prints something else")
+        expect(running.stdout.readline() == b"42\n", "prints something else")
         held = holders_of(program)
-        require(held == {running.pid}, f"{held - {running.pid}} hold the program's file, too")
+        expect(held == {running.pid}, f"{held - {running.pid}} hold the program's file, too")
         end(running)
-        require(running.stdout.read() == b"", "prints more")
+        expect(running.stdout.read() == b"", "prints more")
         running.wait()
         os.close(os.open(program, os.O_WRONLY))
 
@@ -678,17 +671,17 @@ def check_small_limits(place):
     for name, value in limits:
         command = ["prlimit", f"--{name.lower()}={value}:{value}", "./prog"]
         plain, ran = place.run(*command), place.run(*command, **on)
-        require((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+        expect((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
                 f"{name} {value}: {ran.returncode} {ran.stdout}{ran.stderr}, and without anything switched on {plain.returncode} {plain.stdout}")
     os.mkfifo(place.directory / "fifo")
     for report in ("/dev/full", "fifo", ".", "nowhere/dose", "/dev/null"):
         for command in (["./prog"], ["prlimit", "--fsize=0", "./prog"]):
             ran = place.run(*command, **on | {"STAB_REPORT": report})
-            require((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{report}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            expect((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{report}: {ran.returncode} {ran.stdout}{ran.stderr}")
     # Who opens the other end in time gets all of it, whatever comes first.
     reader = subprocess.Popen(["cat", "fifo"], cwd=place.directory, stdout=subprocess.PIPE, text=True)
     ran = place.run("./prog", **on | {"STAB_REPORT": "fifo"})
-    require(ran.stdout == "42\n" and '"end":"exit"' in reader.communicate(timeout=60)[0], "a reader of a FIFO gets no dose")
+    expect(ran.stdout == "42\n" and '"end":"exit"' in reader.communicate(timeout=60)[0], "a reader of a FIFO gets no dose")
 
 
 def check_left_out_symbols(place):
@@ -698,16 +691,16 @@ def check_left_out_symbols(place):
                 'int main(void) { printf("%d\\n", twice(atoi("21")) + 2); return 0; }\n')
     for command in (["szc", "-O1", "-Wl,-x", "many.c", "-o", "prog"], ["szc", "-O1", "-fuse-ld=bfd", "-Wl,-x", "many.c", "-o", "prog"]):
         place.must(*command)
-        require(" half" not in place.must("nm", "prog").stdout, f"{command}: the symbol is there")
+        expect(" half" not in place.must("nm", "prog").stdout, f"{command}: the symbol is there")
         place.must("./prog", STAB_REPORT="dose", **ALL_ON)
-        require('"functions_moved":3,' in (place.directory / "dose").read_text(), f"{command}: static functions don't move")
+        expect('"functions_moved":3,' in (place.directory / "dose").read_text(), f"{command}: static functions don't move")
         place.moves("prog")
-        require("symbols were left out" in place.must("szc", "--stab-info", "prog").stdout, f"{command}: nobody says that names are missing")
+        expect("symbols were left out" in place.must("szc", "--stab-info", "prog").stdout, f"{command}: nobody says that names are missing")
     # Assembly whose name is gone may switch stacks all the same.
     place.write("switch.s", ".text\n.type change,@function\nchange: push %rbp\nmov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbp\nret\n"
                 ".size change, .-change\n.section .note.GNU-stack,\"\",@progbits\n")
     place.must("szc", "-O1", "-Wl,-x", "many.c", "switch.s", "-o", "prog")
-    require("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, "a nameless switch of stacks isn't seen")
+    expect("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, "a nameless switch of stacks isn't seen")
 
 
 def check_relocations_of_the_user(place):
@@ -718,8 +711,8 @@ def check_relocations_of_the_user(place):
         return place.must("readelf", "-rW", "prog").stdout
     for options in (["-Wl,-q"], ["-Wl,--emit-relocs"], ["-Wl,-q", "-fuse-ld=bfd"]):
         listed = relocations(*options)
-        require(".rela.text" in listed and "twice" in listed, f"{options}: the relocations are gone:\n{listed}")
-    require(".rela.text" not in relocations(), "our own relocations are left")
+        expect(".rela.text" in listed and "twice" in listed, f"{options}: the relocations are gone:\n{listed}")
+    expect(".rela.text" not in relocations(), "our own relocations are left")
 
 
 def check_static_layouts(place):
@@ -728,16 +721,16 @@ def check_static_layouts(place):
                 'int main(void) {\n  const clock_t end = clock() + CLOCKS_PER_SEC / 2;\n  while (clock() < end) for (int i = 0; i < 1000; ++i) step(i);\n  puts("42");\n}\n')
     for options in (["-static"], ["-static-pie"]):
         place.must("szc", "-O1", *options, "spins.c", "-o", "prog")
-        require("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, f"{options}: taken for one that switches stacks")
+        expect("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, f"{options}: taken for one that switches stacks")
         place.must("./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms", STAB_REPORT="dose")
         dose = (place.directory / "dose").read_text()
-        require("switches stacks" not in dose and '"ticks_held":0,' in dose, f"{options}: {dose}")
+        expect("switches stacks" not in dose and '"ticks_held":0,' in dose, f"{options}: {dose}")
     # gcc's own variable arrays in a dynamic program, beside ours.
     place.write("array.c", 'int use(char*);\nint array(int n) {\n  int sum = 0;\n  for (int i = 1; i < n; ++i) { char a[i]; sum += use(a); }\n  return sum;\n}\n')
     place.write("uses.c", '#include <stdio.h>\nint array(int);\nint use(char* a) { *a = 1; return *a; }\nint main(void) { printf("%d\\n", array(43)); return 0; }\n')
     place.must("gcc", "-O2", "-c", "array.c")
     place.must("szc", "-O1", "uses.c", "array.o", "-o", "prog")
-    require("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, "gcc's variable array is taken for a switch of stacks")
+    expect("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, "gcc's variable array is taken for a switch of stacks")
     place.moves("prog")
 
 
@@ -748,9 +741,9 @@ def check_partial_and_bare_links(place):
     place.moves("prog")
     place.write("bare.c", 'void _start(void) { __asm__ volatile("mov $60, %eax; mov $7, %edi; syscall"); }')
     place.must("szc", "-nostdlib", "-static", "bare.c", "-o", "bare")
-    require(place.run("./bare").returncode == 7, "a program without libc doesn't run")
+    expect(place.run("./bare").returncode == 7, "a program without libc doesn't run")
     place.must("szc", "-nostdlib", "-static", "-s", "bare.c", "-o", "bare")
-    require(".symtab" not in place.must("readelf", "-SW", "bare").stdout, "-s left symbols in a program without libc")
+    expect(".symtab" not in place.must("readelf", "-SW", "bare").stdout, "-s left symbols in a program without libc")
 
 
 def check_without_libgcc(place):
@@ -768,11 +761,11 @@ def check_freestanding(place):
     bare = ["--stab-pads=all", "-O2", "-fno-inline", "-fno-stack-protector", "-nostdlib", "-static"]
     for options in (["-ffreestanding"], [], ["-ffreestanding", "-flto"]):
         place.must("szc", *options, *bare, "bare.c", "-o", "bare")
-        require(place.run("./bare").returncode == 7, f"{options}: a bare program with calls doesn't run")
+        expect(place.run("./bare").returncode == 7, f"{options}: a bare program with calls doesn't run")
     for options, warned in (["-ffreestanding"], False), ([], True):
         place.must("szc", *bare[:4], *options, "-c", "bare.c")
         linked = place.must("szc", *bare, "bare.o", "-o", "bare")
-        require(("compile them with -ffreestanding" in linked.stderr) == warned, f"{options}: {linked.stderr!r}")
+        expect(("compile them with -ffreestanding" in linked.stderr) == warned, f"{options}: {linked.stderr!r}")
     place.must("szc", *bare, "-ffreestanding", "-fno-pie", "-mcmodel=kernel", "-c", "bare.c")
 
 
@@ -788,14 +781,14 @@ def check_hidden_names(place):
     place.write("hides", "{ local: *; };\n")
     for option, hidden in ("-Wl,--exclude-libs,ALL", False), ("-Wl,--version-script=hides", True):
         place.must("szc++", "-O2", "throws.cc", option, "-o", "prog")
-        require(place.must("./prog", STAB_REPORT="dose", STAB_CODE="copy").stdout == "42\n", f"{option}: prints something else")
+        expect(place.must("./prog", STAB_REPORT="dose", STAB_CODE="copy").stdout == "42\n", f"{option}: prints something else")
         dose = (place.directory / "dose").read_text()
-        require(("hides the runtime's names" in dose, '"functions_moved":0' in dose) == (hidden, hidden), f"{option}: the dose says: {dose}")
+        expect(("hides the runtime's names" in dose, '"functions_moved":0' in dose) == (hidden, hidden), f"{option}: the dose says: {dose}")
         # libc's getline enlarges what the program has allocated.
         place.must("szc", "-O2", "lines.c", option, "-o", "prog")
-        require(place.must("./prog", STAB_REPORT="dose", STAB_HEAP="shuffle").stdout == "42\n", f"{option}: prints something else")
+        expect(place.must("./prog", STAB_REPORT="dose", STAB_HEAP="shuffle").stdout == "42\n", f"{option}: prints something else")
         dose = (place.directory / "dose").read_text()
-        require(("hides the runtime's names" in dose) == hidden, f"{option}: the heap's dose says: {dose}")
+        expect(("hides the runtime's names" in dose) == hidden, f"{option}: the heap's dose says: {dose}")
 
 
 def check_library_hides_stack(place):
@@ -808,7 +801,7 @@ def check_library_hides_stack(place):
         place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
         place.must("./prog", STAB_REPORT="dose", STAB_STACK="on")
         dose = (place.directory / "dose").read_text()
-        require(("a stab_stack of its own" in dose) == hidden, f"{options}: the dose says: {dose}")
+        expect(("a stab_stack of its own" in dose) == hidden, f"{options}: the dose says: {dose}")
 
 
 def check_library_in_a_plain_program(place):
@@ -834,10 +827,10 @@ def check_library_in_a_plain_program(place):
             for program, variables in (("./plain", {}), ("./prog", {}), ("./prog", ALL_ON)):
                 for libraries in (["./libtwice.so"], copies):
                     said = place.run(program, *libraries, **variables).stdout
-                    require(said == "42\n", f"{linker} {options}: {program} with {len(libraries)} libraries says {said}")
+                    expect(said == "42\n", f"{linker} {options}: {program} with {len(libraries)} libraries says {said}")
             for user in ("szc", llvm.tool("clang")):
                 place.must(user, "-fuse-ld=lld", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "linked")
-                require(place.must("./linked").stdout == "42\n", f"{linker} {options}: linked by {user} it says something else")
+                expect(place.must("./linked").stdout == "42\n", f"{linker} {options}: linked by {user} it says something else")
 
 
 def check_strip(place):
@@ -845,7 +838,7 @@ def check_strip(place):
         program = f"prog{number}"
         place.must("szc", "-g", option, "main.c", "twice.c", "-o", program)
         place.moves(program)
-        require(".symtab" not in place.must("readelf", "-SW", program).stdout, f"{option} left symbols")
+        expect(".symtab" not in place.must("readelf", "-SW", program).stdout, f"{option} left symbols")
     place.must("szc", "-g", "main.c", "twice.c", "-o", "prog")
     place.must("strip", "prog")
     place.moves("prog")
@@ -858,13 +851,13 @@ def check_link_time_optimization(place):
     options = ["--stab-pads=all", "-O2", "-fno-inline"]
     place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
     without = pads()
-    require("none" not in without[0], "no function has a pad")
+    expect("none" not in without[0], "no function has a pad")
     for option in ("-flto", "-flto=thin"):
         place.must("szc", *options, option, "-c", "main.c", "twice.c")
         place.must("szc", "main.o", "twice.o", "-o", "prog")
         place.moves("prog")
         # One pad for each padded function, not one for the compilation and one for the link.
-        require(pads() == without, f"{option}: {pads()}, without {without}")
+        expect(pads() == without, f"{option}: {pads()}, without {without}")
 
 
 def check_bitcode(place):
@@ -875,7 +868,7 @@ def check_bitcode(place):
     options = ["--stab-pads=all", "-O2", "-fno-inline"]
     place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
     without = pads("prog")
-    require("none" not in without[0], "no function has a pad")
+    expect("none" not in without[0], "no function has a pad")
     place.must("szc", *options, "-emit-llvm", "-c", "main.c", "-o", "main.bc")
     place.must("szc", *options, "-emit-llvm", "-S", "twice.c", "-o", "twice.ll")
     place.must(llvm.tool("llvm-link"), "main.bc", "twice.ll", "-o", "both.bc")
@@ -884,10 +877,10 @@ def check_bitcode(place):
         for level in ("-O0", "-O2"):
             place.must("szc", level, *inputs, "-o", "prog")
             place.moves("prog")
-            require(level == "-O0" or pads("prog") == without, f"{inputs}: {pads('prog')}, without {without}")
+            expect(level == "-O0" or pads("prog") == without, f"{inputs}: {pads('prog')}, without {without}")
     place.must("szc", *options, "-c", "-Xclang", "-emit-llvm-bc", "main.c", "-o", "padded.bc")
     refused = place.run("szc", "-O2", "padded.bc", "twice.ll", "-o", "refused")
-    require(refused.returncode != 0 and "has stack pads already" in refused.stderr, f"bitcode with pads: {refused.stderr}")
+    expect(refused.returncode != 0 and "has stack pads already" in refused.stderr, f"bitcode with pads: {refused.stderr}")
     place.must("szc", "-O0", "padded.bc", "twice.ll", "-o", "prog")
     place.moves("prog")
 
@@ -903,13 +896,13 @@ def check_other_linker(place):
         for options in (["-Wl,--gc-sections"], ["-Wl,--gc-sections", "-Wl,--icf=all"]):
             if linker == "bfd" and len(options) > 1: continue
             linked = place.must("szc", f"-fuse-ld={linker}", *options, "main.c", "twice.c", "many.c", "-o", "prog")
-            require(("--gc-sections" in linked.stderr) == (linker == "gold"), f"{linker} {options}: {linked.stderr!r}")
+            expect(("--gc-sections" in linked.stderr) == (linker == "gold"), f"{linker} {options}: {linked.stderr!r}")
             place.moves("prog")
     # Only lld takes libgcc_eh.a's _Unwind_Find_FDE for the weak name that the runtime has for it.
     place.write("throws.cc", THROWS)
     for options in (["-fuse-ld=bfd", "-static"], ["-fuse-ld=bfd", "-static-pie", "-fPIE"], ["-fuse-ld=gold", "-static"]):
         place.must("szc++", "-O1", *options, "throws.cc", "-o", "prog")
-        require(place.must("./prog").stdout == "42\n", f"{options}: prints something else")
+        expect(place.must("./prog").stdout == "42\n", f"{options}: prints something else")
         place.moves("prog")
 
 
@@ -919,7 +912,7 @@ def check_mixed_objects(place):
     place.must("szc", "main.c", "twice.o", "-o", "prog")
     place.moves("prog")
     info = place.must("szc", "--stab-info", "prog").stdout
-    require("    twice\n" in info.split("foreign", 1)[1], "a foreign object's function isn't listed as foreign")
+    expect("    twice\n" in info.split("foreign", 1)[1], "a foreign object's function isn't listed as foreign")
 
 
 def check_other_compiler(place):
@@ -931,7 +924,7 @@ def check_other_compiler(place):
         place.must("stab-postlink", "prog")
         place.moves("prog")
         info = place.must("szc", "--stab-info", "prog").stdout
-        require("runtime  " in info, f"our runtime isn't kept still:\n{info}")
+        expect("runtime  " in info, f"our runtime isn't kept still:\n{info}")
 
 
 def check_other_targets(place):
@@ -948,21 +941,21 @@ def check_other_targets(place):
             place.must("szc", target, *options, "f.c", "-o", "ours")
             place.must(llvm.tool("clang"), target, *[o for o in options if o[:7] not in ("-s", "--stab-")], "f.c", "-o", "plain")
             ours, plain = ((place.directory / name).read_bytes() for name in ("ours", "plain"))
-            require(ours == plain, f"{target} {options}: not what clang makes")
-            require(b"stab_" not in ours, f"{target} {options}: a section of ours")
+            expect(ours == plain, f"{target} {options}: not what clang makes")
+            expect(b"stab_" not in ours, f"{target} {options}: a section of ours")
     place.must("szc", "--target=aarch64-linux-gnu", "-fsanitize=address", "-c", "f.c")
     place.must("szc", "-m32", "--target=x86_64-pc-linux-gnu", "-m64", "-O2", "-c", "f.c", "-o", "ours")
-    require(b"stab_" in (place.directory / "ours").read_bytes(), "-m64 behind -m32 isn't ours")
+    expect(b"stab_" in (place.directory / "ours").read_bytes(), "-m64 behind -m32 isn't ours")
     # Links: of other targets clang's; on top of this machine's libc refused.
     place.write("wasm.c", "int run(void) { return 42; }\n")
     link = ["--target=wasm32", "-nostdlib", "-Wl,--no-entry,--export-all", "-s", "wasm.c", "-o"]
     ours, plain = place.run("szc", *link, "ours.wasm"), place.run(llvm.tool("clang"), *link, "plain.wasm")
-    require((ours.returncode, ours.stderr) == (plain.returncode, plain.stderr), f"wasm: {ours.stderr}, clang: {plain.stderr}")
+    expect((ours.returncode, ours.stderr) == (plain.returncode, plain.stderr), f"wasm: {ours.stderr}, clang: {plain.stderr}")
     if plain.returncode == 0:
         ours, plain = ((place.directory / f"{name}.wasm").read_bytes() for name in ("ours", "plain"))
-        require(ours == plain, "wasm: not what clang links")
+        expect(ours == plain, "wasm: not what clang links")
     refused = place.run("szc", "-m32", "main.c", "twice.c", "-o", "prog")
-    require(refused.returncode == 1 and "'-m32' can't be used with Stab" in refused.stderr and "plain clang" in refused.stderr,
+    expect(refused.returncode == 1 and "'-m32' can't be used with Stab" in refused.stderr and "plain clang" in refused.stderr,
             f"a program for -m32 isn't refused with the reason: {refused.stderr}")
     place.must("szc", "-m32", "-r", "-nostdlib", "-fuse-ld=lld", "f.c", "-o", "narrow.o")
 
@@ -977,9 +970,9 @@ def check_precompiled_header(place):
 
 def check_profiles(place):
     place.must("szc", "-O2", "-fprofile-generate=profile", "main.c", "twice.c", "-o", "train")
-    require(place.must("./train", **ALL_ON).stdout == "42\n", "the instrumented program prints something else")
+    expect(place.must("./train", **ALL_ON).stdout == "42\n", "the instrumented program prints something else")
     raw = [str(path) for path in (place.directory / "profile").glob("*.profraw")]
-    require(raw, "no profile was written")
+    expect(raw, "no profile was written")
     place.must(llvm.tool("llvm-profdata"), "merge", "-o", "merged.profdata", *raw)
     place.must("szc", "-O2", "-fprofile-use=merged.profdata", "main.c", "twice.c", "-o", "prog")
     place.moves("prog")
@@ -993,7 +986,7 @@ def check_seeded_links(place):
         place.moves("prog")
         symbols = place.must("nm", "-n", "prog").stdout.splitlines()
         orders.append([line.split()[2] for line in symbols if line.split()[-1].startswith("f")])
-    require(orders[0] == orders[2] and orders[0] != orders[1], "the link order doesn't follow the seed")
+    expect(orders[0] == orders[2] and orders[0] != orders[1], "the link order doesn't follow the seed")
 
 
 LAYOUT = "stab-layout 1\nprogram {program}\ncpu {cpu}\n{lines}"
@@ -1017,24 +1010,24 @@ def check_layout_files(place):
                 place.must("szc", "-O0", *options, "--stab-layout=a.layout", *sources, "-o", "prog", **seed)
                 if "-s" not in options:
                     for function, (modulus, remainder) in zip(("main", "twice"), places):
-                        require(address(function) % modulus == remainder, f"{options}: {function} is at {address(function):#x}")
+                        expect(address(function) % modulus == remainder, f"{options}: {function} is at {address(function):#x}")
                 place.moves("prog")
     # An environment does what the option does, and the option comes before it.
     write("place twice mod 256 at 240\n", name="b.layout")
     place.must("szc", "-O0", *sources, "-o", "prog", STAB_LINK_LAYOUT="b.layout")
-    require(address("twice") % 256 == 240, "STAB_LINK_LAYOUT is not obeyed")
+    expect(address("twice") % 256 == 240, "STAB_LINK_LAYOUT is not obeyed")
 
     write("order twice\norder main\n", name="order.layout")
     place.must("szc", "-O0", "--stab-layout=order.layout", *sources, "-o", "prog", STAB_LINK_SEED="1")
     first = address("twice"), address("main")
     write("order main\norder twice\n", name="order.layout")
     place.must("szc", "-O0", "--stab-layout=order.layout", *sources, "-o", "prog", STAB_LINK_SEED="1")
-    require(first[0] < first[1] and address("main") < address("twice"), "the order is not obeyed")
+    expect(first[0] < first[1] and address("main") < address("twice"), "the order is not obeyed")
 
     def refused(words, *command, left_out=True):
         result = place.run(*command)
-        require(result.returncode != 0 and words in result.stderr, f"{command}: exit {result.returncode}, {result.stderr}")
-        require(not (left_out and place.has("prog")), f"{command} leaves its output")
+        expect(result.returncode != 0 and words in result.stderr, f"{command}: exit {result.returncode}, {result.stderr}")
+        expect(not (left_out and place.has("prog")), f"{command} leaves its output")
 
     refused("which lld alone does", "szc", "-fuse-ld=bfd", "--stab-layout=order.layout", *sources, "-o", "prog", left_out=False)
     place.must("rm", "prog")
@@ -1051,43 +1044,43 @@ def check_layout_files(place):
     refused("'twice' at 2064 mod 4096", "szc", "--stab-layout=late.layout", "main.c", "twice.o", "-o", "prog")
     # The file is of one program: others, such as a build's own tools and configure's tests, may lack its functions.
     other = place.must("szc", "-O0", "--stab-layout=gone.layout", *sources, "-o", "tool")
-    require("not held to that" in other.stderr and address("twice", "tool") % 64 == 0, f"tool: {other.stderr}")
+    expect("not held to that" in other.stderr and address("twice", "tool") % 64 == 0, f"tool: {other.stderr}")
     place.write("alone.c", "int main(void) { return 0; }\n")
-    require(place.must("szc", "--stab-layout=b.layout", "alone.c", "-o", "conftest").stderr == "", "a test of configure's says something")
+    expect(place.must("szc", "--stab-layout=b.layout", "alone.c", "-o", "conftest").stderr == "", "a test of configure's says something")
     write("place twice mod 64 at 0 bytes 9999\n", name="size.layout")
     warned = place.must("szc", "-O0", "--stab-layout=size.layout", *sources, "-o", "prog").stderr
-    require("and when 'size.layout' was measured it had 9999" in warned, f"another size: {warned}")
+    expect("and when 'size.layout' was measured it had 9999" in warned, f"another size: {warned}")
 
     # The name of a constructor is an alias of another function's.
     place.write("made.cc", "struct Made { int x; Made(int); };\n__attribute__((noinline)) Made::Made(int v) : x(v) {}\n"
                            "int main(int count, char**) { Made made(count); return made.x - 1; }\n")
     write("place _ZN4MadeC1Ei mod 256 at 48\n", name="made.layout")
     place.must("szc++", "-O0", "--stab-layout=made.layout", "made.cc", "-o", "prog")
-    require(address("_ZN4MadeC1Ei") % 256 == 48, f"a constructor is at {address('_ZN4MadeC1Ei'):#x}")
+    expect(address("_ZN4MadeC1Ei") % 256 == 48, f"a constructor is at {address('_ZN4MadeC1Ei'):#x}")
     # Of two functions of one name either may be the one that was measured.
     for source, body in (("one.c", "return x + 1;"), ("two.c", "return x % 3 ? x * x : x / 7;")):
         place.write(source, f"__attribute__((noinline)) static int same(int x) {{ {body} }}\nint {source[:3]}(int x) {{ return same(x); }}\n")
     place.write("both.c", "int one(int), two(int);\nint main(int count, char** words) { return one(count) + two(count) - 3; }\n")
     place.must("szc", "-O0", "one.c", "two.c", "both.c", "-o", "prog")
     sizes = [int(line.split()[1], 16) for line in place.must("nm", "-S", "prog").stdout.splitlines() if line.split()[-1] == "same"]
-    require(len(set(sizes)) == 2, f"functions of one name: {sizes}")
+    expect(len(set(sizes)) == 2, f"functions of one name: {sizes}")
     for bytes_of in sizes:
         write(f"place same mod 64 at 32 bytes {bytes_of}\n", name="same.layout")
         warned = place.must("szc", "-O0", "--stab-layout=same.layout", "one.c", "two.c", "both.c", "-o", "prog").stderr
-        require(warned == "", f"functions of one name: {warned}")
+        expect(warned == "", f"functions of one name: {warned}")
 
 
 def check_questions(place):
     for question in (["--version"], ["-print-search-dirs"], ["-dumpmachine"], ["-print-file-name=libc.so"], ["-v"]):
         ours, plain = place.run("szc", *question), place.run(llvm.tool("clang"), *question)
-        require((ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), f"{question} differs")
+        expect((ours.returncode, ours.stdout) == (plain.returncode, plain.stdout), f"{question} differs")
     for question in (["--version"], ["-v"]) if llvm.flang() else ():
         ours, plain = place.run("szflang", *question), place.run(llvm.flang(), *question)
-        require((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr), f"flang's {question} differs: {ours.stderr}")
+        expect((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr), f"flang's {question} differs: {ours.stderr}")
     steps = place.run("szc", "-###", "main.c", "twice.c", "-o", "prog")
-    require(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
-    require(not place.has("prog"), "-### linked something")
-    require("stab-postlink" in place.must("szc", "-v", "main.c", "twice.c", "-o", "prog").stderr, "-v misses our step")
+    expect(steps.returncode == 0 and "stab-postlink" in steps.stderr.splitlines()[-1], "-### misses our step")
+    expect(not place.has("prog"), "-### linked something")
+    expect("stab-postlink" in place.must("szc", "-v", "main.c", "twice.c", "-o", "prog").stderr, "-v misses our step")
 
 
 def check_links_that_write_nothing(place):
@@ -1095,7 +1088,7 @@ def check_links_that_write_nothing(place):
     place.write("a.out", "not ours")
     for question in ("-Wl,--version", "-Wl,--help"):
         place.must("szc", question)
-        require((place.directory / "a.out").read_text() == "not ours", f"{question}: a.out is another")
+        expect((place.directory / "a.out").read_text() == "not ours", f"{question}: a.out is another")
     place.must("szc", "main.c", "twice.c", "-Wl,-o,told")
     place.moves("told")
     place.must("szc", "main.c", "twice.c")
@@ -1110,16 +1103,16 @@ def check_failures(place):
     place.write("undefined.c", "int missing(void); int main(void) { return missing(); }\n")
     for command in (["broken.c"], ["-c", "broken.c"], ["nofile.c"], [], ["undefined.c", "-o", "prog"]):
         ours, plain = place.run("szc", *command), place.run(llvm.tool("clang"), "-fuse-ld=lld", *command)
-        require(ours.returncode == plain.returncode != 0, f"{command}: exit {ours.returncode}, clang {plain.returncode}")
+        expect(ours.returncode == plain.returncode != 0, f"{command}: exit {ours.returncode}, clang {plain.returncode}")
         first = [line for line in plain.stderr.splitlines() if "error" in line][0].split("/tmp")[0]
-        require(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
-    require(not place.has("prog") and not place.has("a.out"), "a failed link left an output")
+        expect(first in ours.stderr, f"{command}: clang says {first!r}, we {ours.stderr!r}")
+    expect(not place.has("prog") and not place.has("a.out"), "a failed link left an output")
     raw = place.run("szc", "main.c", "twice.c", "-Wl,--omagic", "-static", "-o", "raw")
-    require(raw.returncode != 0 and "text segment is writable" in raw.stderr and not place.has("raw"),
+    expect(raw.returncode != 0 and "text segment is writable" in raw.stderr and not place.has("raw"),
             f"post-link's failure isn't passed on: {raw.returncode} {raw.stderr}")
     refused = place.run("szc", "-fsanitize=address", "main.c", "twice.c")
-    require(refused.returncode == 1 and "-fsanitize=address" in refused.stderr, "a sanitizer isn't refused")
-    require(place.run("szc", "main.c", "twice.c", "-o", "/dev/null").returncode == 0, "linking to /dev/null fails")
+    expect(refused.returncode == 1 and "-fsanitize=address" in refused.stderr, "a sanitizer isn't refused")
+    expect(place.run("szc", "main.c", "twice.c", "-o", "/dev/null").returncode == 0, "linking to /dev/null fails")
 
 
 CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.20)
@@ -1162,7 +1155,7 @@ def check_cmake_package(place):
     configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DStab_DIR={place.directory}/a prefix/lib/cmake/Stab"]
     clang = [f"-DCMAKE_C_COMPILER={llvm.tool('clang')}", f"-DCMAKE_CXX_COMPILER={llvm.tool('clang++')}"]
     gcc = place.run(*configure, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++")
-    require(gcc.returncode != 0 and f"expected Clang {llvm.VERSION}" in gcc.stderr, "gcc isn't refused with the reason")
+    expect(gcc.returncode != 0 and f"expected Clang {llvm.VERSION}" in gcc.stderr, "gcc isn't refused with the reason")
     shutil.rmtree(place.directory / "build")
     place.must(*configure, *clang)
     place.must("cmake", "--build", "build")
@@ -1170,8 +1163,8 @@ def check_cmake_package(place):
     place.must(*configure[:3], "-B", "made", "-G", "Unix Makefiles", configure[-1], *clang)
     place.must("cmake", "--build", "made")
     place.moves("made/prog")
-    require(place.must("build/other").stdout == "42\n", "an untouched target changed")
-    require("no stab_code" in place.must("szc", "--stab-info", "build/other").stdout, "an untouched target is movable")
+    expect(place.must("build/other").stdout == "42\n", "an untouched target changed")
+    expect("no stab_code" in place.must("szc", "--stab-info", "build/other").stdout, "an untouched target is movable")
 
 
 def check_autoconf(place):

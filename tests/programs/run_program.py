@@ -14,17 +14,18 @@ Exit code 0: all equal; 1: not; the message names the variant and the command th
 """
 import argparse
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
 import zlib
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness import Failed, fail  # noqa: E402
 import llvm  # noqa: E402
+from running import run_bytes  # noqa: E402
 
 OPTIMIZATIONS = [["-O0"], ["-O2"], ["-Os"], ["-O2", "-flto"], ["-O2", "-flto=thin"]]
 KINDS = [["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]]
@@ -33,22 +34,13 @@ TIMEOUT_S = 60
 BUSY_ATTEMPTS = 4
 
 
-class Failed(Exception):
-    pass
-
-
 def directive(text, name):
     found = re.search(rf"^\W*{name}:([^\n*]*)", text, re.MULTILINE)
     return found.group(1).split() if found else []
 
 
 def run(command, directory, **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | variables
-    try:
-        return subprocess.run(command, cwd=directory, env=environment, capture_output=True, timeout=TIMEOUT_S,
-                              stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"timeout after {TIMEOUT_S} s: {shown(command, directory, variables)}")
+    return run_bytes(command, directory, None, TIMEOUT_S, **variables)
 
 
 def shown(command, directory, variables=None):
@@ -59,13 +51,13 @@ def shown(command, directory, variables=None):
 def build(command, directory):
     result = run(command, directory)
     if result.returncode != 0 or result.stderr:
-        raise Failed(f"build: {shown(command, directory)}\n{result.stderr.decode()}")
+        fail(f"build: {shown(command, directory)}\n{result.stderr.decode()}")
 
 
 def compare(expected, command, directory, **variables):
     got = run(command, directory, **variables)
     if (got.returncode, got.stdout, got.stderr) != (expected.returncode, expected.stdout, expected.stderr):
-        raise Failed(f"differs: {shown(command, directory, variables)}\n"
+        fail(f"differs: {shown(command, directory, variables)}\n"
                      f"  expected exit {expected.returncode}: {expected.stdout!r} {expected.stderr!r}\n"
                      f"  got      exit {got.returncode}: {got.stdout!r} {got.stderr!r}")
 
@@ -84,12 +76,12 @@ def check_dose(path, command, directory, has_library):
     """False: functions could move, but the helper did not come to it in the 60 ms of a run."""
     lines = wait_for_dose(path)
     if not lines:
-        raise Failed(f"no dose report from {shown(command, directory, ALL_ON)}")
+        fail(f"no dose report from {shown(command, directory, ALL_ON)}")
     dose = json.loads(lines[0])
     if dose["code"]["functions_moved"] == 0:
-        raise Failed(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
+        fail(f"nothing moved in {shown(command, directory, ALL_ON)}: {lines[0]}")
     if has_library != (dose["code"]["libraries_moved"] > 0) or dose["code"]["libraries_stay"] > 0:
-        raise Failed(f"libraries are miscounted in {shown(command, directory, ALL_ON)}: {lines[0]}")
+        fail(f"libraries are miscounted in {shown(command, directory, ALL_ON)}: {lines[0]}")
     return dose["code"]["layouts_built"] >= 2
 
 
@@ -122,7 +114,7 @@ def check_variant(bin_directory, source, text, options, expected, directory):
         compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
         if check_dose(report, ["./program"], directory, bool(directive(text, "library"))):
             return check_design(bin_directory, expected, directory, seed)
-    raise Failed(f"one layout only in each of {BUSY_ATTEMPTS} runs: {shown(['./program'], directory, ALL_ON)}")
+    fail(f"one layout only in each of {BUSY_ATTEMPTS} runs: {shown(['./program'], directory, ALL_ON)}")
 
 
 def write_script(bin_directory, directory):
@@ -131,7 +123,7 @@ def write_script(bin_directory, directory):
     said = run([str(tool), "./program", "--code", "shuffle", "--stack", "on", "--range", "4096", "--seed", "1", "--image", "0"],
                directory)
     if said.returncode != 0:
-        raise Failed(f"stab-layout in {directory}: {said.stderr.decode()}")
+        fail(f"stab-layout in {directory}: {said.stderr.decode()}")
     rows = [line.split("\t") for line in said.stdout.decode().splitlines()[1:]]
     moving = [start for start, _, offset, _, _ in rows if offset != "-"]
     lines = ["stab-script 1 " + said.stdout.decode().split()[2]]
@@ -145,7 +137,7 @@ def write_match(bin_directory, directory):
     """A match table for ./program, in a file of that name; False where nothing of it moves."""
     said = run([str(bin_directory.parent / "libexec/stab/stab-layout"), "--match", "./program"], directory)
     if said.returncode != 0 and b"nothing in it moves" not in said.stderr:
-        raise Failed(f"stab-layout --match in {directory}: {said.stderr.decode()}")
+        fail(f"stab-layout --match in {directory}: {said.stderr.decode()}")
     (pathlib.Path(directory) / "match").write_bytes(said.stdout)
     return said.returncode == 0
 
@@ -159,7 +151,7 @@ def check_design(bin_directory, expected, directory, seed):
     lines = wait_for_dose(report)
     script = json.loads(lines[0])["code"].get("script", {}) if lines else {}
     if {key: script.get(key) for key in wanted} != wanted:
-        raise Failed(f"the script was not followed, expected {wanted}: {shown(['./program'], directory, settings)}: {lines}")
+        fail(f"the script was not followed, expected {wanted}: {shown(['./program'], directory, settings)}: {lines}")
 
 
 def plain_result(source, text, directory):
@@ -172,7 +164,7 @@ def plain_result(source, text, directory):
     result = run(["./program"], directory)
     wanted = int((directive(text, "expect-exit") or ["0"])[0])
     if result.returncode != wanted:
-        raise Failed(f"the plain build exits {result.returncode}, expected {wanted}: {result.stdout!r}")
+        fail(f"the plain build exits {result.returncode}, expected {wanted}: {result.stdout!r}")
     return result
 
 
@@ -208,8 +200,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failure:
-        print(failure)
-        sys.exit(1)
+    sys.exit(main())

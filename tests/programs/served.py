@@ -7,28 +7,36 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "plans/benchmarks"))
+sys.path[:0] = [str(REPOSITORY / "tests"), str(REPOSITORY / "plans/benchmarks")]
+import harness  # noqa: E402
+from harness import fail  # noqa: E402
 from launcher_settings import launcher_settings  # noqa: E402
+from running import environment  # noqa: E402
 
 
-class Strange(Exception):
-    """What follows a report is none of a helper's."""
+def served(tools, directory, command, code, *options, **more):
+    """What the helper reports, and what follows its report."""
+    return launched(tools, directory, command, code, *options, **more)[1:]
 
 
-def served(tools, directory, command, code, *options, epoch_ns=2_000_000, **settings):
-    """What the helper reports, and what follows its report. `options` are the helper's, `settings` the program's environment."""
+def launched(tools, directory, command, code, *options, epoch_ns=2_000_000, script=None, **settings):
+    """What the program printed, what the helper reports, and what follows its report. `options` are the helper's, `script` its layout
+    script, `settings` the program's environment."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     read, write = os.pipe()
     words = [tools.parent / "libexec/stab/stab-helper", "--socket", theirs.fileno(), "--report", write, *options]
     if os.geteuid() == 0:
         words += ["--user", 0, "--group", 0]
-    helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write])
+    with open(script or os.devnull, "rb") as text:
+        if script:
+            words += ["--script", text.fileno()]
+        helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write, text.fileno()])
     theirs.close()
     os.close(write)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    environment["STAB"] = launcher_settings(code, 7, epoch_ns, socket=ours.fileno())
-    subprocess.run(command, cwd=directory, env=environment, pass_fds=[ours.fileno()], stdout=subprocess.DEVNULL, check=True, timeout=120)
+    done = harness.run(*command, cwd=directory, pass_fds=[ours.fileno()], timeout=120,
+                       env=environment(**settings) | {"STAB": launcher_settings(code, 7, epoch_ns, socket=ours.fileno())})
     ours.close()
     text = b""
     while part := os.read(read, 1 << 20):
@@ -36,7 +44,7 @@ def served(tools, directory, command, code, *options, epoch_ns=2_000_000, **sett
     os.close(read)
     helper.wait(timeout=30)
     line, _, rest = text.partition(b"\n")
-    return json.loads(line), rest
+    return done.stdout, json.loads(line), rest
 
 
 SAMPLES = struct.Struct("<8s6I8Q")
@@ -52,9 +60,9 @@ def read_libraries(rest):
     while rest:
         magic, record_bytes, count, name_bytes, flags, text_hash, newest, older, original, name = LIBRARY.unpack_from(rest)
         if magic != b"STABLIB1" or record_bytes != FUNCTION.size:
-            raise Strange(f"{magic} with rows of {record_bytes} bytes where a file's samples were expected")
+            fail(f"{magic} with rows of {record_bytes} bytes where a file's samples were expected")
         if ended:
-            raise Strange("more behind the end of the files")
+            fail("more behind the end of the files")
         ended = name[0] == 0
         if ended:
             rest = rest[LIBRARY.size:]
@@ -68,12 +76,12 @@ def read_libraries(rest):
         # One that was sampled before it moved stands twice.
         if file in found:
             if found[file]["moved"] == moved:
-                raise Strange(f"{file} twice")
+                fail(f"{file} twice")
             file += " (moves)" if moved else " (stays)"
         found[file] = {"moved": moved, "text_hash": text_hash, "counts": (newest, older, original), "functions": functions}
         rest = rest[names + name_bytes:]
     if not ended:
-        raise Strange(f"samples of files are cut off behind {list(found)}")
+        fail(f"samples of files are cut off behind {list(found)}")
     return found
 
 
@@ -81,7 +89,7 @@ def read_samples(rest, names):
     """Sums, samples by function of the executable, which functions stayed, and the other files (read_libraries)."""
     totals = dict(zip(KEYS, SAMPLES.unpack_from(rest)))
     if totals["magic"] != b"STABSMP1":
-        raise Strange(f"{len(rest)} bytes of samples: {totals}")
+        fail(f"{len(rest)} bytes of samples: {totals}")
     at, stays_at = SAMPLES.size, SAMPLES.size + 16 * totals["count"]
     end = stays_at + 16 * totals["stayed_count"]
     functions = {names[f]: (newest, older, original) for f, newest, older, original in struct.iter_unpack("<4I", rest[at:stays_at])}

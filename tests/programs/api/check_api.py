@@ -13,38 +13,24 @@ Exit code 0: kept; 1: not.
 """
 import argparse
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+from harness import fail, skip  # noqa: E402
 import llvm  # noqa: E402
+from running import output, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_NS = 100
 
 
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=120)
-    if done.returncode != 0:
-        told = " ".join(f"{k}={v}" for k, v in settings.items())
-        raise Failed(f"(cd {directory}; {told} {' '.join(map(str, command))}) exits {done.returncode}: "
-                     f"{done.stdout[-1000:]}{done.stderr[-2000:]}")
-    return done.stdout
-
-
 def said(output, expected):
     if output != expected:
-        raise Failed(f"expected {expected!r}, got {output!r}")
+        fail(f"expected {expected!r}, got {output!r}")
 
 
 def orders(bin_directory, directory):
@@ -52,32 +38,32 @@ def orders(bin_directory, directory):
     for options in [["-O2"], ["-O0"], ["-O2", "-static"], ["-O2", "-fno-pie", "-no-pie"]]:
         run([bin_directory / "szc", "--stab-pads=all", *options, HERE / "orders.c", "-o", "orders"], directory)
         for code in ["off", "shuffle"]:
-            said(run(["./orders", "on"], directory, STAB_STACK="on", STAB_CODE=code, STAB_EPOCH="5ms"), "on ok\n")
-        said(run(["./orders", "still"], directory), "still ok\n")
-        said(run(["./orders", "still"], directory, STAB_STACK="zero", STAB_CODE="copy"), "still ok\n")
+            said(output(["./orders", "on"], directory, STAB_STACK="on", STAB_CODE=code, STAB_EPOCH="5ms"), "on ok\n")
+        said(output(["./orders", "still"], directory), "still ok\n")
+        said(output(["./orders", "still"], directory, STAB_STACK="zero", STAB_CODE="copy"), "still ok\n")
         run([llvm.tool("clang"), "-std=c99", "-pedantic-errors", "-Wall", "-Werror", *options, "-I", header, HERE / "orders.c",
              "-o", "plain"], directory)
-        said(run(["./plain", "absent"], directory), "absent ok\n")
+        said(output(["./plain", "absent"], directory), "absent ok\n")
     report = pathlib.Path(directory) / "dose.json"
     run(["./orders", "still"], directory, STAB_REPORT=report)
     region = json.loads(report.read_text())["region"]
     if region["regions"] != 2 or region["wall_ns"] < 40e6:
-        raise Failed(f"the dose report says of the regions: {region}")
+        fail(f"the dose report says of the regions: {region}")
 
 
 def fibers(bin_directory, directory):
     run([bin_directory / "szc", "--stab-pads=all", "-O2", HERE / "fibers.c", "-o", "fibers"], directory)
-    said(run(["./fibers"], directory, STAB_STACK="on", STAB_SEED="1"), "fibers ok\n")
+    said(output(["./fibers"], directory, STAB_STACK="on", STAB_SEED="1"), "fibers ok\n")
 
 
 def costs(bin_directory, directory):
     run([bin_directory / "szc", "-O2", HERE / "costs.c", "-o", "costs"], directory)
     for settings in [{}, {"STAB_STACK": "on", "STAB_CODE": "shuffle"}]:
-        for line in run(["./costs"], directory, **settings).splitlines():
+        for line in output(["./costs"], directory, **settings).splitlines():
             call, nanoseconds = line.split()
             print(f"{settings or 'all off'}: {call} {nanoseconds} ns")
             if float(nanoseconds) > MOST_NS:
-                raise Failed(f"{call} takes {nanoseconds} ns, expected at most {MOST_NS}")
+                fail(f"{call} takes {nanoseconds} ns, expected at most {MOST_NS}")
 
 
 def layouts_of(output):
@@ -89,12 +75,12 @@ def repetitions(bin_directory, directory):
     run([bin_directory / "szc++", "-O2", HERE / "repetitions.cc", "-lbenchmark", "-o", "repetitions"], directory)
     command = ["./repetitions", "--benchmark_repetitions=12", "--benchmark_format=json"]
     everything = {"STAB_STACK": "on", "STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "10s"}
-    seen = layouts_of(run(command, directory, **everything))
+    seen = layouts_of(output(command, directory, **everything))
     if len(seen) != 12 or any(after[0] < before[1] for before, after in zip(seen, seen[1:])):
-        raise Failed(f"repetitions share layouts: {seen}")
-    seen = layouts_of(run([*command, "--without"], directory, **everything))
+        fail(f"repetitions share layouts: {seen}")
+    seen = layouts_of(output([*command, "--without"], directory, **everything))
     if len(set(seen)) != 1:
-        raise Failed(f"without new layouts, within one epoch, all repetitions see one layout, not {seen}")
+        fail(f"without new layouts, within one epoch, all repetitions see one layout, not {seen}")
     run([llvm.tool("clang++"), "-O2", "-I", bin_directory.parent / "include", HERE / "repetitions.cc", "-lbenchmark", "-o",
          "plain"], directory)
     run(["./plain", "--benchmark_repetitions=2"], directory)
@@ -103,14 +89,14 @@ def repetitions(bin_directory, directory):
 def loop(bin_directory, directory):
     run([bin_directory / "szc", "-O2", HERE / "loop.c", "-o", "loop"], directory)
     everything = {"STAB_STACK": "on", "STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
-    seen = [[int(word) for word in line.split()] for line in run(["./loop"], directory, **everything).splitlines()]
+    seen = [[int(word) for word in line.split()] for line in output(["./loop"], directory, **everything).splitlines()]
     if [layout - seen[0][0] for layout, _ in seen] != list(range(20)) or min(ns for _, ns in seen) < 50_000:
-        raise Failed(f"expected 20 layouts in a row, each with its time, got {seen}")
+        fail(f"expected 20 layouts in a row, each with its time, got {seen}")
     run([llvm.tool("clang"), "-O2", "-I", bin_directory.parent / "include", HERE / "loop.c", "-o", "plain"], directory)
     for program, settings in [("./loop", {}), ("./plain", {})]:
-        seen = [line.split() for line in run([program], directory, **settings).splitlines()]
+        seen = [line.split() for line in output([program], directory, **settings).splitlines()]
         if [layout for layout, _ in seen] != ["0"] * 20 or min(int(ns) for _, ns in seen) < 50_000:
-            raise Failed(f"{program} without layouts says {seen}")
+            fail(f"{program} without layouts says {seen}")
 
 
 def visits(bin_directory, directory):
@@ -121,32 +107,31 @@ def visits(bin_directory, directory):
     for options, how, said_at_end in [([], "call", "1 ok\n"), (named, "named", None), ([*named, "-O0"], "named", None),
                                       ([*named, "-flto"], "named", None), ([*named, "-static"], "named", None)]:
         run([bin_directory / "szc", "--stab-pads=all", "-O2", *options, HERE / "visits.c", "-o", "visits"], directory)
-        told = run(["./visits", how], directory, STAB_EPOCH="10visits", STAB_REPORT=report, **everything)
+        told = output(["./visits", how], directory, STAB_EPOCH="10visits", STAB_REPORT=report, **everything)
         if said_at_end is not None:
             said(told, said_at_end)
         dose = json.loads(report.read_text())
         seen = (dose["visits"], dose["code"]["layouts_built"], dose["stack"]["refills"], dose["helper"]["ticks"])
         if seen != ({"count": 100, "layouts": 10}, 11, 11, 10):
-            raise Failed(f"{options}: the dose of 100 visits is {seen}")
+            fail(f"{options}: the dose of 100 visits is {seen}")
     run([bin_directory / "szc", "-O2", HERE / "visits.c", "-o", "visits"], directory)
-    said(run(["./visits", "timed"], directory, STAB_EPOCH="10s", **everything), "1 ok\n")
-    said(run(["./visits", "timed"], directory, STAB_EPOCH="0visits", **everything), "1 ok\n")
+    said(output(["./visits", "timed"], directory, STAB_EPOCH="10s", **everything), "1 ok\n")
+    said(output(["./visits", "timed"], directory, STAB_EPOCH="0visits", **everything), "1 ok\n")
 
 
 def debugger(bin_directory, directory):
     if shutil.which("gdb") is None:
-        print("SKIP: gdb is not installed; apt install gdb")
-        sys.exit(77)
+        skip("gdb is not installed; apt install gdb")
     run([bin_directory / "szc", "--stab-pads=all", "-g", "-O2", HERE / "orders.c", "-o", "orders"], directory)
     stop = ["-ex", "break stab_rt_new_layout", "-ex", "run on", "-ex", "backtrace 3", "-ex", "delete", "-ex", "continue"]
     # Where code moves, the text is mapped anew before main, and breakpoints set before that are gone.
     for code, orders, expected in [("off", stop, ["Breakpoint 1, stab_rt_new_layout", "check_layouts"]),
                                    ("shuffle", ["-ex", "run on"], [])]:
-        told = run(["gdb", "-q", "-nx", "-batch", *orders, "./orders"], directory, STAB_STACK="on", STAB_CODE=code,
+        told = output(["gdb", "-q", "-nx", "-batch", *orders, "./orders"], directory, STAB_STACK="on", STAB_CODE=code,
                    STAB_EPOCH="5ms")
         for words in [*expected, "on ok", "exited normally"]:
             if words not in told:
-                raise Failed(f"code {code}: gdb doesn't say {words!r}: {told}")
+                fail(f"code {code}: gdb doesn't say {words!r}: {told}")
 
 
 def main():
@@ -157,13 +142,8 @@ def main():
     parser.add_argument("check", choices=checks)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stab-api-") as directory:
-        try:
-            checks[arguments.check](arguments.bin.resolve(), directory)
-        except Failed as failure:
-            print(f"failed: {failure}")
-            return 1
-    return 0
+        checks[arguments.check](arguments.bin.resolve(), directory)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -30,8 +30,9 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
-from times import in_time_or  # noqa: E402
+from harness import expect, expect_in_time, fail, skip  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[2] / "runtime/include"
@@ -40,10 +41,6 @@ MOST_WRONG = 5
 MOST_WRONG_IN_THE_MEAN = 3
 # Windows of 10 ms, a correction by shares that are measured themselves: seen are 1.0 to 4.2 points.
 MOST_WRONG_IN_PHASES = 6
-
-
-class Failed(Exception):
-    pass
 
 
 class Skipped(Exception):
@@ -55,7 +52,7 @@ def build(compiler, program, directory):
     command = [compiler, "-O2", "-g", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failed(f"{program} does not compile: {done.stderr}")
+        fail(f"{program} does not compile: {done.stderr}")
     return out
 
 
@@ -71,7 +68,7 @@ def windows(tools, program, arguments, options, check=True, **settings):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=550,
                           env=environment() | settings, stdin=subprocess.DEVNULL)
     if check and done.returncode != 0:
-        raise Failed(f"{command} exits {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        fail(f"{command} exits {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     lines = [line.split() for line in done.stdout.splitlines()]
     if ["degraded", "no-samples"] in lines or ["degraded", "coarse-samples"] in lines:
         raise Skipped("perf_event_open is refused here, so samples are coarse")
@@ -141,7 +138,7 @@ def null_windows_are_as_long_without_their_pauses(lines):
         without, with_pauses = (middle_half([float(window[name]) for window in own]) for name in ("effective_ms", "cpu_ms"))
         print(f"{len(own)} null windows of line {region} differ by {without:.2f} ms without their pauses, by {with_pauses:.2f} ms with them")
         if without >= with_pauses:
-            raise Failed("null windows are not as long without their pauses")
+            fail("null windows are not as long without their pauses")
 
 
 def one_cpu(tools, name, directory):
@@ -155,7 +152,7 @@ def one_cpu(tools, name, directory):
         options += ["--skip-ms", "5", "--window-ms", "10", "--cool-ms", "0"]
     lines = windows(tools, program, [*common, "--seconds", str(tools.seconds)], options)
     if words_of(lines, "state")["pauses"] != "cpu-time":
-        raise Failed("one CPU, and virtual time is not CPU time")
+        fail("one CPU, and virtual time is not CPU time")
     if name in ("barrier_pair", "lock"):  # those that have many
         null_windows_are_as_long_without_their_pauses(lines)
     found = arms(lines)
@@ -195,16 +192,8 @@ def build_with(compiler, program, directory, *options):
     done = subprocess.run([str(word) for word in [compiler, "-O2", f"-I{INCLUDE}", HERE / f"{program}.c", "-o", out, "-pthread",
                                                   *options]], capture_output=True, text=True)
     if done.returncode != 0:
-        raise Failed(f"{program} does not compile: {done.stderr}")
+        fail(f"{program} does not compile: {done.stderr}")
     return out
-
-
-def expect(holds, what):
-    if not holds:
-        raise Failed(what)
-
-
-expect_in_time = in_time_or(expect)
 
 
 def two_cpus(tools, name, directory):
@@ -427,7 +416,7 @@ def habits(tools, _, directory):
     except Skipped:
         print("perf refused: coarse samples, and that is said")
     else:
-        raise Failed("perf was refused, and nothing is said")
+        fail("perf was refused, and nothing is said")
 
 
 PROGRAMS = ["threads.c", "signals.c", "fork.c", "exceptions.cc", "setjmp.c", "spawn.c", "waits.c", "fibers.c", "terminate.cc",
@@ -518,17 +507,12 @@ def main():
     directory = tempfile.mkdtemp(prefix="causal")
     try:
         CHECKS[tools.check](tools, tools.program, directory)
-    except Failed as failed:
-        print(f"FAIL: {failed}")
-        return 1
     except Skipped as skipped:
-        print(f"SKIP: {skipped}")
-        return 77
+        skip(skipped)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     print("PASS")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

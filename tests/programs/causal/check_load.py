@@ -13,35 +13,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-from times import in_time_or  # noqa: E402
-
-SKIPPED = 77
-wrong = []
-
-
-def check(condition, what):
-    print(("PASS " if condition else "FAIL ") + what, flush=True)
-    if not condition:
-        wrong.append(what)
-
-
-check_time = in_time_or(check)
-
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parents[1]))
+from harness import ROOT, check, check_in_time, run, skip  # noqa: E402
 
 class Bench:
     def __init__(self, options, folder):
         self.runner = [options.runner, "--lib", options.lib, "--companion", options.companion]
         self.queue = Path(folder) / "queue"
-        subprocess.run([options.cc, "-O2", "-I", ROOT / "runtime/include", HERE / "queue.c", "-o", self.queue, "-lpthread", "-lm"], check=True)
+        run(options.cc, "-O2", "-I", ROOT / "runtime/include", HERE / "queue.c", "-o", self.queue, "-lpthread", "-lm")
 
     def run(self, load, *words, window_ms=500, flags=0):
-        done = subprocess.run(["chrt", "-f", "20", *self.runner, "--load", str(round(1000 * load)), "--flags", str(flags), "--window-ms",
-                               str(window_ms), "--cool-ms", "0", "--period-us", "5000", "--", self.queue, *words],
-                              capture_output=True, text=True, timeout=120)
-        if done.returncode != 0:
-            raise RuntimeError(done.stdout + done.stderr)
+        done = run("chrt", "-f", "20", *self.runner, "--load", round(1000 * load), "--flags", flags, "--window-ms", window_ms,
+                   "--cool-ms", "0", "--period-us", "5000", "--", self.queue, *words, timeout=120)
         text = done.stdout
         period, inside = re.search(r"period_ms ([\d.]+)", text), re.search(r"^latency task .* ms ([\d.]+)", text, re.M)
         own = re.search(r"seconds ([\d.]+)", done.stderr)
@@ -56,8 +40,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     if subprocess.run(["chrt", "-f", "20", "true"], capture_output=True).returncode != 0:
-        print("SKIP: real-time processes are refused here, and other work would be measured along")
-        return SKIPPED
+        skip("real-time processes are refused here, and other work would be measured along")
     queues = {"M/M/1": ["--rate", "50"], "M/D/1": ["--rate", "50", "--service", "fixed"], "M/M/3": ["--rate", "150", "--servers", "3"]}
     load = 3
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(16) as pool:
@@ -78,20 +61,19 @@ def main():
         amplified, raised, plain = (found[name, how] for how in ("amplified", "raised", "plain"))
         rate, inside = amplified["rate"] / raised["rate"], amplified["inside_ms"] / raised["inside_ms"]
         print(f"     {name}: {amplified}\n     raised {raised}\n     plain {plain}")
-        check_time(abs(rate - 1) <= 0.05, f"{name} at load {load}: throughput {100 * (rate - 1):+.1f} % of really raised arrivals'")
-        check_time(abs(inside - 1) <= 0.15, f"{name} at load {load}: latency {100 * (inside - 1):+.1f} %")
+        check_in_time(f"{name} at load {load}: throughput {100 * (rate - 1):+.1f} % of really raised arrivals'", abs(rate - 1) <= 0.05)
+        check_in_time(f"{name} at load {load}: latency {100 * (inside - 1):+.1f} %", abs(inside - 1) <= 0.15)
         # Else nothing was amplified, and the two are alike for another reason.
-        check_time(amplified["rate"] > 2.5 * plain["rate"], f"{name}: {load} times as many are served as at load 1")
+        check_in_time(f"{name}: {load} times as many are served as at load 1", amplified["rate"] > 2.5 * plain["rate"])
         share = amplified["arrivals_a_second"] / plain["arrivals_a_second"]
-        check_time(abs(share - 1) < 0.02, f"{name}: in real time as many come at load {load} as at load 1 ({share:.3f})")
+        check_in_time(f"{name}: in real time as many come at load {load} as at load 1 ({share:.3f})", abs(share - 1) < 0.02)
     share = found["closed", 3]["arrivals_a_second"] / found["closed", 1]["arrivals_a_second"]
-    check_time(share < 0.7, f"of a closed loop fewer come in real time: {share:.2f}")
-    check("no-arrivals" in found["mute"]["degraded"], "without an arrival point: no-arrivals")
-    check("no-arrivals" not in found["begins"]["degraded"], "a begin is an arrival where the script says so")
-    check_time(found["begins"]["rate"] > 200, f"and is amplified: {found['begins']}")
-    check("time-outs" in found["patience"]["degraded"], "waits that end by their time are said")
-    return 1 if wrong else 0
+    check_in_time(f"of a closed loop fewer come in real time: {share:.2f}", share < 0.7)
+    check("without an arrival point: no-arrivals", "no-arrivals" in found["mute"]["degraded"])
+    check("a begin is an arrival where the script says so", "no-arrivals" not in found["begins"]["degraded"])
+    check_in_time(f"and is amplified: {found['begins']}", found["begins"]["rate"] > 200)
+    check("waits that end by their time are said", "time-outs" in found["patience"]["degraded"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

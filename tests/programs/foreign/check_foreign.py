@@ -14,12 +14,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 sys.path.insert(0, str(HERE.parents[2] / "plans/benchmarks"))
+from harness import Failed, expect, fail  # noqa: E402
 import run_program  # noqa: E402
 
 SETTINGS = {"STAB_CODE": "shuffle", "STAB_HEAP": "page", "STAB_EPOCH": "1ms", "STAB_SEED": "7"}
@@ -28,17 +28,8 @@ ATTEMPTS = 5
 WANTED_SHARE = 80.0
 
 
-class Failed(Exception):
-    pass
-
-
 class Skipped(Exception):
     pass
-
-
-def require(condition, message):
-    if not condition:
-        raise Failed(message)
 
 
 class Workplace:
@@ -54,7 +45,7 @@ class Workplace:
 
     def must(self, *command, **variables):
         result = self.run(*command, **variables)
-        require(result.returncode == 0, f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+        expect(result.returncode == 0, f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
         return result
 
     def info(self, program):
@@ -68,13 +59,13 @@ class Workplace:
         for _ in range(ATTEMPTS):
             report.unlink(missing_ok=True)
             got = self.run(f"./{program}", *arguments, STAB_REPORT=str(report), **SETTINGS)
-            require((got.returncode, got.stdout, got.stderr) == (expected.returncode, expected.stdout, expected.stderr),
+            expect((got.returncode, got.stdout, got.stderr) == (expected.returncode, expected.stdout, expected.stderr),
                     f"{program} does something else:\n  expected {expected.returncode}: {expected.stdout[:2000]!r} {expected.stderr!r}\n"
                     f"  got      {got.returncode}: {got.stdout[:2000]!r} {got.stderr!r}")
             dose = json.loads(run_program.wait_for_dose(report)[0])
             if dose["code"]["layouts_executed"] >= layouts:
                 return dose
-        raise Failed(f"{program}: fewer than {layouts} layouts executed in each of {ATTEMPTS} runs")
+        fail(f"{program}: fewer than {layouts} layouts executed in each of {ATTEMPTS} runs")
 
 
 def needs(compiler):
@@ -86,7 +77,7 @@ def needs(compiler):
 
 def share_of(info):
     found = re.search(r"^own +([\d.]+) %", info, re.MULTILINE)
-    require(found, f"no share in:\n{info}")
+    expect(found, f"no share in:\n{info}")
     return float(found[1])
 
 
@@ -100,13 +91,13 @@ def check_moves(place, program, *arguments, plain, layouts=2, binary=None):
     """Output equal to the plain build's, enough of the text moves; prints what there is. binary: what `program` runs, if it is
     a script."""
     expected = place.must(f"./{plain}", *arguments)
-    require(expected.stdout, f"{plain} prints nothing")
+    expect(expected.stdout, f"{plain} prints nothing")
     off = place.must(f"./{program}", *arguments)
-    require(off.stdout == expected.stdout, f"{program} with all off: {off.stdout[:2000]!r} for {expected.stdout[:2000]!r}")
+    expect(off.stdout == expected.stdout, f"{program} with all off: {off.stdout[:2000]!r} for {expected.stdout[:2000]!r}")
     info = place.info(binary or program)
-    require(share_of(info) >= WANTED_SHARE, f"{program}: too little moves\n{info}")
+    expect(share_of(info) >= WANTED_SHARE, f"{program}: too little moves\n{info}")
     dose = place.dose(program, *arguments, expected=expected, layouts=layouts)
-    require(dose["code"]["functions_moved"] > 0, f"{program}: nothing moved")
+    expect(dose["code"]["functions_moved"] > 0, f"{program}: nothing moved")
     print(f"{program}: {dose['code']['layouts_executed']} layouts executed, {dose['heap']['mallocs']} allocations; {summary(info)}")
 
 
@@ -114,7 +105,7 @@ def check_moves(place, program, *arguments, plain, layouts=2, binary=None):
 def check_reasons(place):
     place.must(needs("gcc"), "-c", HERE / "reasons.s", "-o", "reasons.o")
     place.must("szc", "--stab-move=all", "reasons.o", "-o", "reasons")
-    require(place.run("./reasons").returncode == place.run("./reasons", **SETTINGS).returncode == 37,
+    expect(place.run("./reasons").returncode == place.run("./reasons", **SETTINGS).returncode == 37,
             f"exit codes {place.run('./reasons').returncode}, {place.run('./reasons', **SETTINGS).returncode}")
     info = place.info("reasons")
     reason, found = "", []
@@ -124,9 +115,9 @@ def check_reasons(place):
         elif not re.match(r" +_|.*(tm_clones|frame_dummy|_aux)$", line):
             found.append(f"{reason}: {line.strip()}")
     golden = (HERE / "reasons.golden").read_text().splitlines()
-    require(found == golden, "reasons differ from reasons.golden:\n" + "\n".join(found))
+    expect(found == golden, "reasons differ from reasons.golden:\n" + "\n".join(found))
     listed = place.must("szc", "reasons.o", "-o", "reasons") and place.info("reasons")
-    require(" 0 movable" in listed, f"without the option something moves:\n{listed}")
+    expect(" 0 movable" in listed, f"without the option something moves:\n{listed}")
 
 
 # What our pass compiled is described by the same bytes as ever, whatever the format can say of foreign code.
@@ -141,11 +132,11 @@ def check_unchanged(place):
         place.must("szc", *options, "prog.o", "-o", "prog")
         place.must("objcopy", "-O", "binary", "--only-section=stab_code", "--set-section-flags", "stab_code=alloc", "prog", name)
         sections[name] = (place.directory / name).read_bytes()
-    require(sections["listed"] == sections["said"], "--stab-move=listed is not what there is without it")
-    require(sections["listed"][8] == 2, f"version {sections['listed'][8]} of stab_code, which an older runtime doesn't read")
+    expect(sections["listed"] == sections["said"], "--stab-move=listed is not what there is without it")
+    expect(sections["listed"][8] == 2, f"version {sections['listed'][8]} of stab_code, which an older runtime doesn't read")
     place.must("szc", "--stab-move=all", "prog.o", "-o", "prog")
     info = place.info("prog")
-    require(re.search(r"^system +1 functions", info, re.MULTILINE) and not re.search("^foreign", info, re.MULTILINE), f"another reason was expected:\n{info}")
+    expect(re.search(r"^system +1 functions", info, re.MULTILINE) and not re.search("^foreign", info, re.MULTILINE), f"another reason was expected:\n{info}")
 
 
 # A build in two steps, as makefiles do with CC=gcc LD=szc; in PIE or not, with and without -fcf-protection and sections.
@@ -162,9 +153,9 @@ def check_gcc_builds(place):
         expected = place.must("./plain")
         place.dose("program", expected=expected)
         info = place.info("program")
-        require(share_of(info) >= WANTED_SHARE, f"{options}: too little moves\n{info}")
+        expect(share_of(info) >= WANTED_SHARE, f"{options}: too little moves\n{info}")
         tables = re.search(r"^tables +(\d+) jump tables", info, re.MULTILINE)
-        require("-O0" in options or int(tables[1]) > 0, f"{options}: no jump table of gcc's was recognized\n{info}")
+        expect("-O0" in options or int(tables[1]) > 0, f"{options}: no jump table of gcc's was recognized\n{info}")
 
 
 # gcc's objects ask for a stack that code may run on; so does one that comes out of an archive, by its path or by -l.
@@ -179,14 +170,14 @@ def check_gcc_nested(place):
     expected = place.must("./plain")
     for objects in (["nested.o"], ["outer.o", "libinner.a"], ["outer.o", "-L.", "-linner"]):
         place.must("szc", "--stab-move=all", *objects, "-o", "program")
-        require(stack_flags(place, "program") == "RWE", f"{objects}: the stack is {stack_flags(place, 'program')}")
-        require(place.must("./program").stdout == expected.stdout, f"{objects}: another output with all off")
+        expect(stack_flags(place, "program") == "RWE", f"{objects}: the stack is {stack_flags(place, 'program')}")
+        expect(place.must("./program").stdout == expected.stdout, f"{objects}: another output with all off")
         place.dose("program", expected=expected)
     place.must("gcc", "-c", HERE.parent / "switches.c")
     place.must("szc", "--stab-move=all", "switches.o", "-o", "program")
-    require(stack_flags(place, "program") == "RW", "a stack is executable without need")
+    expect(stack_flags(place, "program") == "RW", "a stack is executable without need")
     place.must("szc", "--stab-move=all", "-Wl,-z,noexecstack", "nested.o", "-o", "program")
-    require(stack_flags(place, "program") == "RW", "the user's choice doesn't win")
+    expect(stack_flags(place, "program") == "RW", "the user's choice doesn't win")
 
 
 def stack_flags(place, program):
@@ -317,10 +308,10 @@ def check_go(place):
                HERE / "collects.go", **build)
     expected = place.must("./plain")
     dose = place.dose("program", expected=expected, layouts=0)
-    require(dose["code"]["functions_moved"] == 0 and dose["code"]["not_moved"].get("walks-code", 0) > 100,
+    expect(dose["code"]["functions_moved"] == 0 and dose["code"]["not_moved"].get("walks-code", 0) > 100,
             f"not all stays for the reason that was expected: {dose['code']}")
-    require(any("walks code addresses" in words for words in dose["degradations"]), f"no reason in {dose['degradations']}")
-    require("Go walks code addresses" in place.info("program"), "the runtime isn't named")
+    expect(any("walks code addresses" in words for words in dose["degradations"]), f"no reason in {dose['degradations']}")
+    expect("Go walks code addresses" in place.info("program"), "the runtime isn't named")
 
 
 def check_small_programs(place):
@@ -347,7 +338,7 @@ def check_small_programs(place):
             run_program.compare(expected, ["./program"], place.directory)
             run_program.compare(expected, ["./program"], place.directory, **SETTINGS)
             done += 1
-    require(done > 150, f"only {done} builds")
+    expect(done > 150, f"only {done} builds")
     print(f"{done} builds of gcc's do what their plain builds do")
 
 
@@ -372,15 +363,15 @@ def check_real_programs(place):
                 raise Skipped(f"no Debian sources to be had: {failure}")
             raise
         info = place.info(binary)
-        require(share_of(info) >= WANTED_SHARE, f"{name}: too little moves\n{info}")
+        expect(share_of(info) >= WANTED_SHARE, f"{name}: too little moves\n{info}")
         for run in [*program.runs, *([program.short] if program.short else [])]:
             plain = program.output(binary, run)
             run.env = {**run.env, **SETTINGS, "STAB_REPORT": str(report)}
             report.unlink(missing_ok=True)
             moved = program.output(binary, run)
-            require(plain[:2] == moved[:2], f"{name} {run.name}: another output than with all off")
+            expect(plain[:2] == moved[:2], f"{name} {run.name}: another output than with all off")
             code = json.loads(run_program.wait_for_dose(report)[0])["code"]
-            require(code["layouts_executed"] >= 20, f"{name} {run.name}: {code['layouts_executed']} layouts executed")
+            expect(code["layouts_executed"] >= 20, f"{name} {run.name}: {code['layouts_executed']} layouts executed")
             print(f"{name} {run.name}: {code['layouts_executed']} layouts executed, {code['functions_moved']} functions moved")
         print(f"{name}: {summary(info)}")
 
@@ -401,7 +392,7 @@ def main():
             except Skipped as reason:
                 print(f"SKIP: {reason}")
                 status = status or 77
-            except (Failed, run_program.Failed) as failure:
+            except Failed as failure:
                 print(f"FAIL {name}: {failure}")
                 status = 1
     return status

@@ -15,7 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from harness import expect, fail  # noqa: E402
 import llvm  # noqa: E402
 
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "500us", "STAB_SEED": "11"}
@@ -40,15 +42,6 @@ static double seconds_now(void) { struct timespec t; clock_gettime(CLOCK_MONOTON
 """
 
 
-class Failed(Exception):
-    pass
-
-
-def require(condition, message):
-    if not condition:
-        raise Failed(message)
-
-
 class Place:
     def __init__(self, directory, bin_directory):
         self.directory = pathlib.Path(directory)
@@ -65,14 +58,14 @@ class Place:
         try:
             return subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60)
         except subprocess.TimeoutExpired:
-            raise Failed(f"{self.shown(command, settings)}: doesn't end")
+            fail(f"{self.shown(command, settings)}: doesn't end")
 
     def shown(self, command, settings):
         return f"(cd {self.directory}; {' '.join(f'{k}={v}' for k, v in settings.items())} {' '.join(command)})"
 
     def must(self, *command, **settings):
         done = self.run(*command, **settings)
-        require(done.returncode == 0, f"{self.shown(command, settings)} exits {done.returncode}: {done.stdout}{done.stderr}")
+        expect(done.returncode == 0, f"{self.shown(command, settings)} exits {done.returncode}: {done.stdout}{done.stderr}")
         return done
 
     def library(self, name, *words, compiler="szc"):
@@ -84,7 +77,7 @@ class Place:
             if text.endswith("\n"):
                 return json.loads(text.splitlines()[0])
             time.sleep(0.01)
-        raise Failed("there is no dose")
+        fail("there is no dose")
 
     def alike(self, *command, moved, stay=0, degraded=(), times=3, preloaded=None):
         """With everything on it does what it does with everything off; so many libraries move, and what else is told."""
@@ -93,18 +86,18 @@ class Place:
             (self.directory / "dose").unlink(missing_ok=True)
             settings = ALL_ON | {"STAB_REPORT": "dose"} | ({"LD_PRELOAD": str(preloaded)} if preloaded else {})
             ran = self.run(*command, **settings)
-            require((ran.returncode, ran.stdout, ran.stderr) == (0, plain.stdout, plain.stderr),
+            expect((ran.returncode, ran.stdout, ran.stderr) == (0, plain.stdout, plain.stderr),
                     f"{self.shown(command, settings)} exits {ran.returncode}: {ran.stdout[-500:]}{ran.stderr[-500:]}\n"
                     f"expected: {plain.stdout[-500:]}{plain.stderr[-500:]}")
             dose = self.dose()
             code = dose["code"]
-            require((code["libraries_moved"], code["libraries_stay"]) == (moved, stay),
+            expect((code["libraries_moved"], code["libraries_stay"]) == (moved, stay),
                     f"{self.shown(command, settings)}: {code['libraries_moved']} move and {code['libraries_stay']} stay, "
                     f"expected {moved} and {stay}: {dose['degradations']}")
             for words in (UNREAD, NO_ROOM, DROPPED, SWITCHES):
                 said = any(words in text for text in dose["degradations"])
-                require(said == (words in degraded), f"{self.shown(command, settings)}: the dose says {dose['degradations']}")
-            require(code["layouts_built"] >= 2, f"{self.shown(command, settings)}: one layout only")
+                expect(said == (words in degraded), f"{self.shown(command, settings)}: the dose says {dose['degradations']}")
+            expect(code["layouts_built"] >= 2, f"{self.shown(command, settings)}: one layout only")
         return dose
 
 
@@ -250,9 +243,9 @@ def check_plugins_with_children(place):
     for children in ("20", "300"):
         plain = place.must("./host", "300", "1", children)
         ran = place.must("./host", "300", "1", children, **ALL_ON, STAB_REPORT="dose")
-        require(ran.stdout == plain.stdout, f"{ran.stdout} instead of {plain.stdout}")
+        expect(ran.stdout == plain.stdout, f"{ran.stdout} instead of {plain.stdout}")
         dose = place.dose()
-        require(dose["code"]["libraries_moved"] > 30, f"nothing moves beside children: {dose['code']}")
+        expect(dose["code"]["libraries_moved"] > 30, f"nothing moves beside children: {dose['code']}")
 
 
 def check_late_threads(place):
@@ -331,11 +324,11 @@ def check_callers(place):
     place.must("szc", "-O2", "main.c", "./libloads.so", "-o", "prog")
     info = place.must("szc", "--stab-info", "libloads.so").stdout
     told = info[info.index("asks-caller"):].splitlines()[1:4]
-    require({line.strip() for line in told} == {"find", "loads", "getpagesize"}, f"other functions ask who calls: {info}")
+    expect({line.strip() for line in told} == {"find", "loads", "getpagesize"}, f"other functions ask who calls: {info}")
     plain = place.must("./prog")
     ran = place.must("./prog", **ALL_ON, STAB_REPORT="dose")
-    require(ran.stdout == plain.stdout == "done\n", ran.stdout)
-    require(place.dose()["code"]["libraries_moved"] >= 51 and place.dose()["code"]["libraries_stay"] == 0,
+    expect(ran.stdout == plain.stdout == "done\n", ran.stdout)
+    expect(place.dose()["code"]["libraries_moved"] >= 51 and place.dose()["code"]["libraries_stay"] == 0,
             f"they don't move: {place.dose()['code']}")
 
 
@@ -362,7 +355,7 @@ def check_callers_by_jumps_and_pointers(place):
         place.library("libfinds.so", "finds.c", *options, "-Wl,-rpath,$ORIGIN/sub", "-Wl,--enable-new-dtags")
         place.must("szc", "-O2", "main.c", "./libfinds.so", "-o", "prog")
         info = place.must("szc", "--stab-info", "libfinds.so").stdout
-        require("\n    moves\n" not in info, f"{options}: all of it stays: {info}")
+        expect("\n    moves\n" not in info, f"{options}: all of it stays: {info}")
         place.alike("./prog", moved=1)
 
 
@@ -423,10 +416,10 @@ def check_no_room(place):
         for name in ("as", "data"):
             command = ["prlimit", f"--{name}={mebibytes << 20}", "./prog"]
             plain, ran = place.run(*command), place.run(*command, **ALL_ON | {"STAB_HEAP": "off"})
-            require((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+            expect((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
                     f"{' '.join(command)}: {ran.returncode} {ran.stdout}{ran.stderr}")
             said.add(ran.stdout)
-    require("done\n" in said, "it never ran")
+    expect("done\n" in said, "it never ran")
 
 
 def check_static_program(place):
@@ -446,7 +439,7 @@ def check_executed(place):
     place.library("libruns.so", "simple.c", "runs.c")
     place.must("szc", "-O2", "main.c", "./libruns.so", "-o", "prog")
     code = place.alike("./prog", moved=1)["code"]
-    require(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
+    expect(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
 
 
 def check_other_linkers(place):
@@ -472,7 +465,7 @@ def check_other_compilers(place):
         place.must("szc", "--stab-move=all", "-shared", *objects, "-o", "libsimple.so")
         place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
         code = place.alike("./prog", moved=1)["code"]
-        require(code["layouts_executed"] >= 10, f"{objects}: nothing of it runs in images: {code}")
+        expect(code["layouts_executed"] >= 10, f"{objects}: nothing of it runs in images: {code}")
     # Where it isn't asked for, gcc's code stays, and the library with it.
     place.must("szc", "-shared", "simple.o", "-o", "libsimple.so")
     place.alike("./prog", moved=0)
@@ -493,7 +486,7 @@ def check_debugged(place):
                       "-ex", "delete", "-ex", "run", "-ex", "backtrace", "./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms").stdout
     frames = [line for line in said.splitlines() if line.startswith("#")]
     for name, where in (("inner", "aborts.c:2"), ("middle", "aborts.c:3"), ("outer", "aborts.c:5"), ("main", "main.c:2")):
-        require(any(f" {name} (" in frame and where in frame for frame in frames), f"no frame of {name} at {where}:\n{said}")
+        expect(any(f" {name} (" in frame and where in frame for frame in frames), f"no frame of {name} at {where}:\n{said}")
 
 
 def check_matched(place):
@@ -520,10 +513,10 @@ def check_matched(place):
 
     seeds = range(1, 13)
     matched = [[told(side, seed, STAB_LAYOUT="match") for seed in seeds] for side in ("old", "new")]
-    require(matched[0] == matched[1], f"matched, they lie at {matched[0]} and {matched[1]}")
-    require(len(set(matched[0])) >= 5, f"12 seeds have the places {set(matched[0])}")
+    expect(matched[0] == matched[1], f"matched, they lie at {matched[0]} and {matched[1]}")
+    expect(len(set(matched[0])) >= 5, f"12 seeds have the places {set(matched[0])}")
     apart = [[told(side, seed) for seed in seeds] for side in ("old", "new")]
-    require(apart[0] != apart[1], "they lie alike without being matched, so this tests nothing")
+    expect(apart[0] != apart[1], "they lie alike without being matched, so this tests nothing")
 
 
 def check_hosts(place):
@@ -551,7 +544,7 @@ def check_hosts(place):
     # In a program of szc's its own runtime serves.
     place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
     code = place.alike("./prog", moved=1, preloaded=host)["code"]
-    require(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
+    expect(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
 
 
 def main():
@@ -564,14 +557,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stab-libraries-") as scratch:
         directory = arguments.keep or scratch
         pathlib.Path(directory).mkdir(parents=True, exist_ok=True)
-        try:
-            checks[arguments.check](Place(directory, arguments.bin.resolve()))
-        except Failed as failure:
-            print(f"{arguments.check}: FAILED: {failure}")
-            return 1
+        checks[arguments.check](Place(directory, arguments.bin.resolve()))
     print(f"{arguments.check}: kept")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -17,17 +17,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 sys.dont_write_bytecode = True
+from harness import expect, run, skip  # noqa: E402
 import llvm  # noqa: E402
-from served import Strange, read_samples, served  # noqa: E402
+from served import read_samples, served  # noqa: E402
 
 # Each spends as many steps as it is told, which take the same time anywhere.
 STEPS = "unsigned {name}(unsigned x, int n) {{ while (--n) x = (x ^ (x >> 3)) * 2654435761u; return x; }}\n"
 HIDDEN = "__attribute__((noinline)) static " + STEPS.format(name="inner")
 ROUNDS = "40000"
-
-
-class Failed(Exception):
-    pass
 
 
 class Place:
@@ -36,11 +33,7 @@ class Place:
         self.host = tools.parent / "lib/stab/libstabhost.so"
 
     def must(self, *words):
-        done = subprocess.run([str(word) for word in words], cwd=self.directory, capture_output=True, text=True, timeout=120,
-                              env=os.environ | {"PATH": f"{self.tools}:{os.environ['PATH']}"})
-        if done.returncode != 0:
-            raise Failed(f"{' '.join(map(str, words))} exits {done.returncode}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return run(*words, cwd=self.directory, env=os.environ | {"PATH": f"{self.tools}:{os.environ['PATH']}"}).stdout
 
     def write(self, name, text):
         (self.directory / name).write_text(text)
@@ -59,26 +52,20 @@ class Place:
         dose, rest = served(self.tools, self.directory, command, code, "--samples", "1", **settings)
         totals, functions, _, files = read_samples(rest, self.names(command[0]))
         if totals["period_ns"] == 0:
-            print("SKIP: the kernel refuses its clock: " + "; ".join(dose["degradations"]))
-            sys.exit(77)
+            skip("the kernel refuses its clock: " + "; ".join(dose["degradations"]))
         told = sum(totals[key] for key in ("newest", "older", "original", "elsewhere", "kernel"))
-        require(told >= 200, f"{told} samples only: {totals}")
+        expect(told >= 200, f"{told} samples only: {totals}")
         # What moved is in the sums of what moves, what stayed is elsewhere; nothing is told twice.
         for keys, moved in ((("newest", "older", "original"), True), (("elsewhere",), False)):
             own = sum(map(sum, functions.values())) if moved else 0
             counted = own + sum(sum(file["counts"]) for file in files.values() if file["moved"] == moved)
             most = sum(totals[key] for key in keys)
-            require(counted == most if moved else counted <= most, f"{counted} told, {most} counted: {totals} {functions} {files}")
+            expect(counted == most if moved else counted <= most, f"{counted} told, {most} counted: {totals} {functions} {files}")
         for name, file in files.items():
             for kind in range(3):
                 named = sum(function["counts"][kind] for function in file["functions"].values())
-                require(named <= file["counts"][kind], f"{name} has fewer samples than its functions: {file}")
+                expect(named <= file["counts"][kind], f"{name} has fewer samples than its functions: {file}")
         return totals, functions, files
-
-
-def require(condition, message):
-    if not condition:
-        raise Failed(message)
 
 
 def share_of(function, totals):
@@ -87,7 +74,7 @@ def share_of(function, totals):
 
 
 def near(what, share, wanted, told):
-    require(abs(share - wanted) < 0.08, f"{what} has {100 * share:.1f} % of the samples, expected {100 * wanted:.0f} %: {told}")
+    expect(abs(share - wanted) < 0.08, f"{what} has {100 * share:.1f} % of the samples, expected {100 * wanted:.0f} %: {told}")
 
 
 MAIN = """#include <dlfcn.h>
@@ -125,9 +112,9 @@ def build_all(place, compiler):
 
 
 def told_of(files, name, moved, function):
-    require(name in files and files[name]["moved"] == moved, f"{name} is not told, or not as {moved=}: {files}")
-    require(files[name]["text_hash"] != 0, f"{name}: {files[name]}")
-    require(function in files[name]["functions"], f"{name}!{function} is not told: {files}")
+    expect(name in files and files[name]["moved"] == moved, f"{name} is not told, or not as {moved=}: {files}")
+    expect(files[name]["text_hash"] != 0, f"{name}: {files[name]}")
+    expect(function in files[name]["functions"], f"{name}!{function} is not told: {files}")
     return files[name]["functions"][function]
 
 
@@ -142,15 +129,15 @@ def check_shares(place):
         near("own", share_of(functions.get("own", (0, 0, 0)), totals), 0.1, functions)
         linked = {line.split()[2]: int(line.split()[0], 16) for line in place.must("nm", "liblinked.so").splitlines() if len(line.split()) == 3}
         inner = files["liblinked.so.4"]["functions"]["inner"]
-        require(inner["linked"] == linked["inner"], f"inner is at {linked['inner']:#x}: {inner}")
-        require(inner["counts"][0] > 0.9 * sum(inner["counts"]), f"it should be in the newest image: {inner}")
+        expect(inner["linked"] == linked["inner"], f"inner is at {linked['inner']:#x}: {inner}")
+        expect(inner["counts"][0] > 0.9 * sum(inner["counts"]), f"it should be in the newest image: {inner}")
 
 
 def check_hosts(place):
     """A host of another compiler's, with the runtime preloaded: its own functions are told as those of a file that stays."""
     build_all(place, llvm.tool("clang"))
     totals, functions, files = place.sampled("./prog", ROUNDS, LD_PRELOAD=str(place.host))
-    require(not functions, f"of a host without metadata no function is known by number: {functions}")
+    expect(not functions, f"of a host without metadata no function is known by number: {functions}")
     near("inner", share_of(told_of(files, "liblinked.so.4", True, "inner")["counts"], totals), 0.4, files)
     near("own", share_of(told_of(files, "prog", False, "own")["counts"], totals), 0.1, files)
 
@@ -241,14 +228,9 @@ def main():
     parser.add_argument("check", choices=sorted(checks))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stab-library-samples-") as directory:
-        try:
-            checks[arguments.check](Place(directory, arguments.bin.resolve()))
-        except (Failed, Strange) as failure:
-            print(f"{arguments.check}: FAILED: {failure}")
-            return 1
+        checks[arguments.check](Place(directory, arguments.bin.resolve()))
     print(f"{arguments.check}: kept")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

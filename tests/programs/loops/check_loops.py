@@ -9,16 +9,16 @@ the address of a jump table is not led, and the dose says so. Exit code 77: ther
 """
 import argparse
 import json
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+from harness import fail, skip  # noqa: E402
 import llvm  # noqa: E402
+from running import run, run_bytes  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "1ms"}
@@ -28,46 +28,31 @@ ATTEMPTS = 5      # a busy machine gives the helper no CPU for a whole run at ti
 PIE, FIXED = ["-O2", "-fPIE", "-pie"], ["-O2", "-fno-pie", "-no-pie"]
 
 
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | variables
-    try:
-        return subprocess.run(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"timeout after {TIMEOUT_S} s: {command} {variables}") from None
-
-
-def build(command, directory):
-    done = run(command, directory)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}:\n{done.stderr.decode()}")
+def outcome(command, directory, **variables):
+    return run_bytes(command, directory, None, TIMEOUT_S, **variables)
 
 
 def dose_of(command, directory, expected, **variables):
     report = pathlib.Path(directory) / "dose.json"
     report.unlink(missing_ok=True)
     variables = ALL_ON | variables
-    got = run(command, directory, STAB_REPORT=str(report), **variables)
+    got = outcome(command, directory, STAB_REPORT=str(report), **variables)
     if (got.returncode, got.stdout, got.stderr) != (expected.returncode, expected.stdout, expected.stderr):
-        raise Failed(f"{command} with {variables}: expected {expected}, got {got}")
+        fail(f"{command} with {variables}: expected {expected}, got {got}")
     for _ in range(500):
         if report.exists() and report.read_text().endswith("\n"):
             return json.loads(report.read_text())["code"]
         time.sleep(0.01)
-    raise Failed(f"{command} with {variables} has left no dose report")
+    fail(f"{command} with {variables} has left no dose report")
 
 
-def check(command, directory, expected, few, holds_table=False):
+def leads(command, directory, expected, few, holds_table=False):
     """few: without being led it has one layout, or two."""
     off = dose_of(command, directory, expected, STAB_LONG_LOOPS="0")
     if "long_loops" in off:
-        raise Failed(f"{command}: nobody asked for loops to be led: {off}")
+        fail(f"{command}: nobody asked for loops to be led: {off}")
     if few and off["layouts_executed"] > 2:
-        raise Failed(f"{command}: {off['layouts_executed']} layouts without being led: it is no test of what it is for")
+        fail(f"{command}: {off['layouts_executed']} layouts without being led: it is no test of what it is for")
     for attempt in range(ATTEMPTS):
         led = dose_of(command, directory, expected, STAB_LONG_LOOPS="1", STAB_SEED=str(attempt + 1))
         if holds_table:
@@ -75,46 +60,44 @@ def check(command, directory, expected, few, holds_table=False):
                 return f"{command[1:]} stays: {led['layouts_executed']} layouts"
         elif led["long_loops"]["functions"] >= 1 and led["layouts_executed"] >= MANY:
             return f"{command[1:]} {off['layouts_executed']} -> {led['layouts_executed']} layouts"
-    raise Failed(f"{command}: {ATTEMPTS} times not led as it should be, last: {led}")
+    fail(f"{command}: {ATTEMPTS} times not led as it should be, last: {led}")
 
 
 def check_c(tools, directory):
     kinds = {"pie": ["tight", "flags", "nested", "calls", "threads", "signals", "switches", "gotos"],
              "no-pie": ["tight", "switches", "gotos"]}
     for options in PIE, FIXED:
-        build([llvm.tool("clang"), "-O2", str(HERE / "one_loop.c"), "-o", "plain", "-pthread"], directory)
-        build([str(tools / "szc"), *options, str(HERE / "one_loop.c"), "-o", "program", "-pthread"], directory)
+        run([llvm.tool("clang"), "-O2", str(HERE / "one_loop.c"), "-o", "plain", "-pthread"], directory)
+        run([str(tools / "szc"), *options, str(HERE / "one_loop.c"), "-o", "program", "-pthread"], directory)
         for kind in kinds[options[-1].lstrip("-")]:
-            expected = run(["./plain", kind], directory)
+            expected = outcome(["./plain", kind], directory)
             if expected.returncode != 0 or not expected.stdout:
-                raise Failed(f"the plain build of {kind}: {expected}")
+                fail(f"the plain build of {kind}: {expected}")
             # A register holds the table's address only where the code may lie anywhere.
             held = kind in ("switches", "gotos") and options is PIE
-            print(*options, check(["./program", kind], directory, expected, kind in ("tight", "flags", "nested"), held))
+            print(*options, leads(["./program", kind], directory, expected, kind in ("tight", "flags", "nested"), held))
 
 
 def check_cxx(tools, directory):
-    build([llvm.tool("clang++"), "-O2", str(HERE / "throws.cc"), "-o", "plain"], directory)
-    expected = run(["./plain"], directory)
+    run([llvm.tool("clang++"), "-O2", str(HERE / "throws.cc"), "-o", "plain"], directory)
+    expected = outcome(["./plain"], directory)
     if expected.returncode != 0 or b"destroyed" not in expected.stdout:
-        raise Failed(f"the plain build of throws.cc: {expected}")
+        fail(f"the plain build of throws.cc: {expected}")
     for options in PIE, FIXED:
-        build([str(tools / "szc++"), *options, str(HERE / "throws.cc"), "-o", "program"], directory)
-        print(*options, check(["./program"], directory, expected, False))
+        run([str(tools / "szc++"), *options, str(HERE / "throws.cc"), "-o", "program"], directory)
+        print(*options, leads(["./program"], directory, expected, False))
 
 
 def check_fortran(tools, directory):
     flang = llvm.flang()
     if flang is None:
-        print("there is no flang 19 here")
-        return 77
-    build([flang, "-O2", str(HERE / "loop.f90"), "-o", "plain"], directory)
-    expected = run(["./plain"], directory)
+        skip(f"flang-{llvm.VERSION} is not installed; apt install flang-{llvm.VERSION}")
+    run([flang, "-O2", str(HERE / "loop.f90"), "-o", "plain"], directory)
+    expected = outcome(["./plain"], directory)
     if expected.returncode != 0 or not expected.stdout:
-        raise Failed(f"the plain build of loop.f90: {expected}")
-    build([str(tools / "szflang"), "-O2", str(HERE / "loop.f90"), "-o", "program"], directory)
-    print(check(["./program"], directory, expected, True))
-    return 0
+        fail(f"the plain build of loop.f90: {expected}")
+    run([str(tools / "szflang"), "-O2", str(HERE / "loop.f90"), "-o", "program"], directory)
+    print(leads(["./program"], directory, expected, True))
 
 
 def main():
@@ -124,12 +107,8 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stab-loops-") as directory:
         checks = {"c": check_c, "cxx": check_cxx, "fortran": check_fortran}
-        return checks[arguments.what](arguments.bin.resolve(), directory) or 0
+        checks[arguments.what](arguments.bin.resolve(), directory)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failure:
-        print(failure)
-        sys.exit(1)
+    main()

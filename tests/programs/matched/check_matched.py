@@ -10,38 +10,23 @@ Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
 import argparse
 import json
-import os
 import pathlib
 import shutil
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPOSITORY = HERE.parent.parent.parent
-sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(REPOSITORY / "tests")]
+sys.path[:0] = [str(HERE.parents[n]) for n in (0, 1)]
 sys.dont_write_bytecode = True
-from launcher_settings import launcher_settings  # noqa: E402
+from harness import fail, skip  # noqa: E402
+from running import run, run_bytes  # noqa: E402
+from served import launched  # noqa: E402
 from times import in_time  # noqa: E402
 
 EPOCH_HEADER, EPOCH_RECORD = 920, struct.Struct("<QQ64xIIIBB2x16x")
 EPOCH_END = 1
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, expected=0, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True,
-                          stdin=subprocess.DEVNULL, timeout=120)
-    if done.returncode != expected:
-        raise Failed(f"{settings} {' '.join(map(str, command))} exits {done.returncode}, expected {expected}: "
-                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
-    return done
 
 
 def layout_tool(tools):
@@ -56,20 +41,19 @@ def build(tools, directory, *options):
 
 def match(tools, directory, *programs):
     path = pathlib.Path(directory) / "match"
-    path.write_bytes(run([layout_tool(tools), "--match", *programs], directory).stdout)
+    path.write_bytes(run_bytes([layout_tool(tools), "--match", *programs], directory).stdout)
     return path
 
 
 def without_aslr():
     if shutil.which("setarch") is None or subprocess.run(["setarch", "-R", "true"], check=False).returncode != 0:
-        print("SKIP: setarch -R is refused, so addresses are the kernel's draws")
-        sys.exit(77)
+        skip("setarch -R is refused, so addresses are the kernel's draws")
     return ["setarch", "-R"]
 
 
 def places(program, directory, seed, **settings):
     said = run([*without_aslr(), f"./{program}"], directory, STAB_STACK="on", STAB_HEAP="page", STAB_SEED=str(seed), **settings)
-    return said.stdout.decode().splitlines()
+    return said.stdout.splitlines()
 
 
 def alike(tools, directory):
@@ -81,13 +65,13 @@ def alike(tools, directory):
             for code in ["once", "shuffle"]:
                 one, two = (places(p, directory, seed, STAB_CODE=code, STAB_EPOCH="3600s", STAB_LAYOUT=script) for p in ("one", "two"))
                 if one != two or len(one) != 40 + 2 * 4:
-                    raise Failed(f"{options} {code} seed {seed}: {sorted(set(one) ^ set(two))} of {len(one)} differ")
+                    fail(f"{options} {code} seed {seed}: {sorted(set(one) ^ set(two))} of {len(one)} differ")
             drawn.add(tuple(line for line in one if line.startswith("code")))
         if len(drawn) < 5:
-            raise Failed(f"{options}: five seeds have {len(drawn)} layouts")
+            fail(f"{options}: five seeds have {len(drawn)} layouts")
         apart = [places(p, directory, 1, STAB_CODE="once") for p in ("one", "two")]
         if apart[0] == apart[1]:
-            raise Failed(f"{options}: without a match table the builds are alike, so this test shows nothing")
+            fail(f"{options}: without a match table the builds are alike, so this test shows nothing")
         # Pads of code that stays where it is, or that only gets gaps.
         for code in ["off", "pad", "copy"]:
             path = pathlib.Path(directory) / "pads"
@@ -95,36 +79,16 @@ def alike(tools, directory):
             one, two = ([line for line in places(p, directory, 3, STAB_CODE=code, STAB_EPOCH="3600s", STAB_LAYOUT=str(path))
                          if not line.startswith("code")] for p in ("one", "two"))
             if one != two:
-                raise Failed(f"{options} {code}: {sorted(set(one) ^ set(two))} differ")
+                fail(f"{options} {code}: {sorted(set(one) ^ set(two))} differ")
 
 
-def served(tools, directory, program, epoch_ns, script, *arguments):
+def series(tools, directory, program, epoch_ns, script, *arguments):
     """As the engine runs it: what the program printed, its dose, and the records of its epochs."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    read, write = os.pipe()
-    with open(script, "rb") as text:
-        words = [tools.parent / "libexec/stab/stab-helper", "--socket", theirs.fileno(), "--report", write, "--epochs", 1,
-                 "--script", text.fileno()]
-        if os.geteuid() == 0:
-            words += ["--user", 0, "--group", 0]
-        helper = subprocess.Popen([str(word) for word in words], pass_fds=[theirs.fileno(), write, text.fileno()])
-    theirs.close()
-    os.close(write)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")}
-    environment["STAB"] = launcher_settings("s", 7, epoch_ns, socket=ours.fileno())
-    done = subprocess.run([f"./{program}", *arguments], cwd=directory, env=environment, pass_fds=[ours.fileno()], check=True,
-                          capture_output=True, timeout=120)
-    ours.close()
-    text = b""
-    while part := os.read(read, 1 << 20):
-        text += part
-    os.close(read)
-    helper.wait(timeout=30)
-    line, _, rest = text.partition(b"\n")
+    said, dose, rest = launched(tools, directory, [f"./{program}", *arguments], "s", "--epochs", 1, epoch_ns=epoch_ns, script=script)
     count = struct.unpack_from("<8sII", rest)[2]
     records = [EPOCH_RECORD.unpack_from(rest, EPOCH_HEADER + i * EPOCH_RECORD.size) for i in range(count)]
     keys = ["start_ns", "cpu_ns", "epoch", "image", "refill", "slot", "flags"]
-    return done.stdout.decode().split(), json.loads(line), [dict(zip(keys, record)) for record in records]
+    return said.split(), dose, [dict(zip(keys, record)) for record in records]
 
 
 def epochs(tools, directory):
@@ -135,45 +99,45 @@ def epochs(tools, directory):
         layout = [layout_tool(tools), f"./{program}", "--code", "shuffle", "--stack", "off", "--range", "4096", "--seed", "7", "--script",
                   script]
         starts = {line.split("\t")[4]: line.split("\t")[0] for line in
-                  run([*layout, "--image", 0], directory).stdout.decode().splitlines()[1:] if line.split("\t")[2] != "-"}
+                  run([*layout, "--image", 0], directory).stdout.splitlines()[1:] if line.split("\t")[2] != "-"}
         common = ["chooses", "leaf", "main", "middle", "outer", "tell", "where"]
-        lines = run([*layout, "--through", 2000, *[starts[name] for name in common]], directory).stdout.decode().splitlines()[1:]
+        lines = run([*layout, "--through", 2000, *[starts[name] for name in common]], directory).stdout.splitlines()[1:]
         offsets[program] = [line.split("\t")[1:1 + len(common)] for line in lines]
         if "only_here" in starts and program == "one":
-            raise Failed("the unchanged build has a function of the other")
+            fail("the unchanged build has a function of the other")
     if offsets["one"] != offsets["two"]:
         different = [i for i, (a, b) in enumerate(zip(offsets["one"], offsets["two"])) if a != b]
-        raise Failed(f"images {different[:5]} of {len(different)} differ: {offsets['one'][different[0]]} {offsets['two'][different[0]]}")
+        fail(f"images {different[:5]} of {len(different)} differ: {offsets['one'][different[0]]} {offsets['two'][different[0]]}")
     for program in ("one", "two"):
-        said, dose, records = served(tools, directory, program, 1_000_000, script, "series", "0.4")
+        said, dose, records = series(tools, directory, program, 1_000_000, script, "series", "0.4")
         if dose["code"]["script"]["matched"] < 8 or dose["helper"]["epochs_by"] != "cpu" or dose["degradations"][1:]:
-            raise Failed(f"{program}: {dose}")
+            fail(f"{program}: {dose}")
         # Where the function says that it was is where the image of that number has it. It tells from behind its first instruction.
         slot, where = dose["code"]["slot_bytes"], [int(row[6]) for row in offsets[program]]
         if slot % (2 << 20) != 0 or dose["code"]["ring_address"] % (2 << 20) != 0:
-            raise Failed(f"the ring at {dose['code']['ring_address']:x} in slots of {slot:x}")
+            fail(f"the ring at {dose['code']['ring_address']:x} in slots of {slot:x}")
         wanted = [where[record["image"]] for record in records if not record["flags"] & EPOCH_END]
         behind = int(said[0], 16) - wanted[0]
         if len(set(said)) < 10:
-            raise Failed(f"{program}: in 400 epochs it was at {said} alone")
+            fail(f"{program}: in 400 epochs it was at {said} alone")
         at = 0
         for place in (int(word, 16) - behind for word in said):
             while at < len(wanted) and wanted[at] != place:
                 at += 1
             if at == len(wanted):
-                raise Failed(f"{program}: it was at {place}, which is none of {wanted} in that order")
+                fail(f"{program}: it was at {place}, which is none of {wanted} in that order")
         # Numbers are CPU time: layout n is in place from n ms on, as soon as the helper has a CPU.
         late = [record["cpu_ns"] / 1e6 - records[0]["cpu_ns"] / 1e6 - record["image"] for record in records[1:-1]
                 if not record["flags"]]
         if len(late) < 20 or min(late) < -1.5 or not in_time(sorted(late)[len(late) // 2] < 1, f"late by {sorted(late)} ms"):
-            raise Failed(f"{program}: of 400 epochs {len(late)} had layouts, late by {late} ms")
+            fail(f"{program}: of 400 epochs {len(late)} had layouts, late by {late} ms")
     # One that sleeps has no epochs.
     source = pathlib.Path(directory) / "sleeps.c"
     source.write_text("#include <unistd.h>\nint main(void) { for (int i = 0; i < 30; ++i) usleep(10000); return 0; }\n")
     run([tools / "szc", "-O2", source, "-o", "sleeps"], directory)
-    _, dose, records = served(tools, directory, "sleeps", 20_000_000, match(tools, directory, "sleeps"))
+    _, dose, records = series(tools, directory, "sleeps", 20_000_000, match(tools, directory, "sleeps"))
     if dose["helper"]["ticks"] > 3 or dose["helper"]["epochs_by"] != "cpu":
-        raise Failed(f"0.3 s of sleep are no epochs of 20 ms of CPU time: {dose['helper']}")
+        fail(f"0.3 s of sleep are no epochs of 20 ms of CPU time: {dose['helper']}")
 
 
 def alone(tools, directory):
@@ -190,12 +154,12 @@ def alone(tools, directory):
     match(tools, directory, "one")
     said = dose_of("two")
     if said["code"]["script"]["matched"] != 0 or not any("the match table lacks a function" in words for words in said["degradations"]):
-        raise Failed(f"a table of another build: {said['code']['script']} {said['degradations']}")
+        fail(f"a table of another build: {said['code']['script']} {said['degradations']}")
     if dose_of("one")["degradations"] != [] or dose_of("one")["code"]["script"]["matched"] < 8:
-        raise Failed(f"its own table: {said}")
+        fail(f"its own table: {said}")
     path.write_text("stab-script 1 any\nmatch pads\n")
     if not any("no table of places could be made" in words for words in dose_of("one")["degradations"]):
-        raise Failed("'match pads' of code that is shuffled")
+        fail("'match pads' of code that is shuffled")
     # A damaged or missing table is obeyed by nobody.
     whole = match(tools, directory, "one", "two").read_bytes()
     text, table = whole.split(b"\0", 1)
@@ -209,8 +173,8 @@ def alone(tools, directory):
             (b"stab-script 1 any\nmatch pads\n\0", "once", "script: a layout script has at most 65536 bytes, none of them 0")]:
         path.write_bytes(damaged)
         done = run(["./one"], directory, 125, STAB_CODE=code, STAB_LAYOUT="match")
-        if not done.stderr.decode().startswith("stab: " + words.replace("script", "match", 1)) or done.stdout:
-            raise Failed(f"{damaged[:60]!r} under {code}: expected '{words}', got {done.stderr!r}")
+        if not done.stderr.startswith("stab: " + words.replace("script", "match", 1)) or done.stdout:
+            fail(f"{damaged[:60]!r} under {code}: expected '{words}', got {done.stderr!r}")
     # Of many functions.
     many = "".join(f"__attribute__((noinline)) int f{i}(int x) {{ return x * {i + 100} ^ {i}; }}\n" for i in range(300))
     source = pathlib.Path(directory) / "many.c"
@@ -218,12 +182,12 @@ def alone(tools, directory):
     run([tools / "szc", "-O1", source, "-o", "many"], directory)
     rows = int(match(tools, directory, "many").read_bytes().split()[4])
     if rows < 290 or dose_of("many")["code"]["script"]["matched"] != rows:  # one may be too short to move
-        raise Failed(f"of 301 functions {rows} are in the table, and matched: {dose.read_text()}")
+        fail(f"of 301 functions {rows} are in the table, and matched: {dose.read_text()}")
     # It is stripped of its symbols, and not of its identities.
     match(tools, directory, "one", "two")
     run(["strip", "one"], directory)
     if dose_of("one")["code"]["script"]["matched"] < 8:
-        raise Failed("a stripped program is not matched")
+        fail("a stripped program is not matched")
 
 
 def identities(tools, directory):
@@ -248,11 +212,11 @@ def identities(tools, directory):
         rows = int(script.read_bytes().split()[4])
         for program in ("one", "two"):
             lines = run([layout_tool(tools), f"./{program}", "--code", "once", "--stack", "off", "--range", "16", "--seed", "5", "--script",
-                         script, "--image", "0"], directory).stdout.decode().splitlines()[1:]
+                         script, "--image", "0"], directory).stdout.splitlines()[1:]
             offsets.append(sorted(line.split("\t")[2] for line in lines if line.split("\t")[2] != "-"))
         # a, b, main, and own and same of each file: as many rows as functions says that each has its counterpart.
         if len(offsets[0]) != 7 or (options == [] and (offsets[0] != offsets[1] or rows != 7)):
-            raise Failed(f"{options}: {rows} rows of {offsets}")
+            fail(f"{options}: {rows} rows of {offsets}")
 
 
 CHECKS = {"alike": alike, "epochs": epochs, "alone": alone, "identities": identities}
@@ -264,10 +228,7 @@ def main():
     parser.add_argument("check", choices=CHECKS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        try:
-            CHECKS[arguments.check](arguments.bin.resolve(), directory)
-        except Failed as failed:
-            sys.exit(f"check_matched.py: {arguments.check}: {failed}")
+        CHECKS[arguments.check](arguments.bin.resolve(), directory)
 
 
 if __name__ == "__main__":

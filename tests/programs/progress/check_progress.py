@@ -11,33 +11,20 @@ Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
 import argparse
 import json
-import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+from harness import fail  # noqa: E402
 import llvm  # noqa: E402
+from running import output, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 EVERYTHING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "500us", "STAB_SEED": "7"}
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, expected=0, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=120)
-    if done.returncode != expected:
-        raise Failed(f"{settings} {' '.join(map(str, command))} exits {done.returncode}, expected {expected}: "
-                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
-    return done.stdout
 
 
 def dose_of(command, directory, expected=0, **settings):
@@ -47,7 +34,7 @@ def dose_of(command, directory, expected=0, **settings):
         if path.read_text().endswith("\n"):
             return json.loads(path.read_text())
         time.sleep(0.01)
-    raise Failed(f"{command} left no dose report within 10 s")
+    fail(f"{command} left no dose report within 10 s")
 
 
 def visits(dose):
@@ -56,7 +43,7 @@ def visits(dose):
 
 def same(found, expected, what):
     if found != expected:
-        raise Failed(f"{what}: expected {expected}, got {found}")
+        fail(f"{what}: expected {expected}, got {found}")
 
 
 def counts(tools, directory):
@@ -113,7 +100,7 @@ def coz(tools, directory):
             for settings in [{}, EVERYTHING]:
                 same(visits(dose_of(["./coz"], directory, **settings)), expected, f"{own} {options} {settings}")
     run([llvm.tool("clang++"), "-O2", "-DOWN_HEADER", "-pthread", HERE / "coz.cc", "-o", "plain"], directory)
-    same(run(["./plain"], directory), "done\n", "COZ's header without anybody")
+    same(output(["./plain"], directory), "done\n", "COZ's header without anybody")
 
 
 def libraries(tools, directory):
@@ -130,7 +117,7 @@ def libraries(tools, directory):
         # The other way round: the program is nobody's.
         run([llvm.tool("clang"), "-I", include, "-O2", HERE / "uses_library.c", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN", "-o", "plain"],
             directory)
-        same(run(["./plain", "./libloaded.so"], directory), "done\n", f"a plain program with a library by {made_by}")
+        same(output(["./plain", "./libloaded.so"], directory), "done\n", f"a plain program with a library by {made_by}")
 
 
 def absent(tools, directory):
@@ -142,19 +129,19 @@ def absent(tools, directory):
         for options in [["-std=gnu99", "-O2"], ["-std=c11", "-O0"], ["-std=c17", "-O2", "-static"], ["-O2", "-fno-pie", "-no-pie"]]:
             run([compiler, *warnings, *options, "-D_GNU_SOURCE", "-pthread", HERE / "counts.c", "-o", "plain"], directory)
             for word in ["kinds", "threads", "points"]:
-                same(run(["./plain", word], directory), "done\n", f"{compiler} {options} {word}")
+                same(output(["./plain", word], directory), "done\n", f"{compiler} {options} {word}")
     for compiler in [llvm.tool("clang++"), "g++"]:
         if shutil.which(compiler) is None:
             continue
         for options in [["-std=c++11", "-O2"], ["-std=c++20", "-O0"], ["-std=c++20", "-O2", "-static"]]:
             run([compiler, *warnings, *options, "-pthread", HERE / "coz.cc", "-o", "plain"], directory)
-            same(run(["./plain"], directory), "done\n", f"{compiler} {options}")
+            same(output(["./plain"], directory), "done\n", f"{compiler} {options}")
     # Two objects of which only one was made by szc, linked by it: both count.
     run([llvm.tool("clang"), "-I", include, "-O2", "-fPIE", "-c", HERE / "library.c", "-o", "plain.o"], directory)
     run([tools / "szc", "-O2", HERE / "uses_library.c", "plain.o", "-o", "mixed"], directory)
     same(visits(dose_of(["./mixed"], directory)), {("progress", "in library"): 7, ("progress", "in program"): 1}, "mixed objects")
     # Nobody wants a report and nothing is on: there is no board, and nothing happens.
-    same(run(["./mixed"], directory), "done\n", "no board")
+    same(output(["./mixed"], directory), "done\n", "no board")
 
 
 CHECKS = {"counts": counts, "limits": limits, "coz": coz, "libraries": libraries, "absent": absent}
@@ -166,10 +153,7 @@ def main():
     parser.add_argument("check", choices=CHECKS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        try:
-            CHECKS[arguments.check](arguments.bin.resolve(), directory)
-        except Failed as failed:
-            sys.exit(f"check_progress.py: {arguments.check}: {failed}")
+        CHECKS[arguments.check](arguments.bin.resolve(), directory)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
 import argparse
 import json
-import os
 import pathlib
 import struct
 import subprocess
@@ -21,27 +20,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
 sys.path[:0] = [str(REPOSITORY / "plans/benchmarks"), str(HERE.parent), str(REPOSITORY / "tests")]
 sys.dont_write_bytecode = True
+from harness import fail, skip  # noqa: E402
 import llvm  # noqa: E402
 from launcher_settings import launcher_settings  # noqa: E402
-from served import Strange, read_samples, served  # noqa: E402
+from running import run  # noqa: E402
+from served import read_samples, served  # noqa: E402
 from times import in_time  # noqa: E402
 
 CALLS, THREADS, CHILDREN = 30000, 4, 3
 COUNTED = {"function:counted": (3 + THREADS + CHILDREN) * CALLS, "function:recursive": 100 * 100}
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, expected=0, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    done = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=120)
-    if done.returncode != expected:
-        raise Failed(f"{settings} {' '.join(map(str, command))} exits {done.returncode}, expected {expected}: "
-                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
-    return done
 
 
 def dose_of(command, directory, **settings):
@@ -70,13 +57,13 @@ def calls(tools, directory):
                            STAB_LAYOUT=script(directory, *counts, *places))
             said = {point["name"]: point["visits"] for point in dose["progress"]["points"] if point["kind"] == "progress"}
             if said != COUNTED | {"function:brief": 0}:
-                raise Failed(f"{options} {code}: expected {COUNTED}, got {said}")
+                fail(f"{options} {code}: expected {COUNTED}, got {said}")
             if {key: dose["code"]["script"][key] for key in ("placed", "counted")} != {"placed": len(places), "counted": 3}:
-                raise Failed(f"{options} {code}: the script in the dose: {dose['code']['script']}")
+                fail(f"{options} {code}: the script in the dose: {dose['code']['script']}")
     # Without a script nothing is counted, and nothing is said of one.
     dose = dose_of(["./entries", "calls"], directory, STAB_CODE="shuffle", STAB_EPOCH="1ms")
     if "progress" in dose or "script" in dose["code"]:
-        raise Failed(f"without a script: {dose}")
+        fail(f"without a script: {dose}")
 
 
 def places(tools, directory):
@@ -92,16 +79,16 @@ def places(tools, directory):
         told = [int(line.split("\t")[1 + place]) - int(starts[name], 16) % 16 for line in lines.splitlines()[1:]]
         for begin in range(0, 1000 - len(levels) + 1, len(levels)):
             if sorted(offset % modulus for offset in told[begin:begin + len(levels)]) != sorted(levels):
-                raise Failed(f"{name}: images {begin} on are at {told[begin:begin + len(levels)]} mod {modulus}, wanted {levels}")
+                fail(f"{name}: images {begin} on are at {told[begin:begin + len(levels)]} mod {modulus}, wanted {levels}")
         if len(levels) > 1 and len({tuple(offset % modulus for offset in told[i:i + len(levels)])
                                     for i in range(0, 998, len(levels))}) < len(levels):
-            raise Failed(f"{name}: levels come in one order")
+            fail(f"{name}: levels come in one order")
     # One image that is asked for alone is the one of the series.
     for image in [0, 7, 123]:
         alone = {line.split("\t")[4]: line.split("\t")[2] for line in
                  run([*layout, "--seed", 77, "--script", path, "--image", image], directory).stdout.splitlines()[1:]}
         if [alone[name] for name in wanted] != lines.splitlines()[1 + image].split("\t")[1:1 + len(wanted)]:
-            raise Failed(f"image {image}: {alone} is not {lines.splitlines()[1 + image]}")
+            fail(f"image {image}: {alone} is not {lines.splitlines()[1 + image]}")
     # It goes on working where layouts change all the time.
     for seed in range(5):
         for _ in range(5):  # the helper may have had no CPU in a run that is so short
@@ -110,7 +97,7 @@ def places(tools, directory):
             if dose["code"]["layouts_built"] >= 2:
                 break
         if dose["settings"]["code"] != "design" or dose["code"]["layouts_built"] < 2:
-            raise Failed(f"a run of 0.2 s at 1 ms: {dose}")
+            fail(f"a run of 0.2 s at 1 ms: {dose}")
 
 
 def refusals(tools, directory):
@@ -129,24 +116,24 @@ def refusals(tools, directory):
         path.write_text(text)
         done = run(["./entries"], directory, 125, STAB_CODE=code, STAB_LAYOUT="script")
         if not done.stderr.startswith("stab: " + words) or done.stdout:
-            raise Failed(f"{text!r} under {code}: expected '{words}', got {done.stderr!r} {done.stdout!r}")
+            fail(f"{text!r} under {code}: expected '{words}', got {done.stderr!r} {done.stdout!r}")
     path.write_text(f"stab-script 1 {hashed}\ncount main\n")
     if dose_of(["./entries"], directory, STAB_CODE="copy", STAB_LAYOUT="script")["progress"]["points"][0]["visits"] != 1:
-        raise Failed("the script of the right binary")
+        fail("the script of the right binary")
     for settings, words in [({"STAB_CODE": "design"}, "needs STAB_LAYOUT"), ({"STAB_LAYOUT": "script"}, "needs a STAB_CODE"),
                             ({"STAB_CODE": "copy", "STAB_LAYOUT": "absent"}, "absent: it can't be opened for reading"),
                             ({"STAB_CODE": "copy", "STAB_LAYOUT": "/dev/zero"}, "/dev/zero: the script can't be read")]:
         done = run(["./entries"], directory, 125, **settings)
         if words not in done.stderr:
-            raise Failed(f"{settings}: {done.stderr}")
+            fail(f"{settings}: {done.stderr}")
     # What a launched program executes inherits its settings, and has no script to miss; one with a helper that lacks it has.
     run(["./entries"], directory, STAB=launcher_settings("d", 7, 2_000_000))
     try:
         served(tools, directory, ["./entries"], "d")
-        raise Failed("design without a script runs beside a launched helper")
+        fail("design without a script runs beside a launched helper")
     except subprocess.CalledProcessError as failed:
         if failed.returncode != 125:
-            raise Failed(f"design without a script exits {failed.returncode}")
+            fail(f"design without a script exits {failed.returncode}")
     # A program that no compiler of ours has made has no code to place.
     run([llvm.tool("clang"), "-O2", "-pthread", HERE / "entries.c", "-o", "plain"], directory)
     run(["./plain"], directory, STAB_CODE="copy", STAB_LAYOUT="script")
@@ -161,33 +148,32 @@ def samples(tools, directory):
     totals, functions, stayed, _ = read_samples(rest, names)
     if totals["period_ns"] == 0:
         if not any("functions could not be sampled" in words for words in dose["degradations"]):
-            raise Failed(f"nothing was sampled, and the dose doesn't say why: {dose['degradations']}")
-        print("SKIP: the kernel refuses its clock: " + "; ".join(dose["degradations"]))
-        sys.exit(77)
+            fail(f"nothing was sampled, and the dose doesn't say why: {dose['degradations']}")
+        skip("the kernel refuses its clock: " + "; ".join(dose["degradations"]))
     told = sum(totals[key] for key in ("newest", "older", "original", "elsewhere", "kernel"))
     by_function = [sum(counts[i] for counts in functions.values()) for i in range(3)]
     if by_function != [totals[key] for key in ("newest", "older", "original")]:
-        raise Failed(f"sums {by_function} of {totals}")
+        fail(f"sums {by_function} of {totals}")
     # 2 s of CPU time at one in a millisecond; the clock of a loaded machine may be late, and then has one for many, never early.
     if not 400 <= told + totals["lost"] <= 2200 or totals["lost"] > 20:
-        raise Failed(f"{told} samples of 2 s of CPU time: {totals}")
+        fail(f"{told} samples of 2 s of CPU time: {totals}")
     if not in_time(told + totals["lost"] >= 1600, f"{told} samples of 2 s of CPU time: {totals}"):
-        raise Failed("few samples")
+        fail("few samples")
     brief, brief_too, stays = (functions.get(name, (0, 0, 0)) for name in ("brief", "brief_too", "stays"))
     whole = sum(brief) + sum(brief_too)
     if not 0.65 * whole < sum(brief) < 0.85 * whole or not 200 < whole < 1200 or not 200 < sum(stays) < 1200:
-        raise Failed(f"brief {brief}, brief_too {brief_too}, stays {stays}")
+        fail(f"brief {brief}, brief_too {brief_too}, stays {stays}")
     if not in_time(whole > 800 and sum(stays) > 800, f"brief {brief}, brief_too {brief_too}, stays {stays}"):
-        raise Failed("few samples of a half")
+        fail("few samples of a half")
     # What returns within some microseconds is in the newest image; what never returns is there for one epoch.
     if not in_time(brief[1] <= 0.05 * sum(brief) and stays[0] <= 0.2 * sum(stays), f"brief {brief}, stays {stays}"):
-        raise Failed(f"brief {brief} should be in the newest image, stays {stays} in an old one")
+        fail(f"brief {brief} should be in the newest image, stays {stays} in an old one")
     longest = max(((last - first, image) for name, image, first, last in stayed if name == "stays"), default=(0, 0))
     if longest[0] < 50 or not any(name == "main" for name, *_ in stayed) or any(name == "brief" and last - first > 200
                                                                                 for name, _, first, last in stayed):
-        raise Failed(f"of 1 s in one loop at 2 ms epochs, what stays: {stayed}")
+        fail(f"of 1 s in one loop at 2 ms epochs, what stays: {stayed}")
     if not in_time(all(last - first <= 20 for name, _, first, last in stayed if name == "brief"), f"brief stays: {stayed}"):
-        raise Failed("what is brief stays")
+        fail("what is brief stays")
     # Epochs have their shares, and everything adds up.
     dose, rest = served(tools, directory, ["./entries", "works", "0.3"], "s", "--epochs", "1", "--samples", "1")
     count = struct.unpack_from("<8sII", rest)[2]
@@ -195,14 +181,14 @@ def samples(tools, directory):
     newest, older, elsewhere = struct.unpack_from("<3I", last, 96)
     totals, functions, _, _ = read_samples(rest[920 + 112 * count:], names)
     if (newest, older, elsewhere) != (totals["newest"], totals["older"], totals["original"] + totals["elsewhere"] + totals["kernel"]):
-        raise Failed(f"the last record says {newest}, {older}, {elsewhere}, the sums {totals}")
+        fail(f"the last record says {newest}, {older}, {elsewhere}, the sums {totals}")
     if newest < 40 or older < 40 or not in_time(newest >= 150 and older >= 150, f"of 0.6 s: {totals}"):
-        raise Failed(f"of 0.6 s: {totals}")
+        fail(f"of 0.6 s: {totals}")
     # Code that stays has no image: nothing is sampled, and the part says so.
     dose, rest = served(tools, directory, ["./entries", "works", "0.1"], "-", "--samples", "1")
     totals, functions, stayed, _ = read_samples(rest, names)
     if totals["period_ns"] != 0 or functions or stayed:
-        raise Failed(f"code is off: {totals} {functions}")
+        fail(f"code is off: {totals} {functions}")
 
 
 CHECKS = {"calls": calls, "places": places, "refusals": refusals, "samples": samples}
@@ -214,10 +200,7 @@ def main():
     parser.add_argument("check", choices=CHECKS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        try:
-            CHECKS[arguments.check](arguments.bin.resolve(), directory)
-        except (Failed, Strange) as failed:
-            sys.exit(f"check_scripts.py: {arguments.check}: {failed}")
+        CHECKS[arguments.check](arguments.bin.resolve(), directory)
 
 
 if __name__ == "__main__":

@@ -16,36 +16,27 @@
 import argparse
 import collections
 import json
-import os
 import pathlib
 import resource
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+import harness  # noqa: E402
+from harness import fail  # noqa: E402
 import llvm  # noqa: E402
+from running import environment  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHI_SQUARE_63 = 114  # 99.99 % of uniform samples stay below, 63 degrees of freedom
 STACK_BYTES = 8 << 20
 
 
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, timeout=60, stdin="", **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    # No ASLR: what moves is moved by us.
-    done = subprocess.run(["setarch", "-R", *command], cwd=directory, env=environment, capture_output=True, text=True,
-                          input=stdin, timeout=timeout,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES)))
-    if done.returncode != 0:
-        told = " ".join(f"{k}={v}" for k, v in settings.items())
-        raise Failed(f"(cd {directory}; {told} {' '.join(map(str, command))}) exits {done.returncode}: "
-                     f"{done.stdout[-500:]}{done.stderr[-2000:]}")
-    return done.stdout
+def run(command, directory, timeout=60, **settings):
+    """What it prints, without ASLR: what moves is moved by us."""
+    return harness.run("setarch", "-R", *command, cwd=directory, env=environment(**settings), timeout=timeout,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))).stdout
 
 
 def build(compiler, arguments, directory):
@@ -76,13 +67,13 @@ def check_features(source, level, sample, directory):
         moving = {} if mode == "off" else {"STAB_CODE": "shuffle", "STAB_HEAP": "page"}
         got, stack = padded_output(directory, STAB_STACK=mode, **moving)
         if got != expected:
-            raise Failed(f"{source} {level} {mode}: expected {expected!r}, got {got!r}")
+            fail(f"{source} {level} {mode}: expected {expected!r}, got {got!r}")
         if stack["slots"] < 2:
-            raise Failed(f"{source} {level}: only {stack['slots']} functions have a pad")
+            fail(f"{source} {level}: only {stack['slots']} functions have a pad")
     for line in [] if sample else expected.splitlines(keepends=True):
         got, stack = padded_output(directory, line.split()[0], STAB_STACK="on", STAB_SEED="7")
         if got != line or stack["refills"] < 2:
-            raise Failed(f"{source} {level}: expected {line!r}, got {got!r}; {stack}")
+            fail(f"{source} {level}: expected {line!r}, got {got!r}; {stack}")
     return expected.split()[::2]
 
 
@@ -109,7 +100,7 @@ def depth(szcxx, directory, sample):
                     deep = int(run(["./padded", kind], directory, STAB_STACK=mode, STAB_SEED=str(seed)).split()[1])
                     print(f"{level} {kind} {mode}: {deep} of {plain}")
                     if deep < 0.98 * plain:
-                        raise Failed(f"{level} {kind} recursion reaches {deep} calls, {plain} in the plain build")
+                        fail(f"{level} {kind} recursion reaches {deep} calls, {plain} in the plain build")
 
 
 def promised(szcxx, directory, sample):
@@ -121,7 +112,7 @@ def promised(szcxx, directory, sample):
         for seed in range(1 if sample else 5):
             got, stack = padded_output(directory, "300000", "moves", STAB_STACK="on", STAB_SEED=str(seed), STAB_CODE="shuffle")
             if got != expected or stack["slots"] < 2:
-                raise Failed(f"{level}: expected {expected!r}, got {got!r}; {stack}")
+                fail(f"{level}: expected {expected!r}, got {got!r}; {stack}")
         print(f"{level}: {stack['slots']} pads, and all locals aligned", flush=True)
 
 
@@ -138,14 +129,14 @@ def epochs(szcxx, directory, sample):
     for mode in ["off", "zero"]:
         moved = addresses(run(["./depths", "moves", "2", "50"], directory, STAB_STACK=mode, STAB_EPOCH="1ms"))
         if len(moved) != 1:
-            raise Failed(f"{mode}: the leaf's local had {len(moved)} addresses, expected 1")
+            fail(f"{mode}: the leaf's local had {len(moved)} addresses, expected 1")
     # An epoch in which the machine let the program not run is not seen, so it is given time for more.
     moved = addresses(run(["./depths", "moves", "100", "10000"], directory, STAB_STACK="on", STAB_SEED="1",
                           STAB_EPOCH="4ms"))
     distinct = len({line[-1] for line in moved})
     print(f"on: {distinct} distinct addresses in {len(moved)} epochs")
     if len(moved) < 100 or distinct < 0.9 * len(moved):
-        raise Failed(f"on: a leaf's local had {distinct} addresses in {len(moved)} epochs, expected 90 in 100")
+        fail(f"on: a leaf's local had {distinct} addresses in {len(moved)} epochs, expected 90 in 100")
 
 
 def starts(szcxx, directory, sample):
@@ -159,11 +150,11 @@ def starts(szcxx, directory, sample):
         runs = [below_top("on", seed) for seed in range(24)]
         for column, thread in enumerate(["main", "a thread", "a small thread", "a C11 thread"]):
             if abs(below_top("zero", 1)[column] - still[column]) > 256:
-                raise Failed(f"zero: {thread} starts elsewhere than off")
+                fail(f"zero: {thread} starts elsewhere than off")
             # 256: the frame of the routine that the runtime puts in front.
             offsets = [run_[column] - still[column] for run_ in runs]
             if min(offsets) < 4096 - 256 or max(offsets) > 4096 + 32768 + 256 or len(set(offsets)) < 20:
-                raise Failed(f"on: {thread} starts {sorted(offsets)} bytes further down, expected 4096 to 36864, "
+                fail(f"on: {thread} starts {sorted(offsets)} bytes further down, expected 4096 to 36864, "
                              "at random")
 
 
@@ -176,7 +167,7 @@ def slots(szcxx, directory, sample):
             run(["./slots"], directory, STAB_STACK="on", STAB_REPORT="dose.json")
             found = json.loads((pathlib.Path(directory) / "dose.json").read_text())["stack"]["slots"]
             if found != expected:
-                raise Failed(f"{level} {options}: {found} slots, expected {expected}")
+                fail(f"{level} {options}: {found} slots, expected {expected}")
 
 
 def modules(szcxx, directory, sample):
@@ -187,7 +178,7 @@ def modules(szcxx, directory, sample):
     build(szc, ["-O2", HERE / "modules.c", "-o", "modules", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN"], directory)
     for code in ["off", "shuffle"]:
         if run(["./modules", "./loaded.so"], directory, STAB_STACK="on", STAB_CODE=code) != "modules ok\n":
-            raise Failed("modules said something else")
+            fail("modules said something else")
     # A library of ours in a program that knows nothing of it.
     run([llvm.tool("clang"), "-x", "c", "-", "-o", "plain", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN"], directory,
         stdin="long frame_bytes(void); int main(void) { return frame_bytes() > 200; }")
@@ -203,7 +194,7 @@ def ranges(szcxx, directory, sample):
         taken = sorted({line[0] - line[1] for line in layouts})
         print(f"range {bytes_}: {len(taken)} distances, {taken[-1] - taken[0]} bytes apart at most")
         if taken != list(range(taken[0], taken[0] + bytes_, 16)):
-            raise Failed(f"range {bytes_}: a pad took {taken} bytes, expected all multiples of 16 below the range")
+            fail(f"range {bytes_}: a pad took {taken} bytes, expected all multiples of 16 below the range")
 
 
 def check_uniform(name, lines):
@@ -213,7 +204,7 @@ def check_uniform(name, lines):
         chi_square = sum((counts[s] - expected) ** 2 / expected for s in range(64))
         print(f"{name}: below {frames_above} frames chi-square {chi_square:.0f} on 63 degrees, n {len(lines)}")
         if chi_square > CHI_SQUARE_63:
-            raise Failed(f"{name}: below {frames_above} frames chi-square is {chi_square:.0f}, expected below "
+            fail(f"{name}: below {frames_above} frames chi-square is {chi_square:.0f}, expected below "
                          f"{CHI_SQUARE_63}")
 
 
@@ -235,13 +226,8 @@ def main():
     parser.add_argument("check", choices=checks)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stab-stack-") as directory:
-        try:
-            checks[arguments.check](arguments.bin.resolve() / "szc++", directory, arguments.sample)
-        except Failed as failure:
-            print(f"failed: {failure}")
-            return 1
-    return 0
+        checks[arguments.check](arguments.bin.resolve() / "szc++", directory, arguments.sample)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

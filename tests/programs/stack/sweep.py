@@ -9,42 +9,21 @@ all functions, and, of `arguments`, with the callers of the one and the callees 
 --programs N and --seed S choose others. Exit code 0: all alike; 1: not, and a line says which and keeps the directory.
 """
 import argparse
-import os
 import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+from harness import Failed, fail  # noqa: E402
 import llvm  # noqa: E402
+from running import output, run  # noqa: E402
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz"]
 SEEDS = 3
-TIMEOUT_S = 120
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, directory, **settings):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings
-    try:
-        return subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True,
-                              timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"(cd {directory}; {' '.join(map(str, command))}) takes longer than {TIMEOUT_S} s") from None
-
-
-def expect_done(command, directory, **settings):
-    done = run(command, directory, **settings)
-    if done.returncode != 0:
-        told = " ".join([f"{k}={v}" for k, v in settings.items()] + [str(word) for word in command])
-        raise Failed(f"(cd {directory}; {told}) exits {done.returncode}: {done.stdout[-300:]}{done.stderr[-1500:]}")
-    return done.stdout
 
 
 def processor_has():
@@ -217,7 +196,7 @@ def write_arguments(chance, directory, cases):
 def compile_arguments(compiler, directory, prefix, levels, options):
     """Callers and callees, each at its own level, and what they share."""
     for part, level in zip(("callers", "callees", "main"), levels):
-        expect_done([*compiler, level, *options, "-c", f"{part}.cc", "-o", f"{prefix}-{part}.o"], directory)
+        output([*compiler, level, *options, "-c", f"{part}.cc", "-o", f"{prefix}-{part}.o"], directory)
 
 
 def try_arguments(chance, tools, directory, cases):
@@ -230,17 +209,17 @@ def try_arguments(chance, tools, directory, cases):
     told = " ".join([*levels[:2], *options])
     try:
         compile_arguments([llvm.tool("clang++")], directory, "plain", levels, options)
-        expect_done([llvm.tool("clang++"), *options, "plain-main.o", "plain-callers.o", "plain-callees.o", "-o", "plain"], directory)
-        expected = expect_done(["./plain"], directory)
+        output([llvm.tool("clang++"), *options, "plain-main.o", "plain-callers.o", "plain-callees.o", "-o", "plain"], directory)
+        expected = output(["./plain"], directory)
     except Failed as plain:
         print(f"{told}: not by clang either: {str(plain)[:200]}", flush=True)
         return False
     compile_arguments(tools.ours, directory, "ours", levels, options)
     for callers, callees in [("ours", "ours"), ("ours", "plain"), ("plain", "ours")]:
-        expect_done([*tools.ours, *options, "ours-main.o", f"{callers}-callers.o", f"{callees}-callees.o", "-o", "program"], directory)
+        output([*tools.ours, *options, "ours-main.o", f"{callers}-callers.o", f"{callees}-callees.o", "-o", "program"], directory)
         for settings in [{"STAB_STACK": "off"}, *({"STAB_STACK": "on", "STAB_SEED": str(i)} for i in range(SEEDS))]:
-            if expect_done(["./program"], directory, **settings) != expected:
-                raise Failed(f"(cd {directory}; STAB_STACK=on ./program) says other things than ./plain")
+            if output(["./program"], directory, **settings) != expected:
+                fail(f"(cd {directory}; STAB_STACK=on ./program) says other things than ./plain")
     print(f"{told}: as plain", flush=True)
     return True
 
@@ -345,14 +324,14 @@ def those_that_compile(functions, directory, options):
     """Without the functions that clang has no registers for."""
     while functions:
         lines = write_assembly(functions, directory)
-        done = run([llvm.tool("clang"), *options, "-ferror-limit=0", "program.c", "-o", "plain"], directory)
+        done = run([llvm.tool("clang"), *options, "-ferror-limit=0", "program.c", "-o", "plain"], directory, None)
         if done.returncode == 0:
             return functions
         wrong = {lines[int(at)] for at in re.findall(r"^program\.c:(\d+):\d+: error", done.stderr, re.MULTILINE)}
         if not wrong:
-            raise Failed(done.stderr)
+            fail(done.stderr)
         functions = [one for one in functions if one not in wrong]
-    raise Failed("no function compiles")
+    fail("no function compiles")
 
 
 def try_assembly(chance, tools, directory, cases):
@@ -365,14 +344,14 @@ def try_assembly(chance, tools, directory, cases):
     told = " ".join(options)
     try:
         functions = those_that_compile(functions, directory, options)
-        expected = expect_done(["./plain"], directory)
+        expected = output(["./plain"], directory)
     except Failed as plain:
         print(f"{told}: not by clang either: {str(plain)[:200]}", flush=True)
         return False
-    expect_done([tools.ours[0].with_name("szc"), *tools.ours[1:], *options, "program.c", "-o", "program"], directory)
+    output([tools.ours[0].with_name("szc"), *tools.ours[1:], *options, "program.c", "-o", "program"], directory)
     for settings in [{"STAB_STACK": "off"}, *({"STAB_STACK": "on", "STAB_SEED": str(i)} for i in range(SEEDS))]:
-        if expect_done(["./program"], directory, **settings) != expected:
-            raise Failed(f"(cd {directory}; STAB_STACK=on ./program) says other things than ./plain")
+        if output(["./program"], directory, **settings) != expected:
+            fail(f"(cd {directory}; STAB_STACK=on ./program) says other things than ./plain")
     print(f"{told}: {len(functions)} of {cases} functions as plain", flush=True)
     return True
 

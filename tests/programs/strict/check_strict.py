@@ -10,9 +10,11 @@ import shutil
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
+from check_driver import OWN_MALLOC, Workplace  # noqa: E402
+from harness import Failed, expect  # noqa: E402
 import llvm  # noqa: E402
-from check_driver import Failed, OWN_MALLOC, Workplace, require
 
 MUSL = pathlib.Path("/usr/lib/x86_64-linux-musl")
 LTO = ["-O2", "-flto=thin", "-fno-inline", "--stab-pads=all"]
@@ -25,13 +27,13 @@ class Skipped(Exception):
 def refused(place, words, *command, left="prog", **variables):
     """The command fails with these words, and leaves no output."""
     result = place.run(*command, **variables)
-    require(result.returncode not in (0, 77) and words in result.stderr, f"{command} {variables}: exit {result.returncode}, {result.stderr!r}")
-    require(not place.has(left), f"{command} leaves its output")
+    expect(result.returncode not in (0, 77) and words in result.stderr, f"{command} {variables}: exit {result.returncode}, {result.stderr!r}")
+    expect(not place.has(left), f"{command} leaves its output")
 
 
 def warned(place, words, *command, **variables):
     stderr = place.must(*command, **variables).stderr
-    require(words in stderr if words else stderr == "", f"{command} says {stderr!r}")
+    expect(words in stderr if words else stderr == "", f"{command} says {stderr!r}")
 
 
 def info(place, program):
@@ -56,7 +58,7 @@ def check_code(place):
     place.must(llvm.tool("clang"), "-c", "main.c", "twice.c")
     link = ["main.o", "twice.o", "-o", "prog"]
     warned(place, "'prog': no function moves; what szc has not compiled stays", "szc", *link)
-    require(any("code: no function moves" in line for line in info(place, "prog")["lacks"]), f"{info(place, 'prog')}")
+    expect(any("code: no function moves" in line for line in info(place, "prog")["lacks"]), f"{info(place, 'prog')}")
     place.must("rm", "prog")
     refused(place, "code: no function moves", "szc", "--stab-strict=code", *link)
     place.must("szc", "--stab-strict=code", "--stab-move=all", *link)
@@ -76,7 +78,7 @@ def check_stack(place):
     refused(place, "stack: no function has a pad", "szc", "--stab-strict=stack", "leaf.c", "-o", "prog")
     refused(place, "stack: no function has a pad", "szc", "--stab-strict=stack", "-O2", "-ffreestanding", "main.c", "twice.c", "-o", "prog")
     warned(place, "", "szc", "--stab-strict", "--stab-pads=all", "-O2", "-fno-inline", "main.c", "twice.c", "-o", "prog")
-    require("lacks" not in info(place, "prog"), f"{info(place, 'prog')}")
+    expect("lacks" not in info(place, "prog"), f"{info(place, 'prog')}")
     # A library says nothing of its program.
     place.must("szc", "--stab-strict", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
 
@@ -92,20 +94,20 @@ def check_heap(place):
         place.must("./prog", STAB_HEAP="page", STAB_REPORT="dose")
         served["ours"] = json.loads((place.directory / "dose").read_text())
         place.must("szc", *options, *calls, "-o", "prog")
-        require(any("heap: the program's own malloc" in line for line in info(place, "prog")["lacks"]), f"{info(place, 'prog')}")
+        expect(any("heap: the program's own malloc" in line for line in info(place, "prog")["lacks"]), f"{info(place, 'prog')}")
         place.must("./prog", STAB_HEAP="page", STAB_REPORT="dose")
         served["its"] = json.loads((place.directory / "dose").read_text())
-        require([served[whose]["heap"]["served_by"] for whose in ("ours", "its")] == ["stab", "program"], f"{options}: {served}")
-        require(served["ours"]["heap"]["mallocs"] > 0 and not served["ours"]["degradations"], f"{options}: {served['ours']}")
-        require(["brings a malloc of its own" in words for words in served["its"]["degradations"]] == [True], f"{options}: {served['its']}")
+        expect([served[whose]["heap"]["served_by"] for whose in ("ours", "its")] == ["stab", "program"], f"{options}: {served}")
+        expect(served["ours"]["heap"]["mallocs"] > 0 and not served["ours"]["degradations"], f"{options}: {served['ours']}")
+        expect(["brings a malloc of its own" in words for words in served["its"]["degradations"]] == [True], f"{options}: {served['its']}")
     # Of a library only the run tells.
     place.must("szc", "-O1", "-fno-builtin", "-shared", "-fPIC", "own.c", "-o", "libown.so")
     place.must("szc", "main.c", "twice.c", "-o", "prog")
     place.must("./prog", STAB_HEAP="page", STAB_REPORT="dose", LD_PRELOAD="./libown.so")
     dose = json.loads((place.directory / "dose").read_text())
-    require(dose["heap"]["served_by"] == "library" and "a library of the program brings" in dose["degradations"][0], f"{dose}")
+    expect(dose["heap"]["served_by"] == "library" and "a library of the program brings" in dose["degradations"][0], f"{dose}")
     place.must("./prog", STAB_REPORT="dose", LD_PRELOAD="./libown.so")
-    require("served_by" not in json.loads((place.directory / "dose").read_text())["heap"], "heap is off, and somebody looked")
+    expect("served_by" not in json.loads((place.directory / "dose").read_text())["heap"], "heap is off, and somebody looked")
 
 
 def check_environment(place):
@@ -134,7 +136,7 @@ def check_linkers(place):
         place.moves("prog")
     place.write("fails", "#!/bin/sh\nexit 3\n")
     (place.directory / "fails").chmod(0o755)
-    require(place.run("szc", "--ld-path=./fails", "main.c", "twice.c", "-o", "none").returncode != 0, "a linker that fails")
+    expect(place.run("szc", "--ld-path=./fails", "main.c", "twice.c", "-o", "none").returncode != 0, "a linker that fails")
 
 
 def check_old_linker(place):
@@ -171,13 +173,13 @@ def check_musl(place):
     place.write("main.c", "int puts(const char*); int twice(int);\nint main(void) { volatile int n = 21; if (twice(n) == 42) puts(\"42\"); return 0; }\n")
     musl = ["--target=x86_64-linux-musl", "--stab-pads=all", "-O1", "-fno-pie"]
     place.must("szc", *musl, "-c", "main.c", "twice.c")
-    require(b"stab_" not in (place.directory / "main.o").read_bytes(), "an object for musl has a section of ours")
+    expect(b"stab_" not in (place.directory / "main.o").read_bytes(), "an object for musl has a section of ours")
     for options in ([*musl, "-static"], ["-static", "-fno-pie"], ["-no-pie", "-Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1"]):
         place.must("szc", *options, "--stab-pads=all", "-O1", "-c", "main.c", "twice.c")
         link = ["-nostdlib", *start, "main.o", "twice.o", *end, "-o", "prog"]
         refused(place, "glibc", "szc", *options, "--stab-strict", *link)
         warned(place, "Stab's runtime needs glibc: nothing in it is randomized", "szc", *options, *link)
-        if "-static" in options: require(place.must("./prog").stdout == "42\n", f"{options}: prints something else")
+        if "-static" in options: expect(place.must("./prog").stdout == "42\n", f"{options}: prints something else")
         place.must("rm", "prog")
 
 
@@ -195,14 +197,14 @@ def check_thin_cache(place):
                 place.must(linker, "-fuse-ld=lld", "-O2", f"main.{objects}.o", f"twice.{objects}.o", "-Wl,--thinlto-cache-dir=cache", "-o", "cached")
                 place.must(linker, "-fuse-ld=lld", "-O2", f"main.{objects}.o", f"twice.{objects}.o", "-o", "fresh")
                 states = [(movable(place, name), has_pads(place, name)) for name in ("cached", "fresh")]
-                require(states[0] == states[1], f"{order}: {linker} links {objects}'s objects: with a cache {states[0]}, without {states[1]}")
-                require(linker == "szc" or not states[0][1], f"{order}: a plain link has pads")
+                expect(states[0] == states[1], f"{order}: {linker} links {objects}'s objects: with a cache {states[0]}, without {states[1]}")
+                expect(linker == "szc" or not states[0][1], f"{order}: a plain link has pads")
                 made.append((linker, objects, states[0]))
-    require(("szc", "szc", (2, True)) in made, f"{made}")
+    expect(("szc", "szc", (2, True)) in made, f"{made}")
     # It is used, and functions' places are part of what an entry is of.
     entries = sorted(path.name for path in (place.directory / "cache").glob("llvmcache-*"))
     place.must("szc", "-O2", "main.szc.o", "twice.szc.o", "-Wl,--thinlto-cache-dir=cache", "-o", "cached")
-    require(sorted(path.name for path in (place.directory / "cache").glob("llvmcache-*")) == entries, "a second link finds nothing in the cache")
+    expect(sorted(path.name for path in (place.directory / "cache").glob("llvmcache-*")) == entries, "a second link finds nothing in the cache")
     place.write("a.layout", "stab-layout 1\nprogram placed\ncpu any\nplace twice mod 256 at 240\n")
     place.must("szc", "--stab-layout=a.layout", "-O2", "main.szc.o", "twice.szc.o", "-Wl,--thinlto-cache-dir=cache", "-o", "placed")
 
@@ -214,7 +216,7 @@ def check_partial_link(place):
         place.must("szc", option, "-r", "main.o", "twice.o", "-o", "both.o")
         place.must("szc", "--stab-strict", "both.o", "-o", "prog")
         place.moves("prog")
-        require(movable(place, "prog") > 0 and has_pads(place, "prog"), f"{option}: {info(place, 'prog')}")
+        expect(movable(place, "prog") > 0 and has_pads(place, "prog"), f"{option}: {info(place, 'prog')}")
 
 
 def check_thin_backend(place):
@@ -242,7 +244,7 @@ def check_probes(place):
     for options in ([], ["-static"], ["-fuse-ld=bfd", "-no-pie", "-fno-pie"]):
         warned(place, "1 probe, app:begin, in code that moves", "szc", *options, "probed.c", "-o", "prog")
         place.moves("prog")
-        require("app:begin" in info(place, "prog")["probes"][0], f"{options}: {info(place, 'prog')}")
+        expect("app:begin" in info(place, "prog")["probes"][0], f"{options}: {info(place, 'prog')}")
     warned(place, "", "szc", "-static", "main.c", "twice.c", "-o", "prog")  # libc.a has probes of its own
     place.must(llvm.tool("clang"), "-c", "probed.c")
     place.write("moves.c", "int moves(int x) { return x; }\n")
@@ -252,7 +254,7 @@ def check_probes(place):
 def check_stubs(place):
     for options, without in (["-fuse-ld=lld"], True), (["-fuse-ld=bfd"], False):
         place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
-        require(("stubs" in info(place, "prog")) == without, f"{options}: {info(place, 'prog')}")
+        expect(("stubs" in info(place, "prog")) == without, f"{options}: {info(place, 'prog')}")
 
 
 def check_names(place):
@@ -268,13 +270,13 @@ def check_names(place):
         place.moves("prog")
     (place.directory / "aarch64-linux-gnu-gcc").symlink_to(place.bin / "szc")
     place.must("./aarch64-linux-gnu-gcc", "-c", "twice.c")
-    require("AArch64" in place.must("readelf", "-h", "twice.o").stdout, "the name's target is not obeyed")
+    expect("AArch64" in place.must("readelf", "-h", "twice.o").stdout, "the name's target is not obeyed")
 
 
 def check_inner_commands(place):
     for command in (["-cc1", "-version"], ["-cc1as", "-version"], ["-cc1", "-emit-obj", "twice.c", "-o", "inner.o"]):
         ours, plain = place.run("szc", *command), place.run(llvm.tool("clang"), *command)
-        require((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr) and ours.returncode == 0,
+        expect((ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr) and ours.returncode == 0,
                 f"{command}: {ours.stderr}")
 
 
@@ -314,10 +316,10 @@ def check_clock(place):
     place.write("main.c", "#include <stdio.h>\n#include <sys/times.h>\n#include <unistd.h>\nint twice(int);\n"
                 "int main(void) { volatile int n = 0; usleep(300000); for (int i = 0; i < 21; i++) n += twice(1); printf(\"%d\\n\", n); return 0; }\n")
     place.must("szc", "main.c", "twice.c", "-o", "prog")
-    require(place.must("./filters", "./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms", STAB_REPORT="dose").stdout == "42\n", "prints something else")
+    expect(place.must("./filters", "./prog", STAB_CODE="shuffle", STAB_EPOCH="1ms", STAB_REPORT="dose").stdout == "42\n", "prints something else")
     dose = json.loads((place.directory / "dose").read_text())
-    require(dose["code"]["layouts_built"] == 1 and any("clock_gettime was refused" in words for words in dose["degradations"]), f"{dose}")
-    require(dose["helper"]["minor_faults"] < 5000 and dose["helper"]["ticks"] == 0, f"{dose}")
+    expect(dose["code"]["layouts_built"] == 1 and any("clock_gettime was refused" in words for words in dose["degradations"]), f"{dose}")
+    expect(dose["helper"]["minor_faults"] < 5000 and dose["helper"]["ticks"] == 0, f"{dose}")
 
 
 def check_configuration(place):
@@ -325,10 +327,10 @@ def check_configuration(place):
     place.write("links.cfg", "-fuse-ld=bfd\n")
     place.must("szc", "--config", "./links.cfg", "main.c", "twice.c", "-o", "prog")
     place.moves("prog")
-    require("LLD" not in place.must("readelf", "-p", ".comment", "prog").stdout, "the configuration file's linker is not obeyed")
+    expect("LLD" not in place.must("readelf", "-p", ".comment", "prog").stdout, "the configuration file's linker is not obeyed")
     place.write("other.cfg", "-O1\n")
     place.must("szc", "--config", "./other.cfg", "main.c", "twice.c", "-o", "prog")
-    require("LLD" in place.must("readelf", "-p", ".comment", "prog").stdout, "without a choice it isn't lld")
+    expect("LLD" in place.must("readelf", "-p", ".comment", "prog").stdout, "without a choice it isn't lld")
 
 
 CHECKS = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
