@@ -3,10 +3,13 @@ and the questions that a finished or interrupted run must answer from the databa
 import os
 import sqlite3
 import subprocess
-import time
+import sys
 from pathlib import Path
 
-BIN = Path(os.environ["LAB_BIN"])
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import rows, run  # noqa: E402
+
 REPLICATES = 32   # a kill must find some left: a trial lasts about 10 ms
 CELLS = 4
 
@@ -56,7 +59,7 @@ def make(folder):
     source = Path(folder) / "source"
     source.mkdir()
     (source / "work.c").write_text(WORK)
-    subprocess.run(["clang-19", "-O2", source / "work.c", "-o", f"{folder}/plain"], check=True, timeout=60)
+    run("clang-19", "-O2", source / "work.c", "-o", f"{folder}/plain", timeout=60)
     expected = subprocess.run(f"{folder}/plain 120000 | sha256sum", shell=True, capture_output=True, text=True,
                               check=True, timeout=60).stdout.split()[0]
     plan = Path(folder) / "plan.toml"
@@ -67,8 +70,7 @@ def make(folder):
 def query(database, sql):
     """Rows, read by sqlite3 alone; empty while there is no such database or table yet, or its maker was killed before it was whole."""
     try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10) as connection:
-            return connection.execute(sql).fetchall()
+        return rows(database, sql)
     except sqlite3.OperationalError as error:
         if "no such table" in str(error) or "unable to open" in str(error) or error.sqlite_errorname == "SQLITE_READONLY_ROLLBACK":
             return []
@@ -76,21 +78,13 @@ def query(database, sql):
 
 
 def recorded(database):
-    rows = query(database, "SELECT count(*) FROM trials WHERE kind = 'main' AND state = 'recorded'")
-    return rows[0][0] if rows else 0
+    found = query(database, "SELECT count(*) FROM trials WHERE kind = 'main' AND state = 'recorded'")
+    return found[0][0] if found else 0
 
 
 def schedule(database):
     """What was planned: position -> (cell, seed). The same after any interruption."""
     return set(query(database, "SELECT DISTINCT position, cell, seed FROM trials WHERE kind = 'main'"))
-
-
-def wait_for(condition, seconds, what):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.02)
 
 
 def check_complete(database, planned):

@@ -1,9 +1,12 @@
 """axe-core's one file: from npm once, then kept beside the build."""
 import os
 import shutil
-import subprocess
+import sys
+from pathlib import Path
 
-from checks import bin_folder
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import BIN, run  # noqa: E402
 
 VERSION = "4.14.1"
 missing = ""  # why there is none
@@ -12,13 +15,13 @@ missing = ""  # why there is none
 def axe_script():
     """Its text, or None."""
     global missing
-    folder = os.path.join(os.path.dirname(bin_folder), "axe-core")
+    folder = os.path.join(BIN.parent, "axe-core")
     script = os.path.join(folder, "node_modules", "axe-core", "axe.min.js")
     if not os.path.exists(script):
         if not shutil.which("npm"):
             missing = "no axe-core to be had: no npm"
             return None
-        done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder, f"axe-core@{VERSION}"], capture_output=True, text=True)
+        done = run("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder, f"axe-core@{VERSION}", code=None)
         if done.returncode != 0 or not os.path.exists(script):
             missing = "no axe-core to be had: npm can't install it"
             return None

@@ -1,25 +1,14 @@
-"""What tests of the page share: making pages, saying what passed."""
+"""What tests of the page share: making pages, asking stabctl."""
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from times import in_time_or  # noqa: E402
+from harness import BIN, run  # noqa: E402
 
-bin_folder = os.environ["LAB_BIN"]
 work = tempfile.TemporaryDirectory(prefix="stab-page-")
-failed = 0
-
-
-def check(what, holds, saw=""):
-    global failed
-    failed += not holds
-    print(("PASS " if holds else "FAIL ") + what + ("" if holds else f": {saw}"), flush=True)
-
-
-check_time = in_time_or(check)
 
 
 def path(name):
@@ -27,14 +16,10 @@ def path(name):
 
 
 def made_page(kind):
-    subprocess.run([os.path.join(bin_folder, "made_page"), kind, path(kind + ".html")], check=True)
+    run(BIN / "made_page", kind, path(kind + ".html"))
     return path(kind + ".html")
 
 
 def stabctl(*words):
-    done = subprocess.run([os.path.join(bin_folder, "stabctl"), *words], capture_output=True, text=True, errors="replace")
+    done = run(BIN / "stabctl", *words, code=None)
     return done.returncode, done.stdout + done.stderr
-
-
-def end():
-    sys.exit(1 if failed else 0)

@@ -13,15 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from harness import skip  # noqa: E402
 
 
 def executable():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(77)
 
 
 # What Chromium answers where a page went elsewhere before it had an answer.
