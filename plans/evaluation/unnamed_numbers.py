@@ -38,8 +38,11 @@ UNNAMED = {
         ("difference of code is 2.07 % in the median", KEPT), ("it is 0.50 % on the two cores", KEPT),
         ("3 to 27, 10 in the median", KEPT),
         ("149 of 157 places had", KEPT), ("spread by some 3 % within a block", MACHINE),
-        ("+0.04 to +1.76 %", KEPT), ("+0.02 to +0.53 %", KEPT),
+        ("+0.04 to +1.76 %", KEPT), ("+0.02 to +0.53 %", KEPT), ("1 to 21, 10 in the median", KEPT), ("err with 2.5 %", LEVEL),
+        ("−0.74 to −0.02 % and 0.00 to +0.50 %", KEPT), ("+1.71 %, where a string", KEPT), ("by 1.84 %", KEPT),
+        ("a place of −0.68 %", KEPT),
     ],
+    "explain-real.md": [("a margin of 1 % and ten minutes", LEVEL)],
     "sliced.md": [
         ("where a test at 5 % promises", LEVEL), ("randomized share holds 5 %, and that", LEVEL),
         ("Each test is two-sided at 5 % unless", LEVEL), ("20 % and with other seeds; 1 % of that", LEVEL),
