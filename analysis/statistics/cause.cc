@@ -14,6 +14,8 @@ namespace {
 
 // What is sure but smaller than this share of the margin is no cause that is worth a name.
 constexpr double kNamedShare = 0.25;
+// A small change of code beside a place is named by this share of the probability to err.
+constexpr double kSureShare = 0.2;
 // Code is excused only within this share of the margin.
 constexpr double kExcuseShare = 0.5;
 constexpr uint32_t kMostForecast = 10'000;
@@ -46,14 +48,20 @@ CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, d
   return out;
 }
 
+// Whether an effect is there by a level that is kSureShare of the look's.
+bool is_sure(const CauseEffect& effect, size_t blocks, double half_in_errors) {
+  return std::abs(effect.estimate) > half_in_errors * effect.spread / std::sqrt(static_cast<double>(blocks));
+}
+
 // What the two states say together. A small place alone, or beside a change of code, is in the words alone, as any two links
-// differ by a little; a change of code that is small beside a place is named, lest it be excused.
-CauseVerdict verdict_of(EffectState code, EffectState place, bool is_place_small) {
+// differ by a little. A change of code that is small beside a place is named, lest it be excused, and only once it is sure: until
+// then more blocks may show that it is absent.
+CauseVerdict verdict_of(EffectState code, bool is_code_sure, EffectState place, bool is_place_small) {
   using S = EffectState;
   if (code == S::kOpen || place == S::kOpen) return CauseVerdict::kUnresolved;
   if (code == S::kAbsent) return place == S::kAbsent || is_place_small ? CauseVerdict::kNothing : CauseVerdict::kPlace;
   if (place == S::kAbsent || (code == S::kThere && place == S::kSmall)) return CauseVerdict::kCode;
-  return CauseVerdict::kBoth;
+  return code == S::kSmall && !is_code_sure ? CauseVerdict::kUnresolved : CauseVerdict::kBoth;
 }
 
 // After how many blocks an effect would be told, one way or the other, if it is what it seems; nothing: after none.
@@ -128,10 +136,13 @@ Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const Cause
   out.place = effect_of(place, limits, margin);
   const EffectState seen = effect_of(plain, limits, margin).state;
   const bool is_seen_small = seen == EffectState::kSmall || seen == EffectState::kAbsent;
-  out.verdict = verdict_of(out.code.state, out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
+  out.verdict = verdict_of(out.code.state, is_sure(out.code, blocks.size(), t_quantile_upper(kSureShare * nominal / 2, df)),
+                           out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
   if (out.verdict != CauseVerdict::kUnresolved) return out;
   const double z = normal_quantile(1 - nominal / 2);
-  const auto for_code = forecast(out.code, z, kExcuseShare * margin), for_place = forecast(out.place, z, margin);
+  CauseEffect code_to_settle = out.code;
+  if (out.code.state == EffectState::kSmall) code_to_settle.state = EffectState::kOpen;
+  const auto for_code = forecast(code_to_settle, z, kExcuseShare * margin), for_place = forecast(out.place, z, margin);
   if (for_code && for_place) out.settles_at = std::max({*for_code, *for_place, count + 1});
   return out;
 }

@@ -9,8 +9,9 @@
 // spends its half over the declared looks (Lan and DeMets 1983, Pocock's function). An effect can be called there only wrongly
 // where it is zero, and absent only wrongly where it is beyond the margin, so each errs in at most one way, and all together
 // in at most alpha. To call code absent excuses a change, which is the worst of errors: there the interval must lie within
-// half of the margin. Of a place that seems less than the margin, where T is shown to be less too, the answer is nothing: what
-// one sees does not matter.
+// half of the margin. Next to a place a change of code within the margin is named once it is sure by a fifth of the error that it
+// may have; until then more blocks may show that it is absent. Of a place that seems less than the margin, where T is shown to be
+// less too, the answer is nothing: what one sees does not matter.
 #pragma once
 
 #include <cstdint>

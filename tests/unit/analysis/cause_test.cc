@@ -31,6 +31,14 @@ TEST(Cause, EachAnswerComesWhereItIsTrue) {
   EXPECT_GT(*noisy.settles_at, noisy.blocks);
 }
 
+// Twenty blocks whose two differences have these means, and these standard deviations as if they were independent.
+CauseAnswer decided_of(double plain, double plain_sd, double code, double code_sd) {
+  std::vector<CauseBlock> blocks;
+  for (int i = 0; i < 20; ++i)
+    blocks.push_back({0, plain + (i % 2 == 0 ? plain_sd : -plain_sd), 0, code + (i % 4 < 2 ? code_sd : -code_sd)});
+  return decided(blocks);
+}
+
 TEST(Cause, ASmallChangeOfCodeIsNamedAndNeverExcused) {
   EXPECT_EQ(decided(made({.code = 0.005, .noise = 0.002})).verdict, CauseVerdict::kCode);
   EXPECT_EQ(decided(made({.code = 0.005, .place = 0.05, .noise = 0.002})).verdict, CauseVerdict::kBoth);
@@ -40,12 +48,14 @@ TEST(Cause, ASmallChangeOfCodeIsNamedAndNeverExcused) {
   EXPECT_EQ(unsure.verdict, CauseVerdict::kUnresolved);
 }
 
-// Twenty blocks whose two differences have these means, and these standard deviations as if they were independent.
-CauseAnswer decided_of(double plain, double plain_sd, double code, double code_sd) {
-  std::vector<CauseBlock> blocks;
-  for (int i = 0; i < 20; ++i)
-    blocks.push_back({0, plain + (i % 2 == 0 ? plain_sd : -plain_sd), 0, code + (i % 4 < 2 ? code_sd : -code_sd)});
-  return decided(blocks);
+TEST(Cause, ASmallChangeOfCodeBesideAPlaceIsNamedOnceItIsSure) {
+  const CauseAnswer unsure = decided_of(0.05, 0.005, 0.004, 0.006);
+  EXPECT_EQ(unsure.code.state, EffectState::kSmall);
+  EXPECT_EQ(unsure.verdict, CauseVerdict::kUnresolved);
+  ASSERT_TRUE(unsure.settles_at);
+  EXPECT_GT(*unsure.settles_at, unsure.blocks + 1);
+  EXPECT_EQ(decided_of(0.05, 0.005, 0.004, 0.003).verdict, CauseVerdict::kBoth);
+  EXPECT_EQ(decided_of(0.004, 0.005, 0.004, 0.006).verdict, CauseVerdict::kCode) << "no place beside it";
 }
 
 TEST(Cause, APlaceAloneIsNamedWhereItMatters) {
