@@ -33,9 +33,9 @@ CHI_SQUARE_63 = 114  # 99.99 % of uniform samples stay below, 63 degrees of free
 STACK_BYTES = 8 << 20
 
 
-def run(command, directory, timeout=60, **settings):
+def run(command, directory, timeout=60, stdin="", **settings):
     """What it prints, without ASLR: what moves is moved by us."""
-    return harness.run("setarch", "-R", *command, cwd=directory, env=environment(**settings), timeout=timeout,
+    return harness.run("setarch", "-R", *command, cwd=directory, env=environment(**settings), timeout=timeout, input=stdin,
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))).stdout
 
 
