@@ -42,7 +42,8 @@ UNNAMED = {
         ("−0.74 to −0.02 % and 0.00 to +0.50 %", KEPT), ("+1.71 %, where a string", KEPT), ("by 1.84 %", KEPT),
         ("a place of −0.68 %", KEPT),
     ],
-    "explain-real.md": [("a margin of 1 % and ten minutes", LEVEL)],
+    "explain-real.md": [("a margin of 1 % and ten minutes", LEVEL), ("+15.6 % by place", KEPT),
+                        ("load average was 9 to 21 at their", KEPT)],
     "sliced.md": [
         ("where a test at 5 % promises", LEVEL), ("randomized share holds 5 %, and that", LEVEL),
         ("Each test is two-sided at 5 % unless", LEVEL), ("20 % and with other seeds; 1 % of that", LEVEL),
