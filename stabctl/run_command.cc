@@ -166,12 +166,13 @@ Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, 
   std::condition_variable ended;
   bool is_ended = false;
   std::thread watch;
+  stop.budget_begins();
   if (budget.most.count() > 0)
     watch = std::thread([&] {
       std::unique_lock<std::mutex> held(mutex);
       if (ended.wait_for(held, budget.most, [&] { return is_ended; })) return;
       budget.is_over = true;
-      stop.now();
+      stop.over_budget();
     });
   auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, observer, stop)
                                              : engine.run(experiment, observer, stop);
