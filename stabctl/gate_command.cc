@@ -152,7 +152,7 @@ void say_time_of_places(size_t workloads) {
   if (workloads > 1)
     time += " for each of " + std::to_string(workloads) + " workloads, " +
             std::to_string(minutes * static_cast<int64_t>(workloads)) + " min";
-  std::fprintf(stderr, "behind the trials 'place' takes up to %s; --at-most limits the whole gate\n", time.c_str());
+  std::fprintf(stderr, "after the trials 'place' takes up to %s; --at-most limits the whole gate\n", time.c_str());
 }
 
 // ended: how the experiment did, where it came to one
