@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
-#include <thread>
 
 #include "base/absolute_path.h"
 #include "stabd/broker/wire/start_broker.h"
@@ -162,28 +159,12 @@ Result<std::chrono::nanoseconds> budget_of(const std::string& text) {
 
 Result<engine::RunEnd> run_within(engine::Engine& engine, store::Id experiment, engine::Observer& observer, Budget& budget,
                                   engine::StopSignal& stop) {
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool is_ended = false;
-  std::thread watch;
-  stop.budget_begins();
-  if (budget.most.count() > 0)
-    watch = std::thread([&] {
-      std::unique_lock<std::mutex> held(mutex);
-      if (ended.wait_for(held, budget.most, [&] { return is_ended; })) return;
-      budget.is_over = true;
-      stop.over_budget();
-    });
+  if (budget.most.count() > 0) stop.now_after(budget.most);
   auto end = on_machines(engine, experiment) ? engine::run_on_machines(engine, experiment, observer, stop)
                                              : engine.run(experiment, observer, stop);
-  {
-    const std::lock_guard<std::mutex> held(mutex);
-    is_ended = true;
-  }
-  ended.notify_all();
-  if (watch.joinable()) watch.join();
-  // The budget ended at the very moment at which the trials did: they were not stopped by it.
-  if (end && *end != engine::RunEnd::kStopped) budget.is_over = false;
+  // A budget that ends at the very moment at which the trials do has not stopped them.
+  budget.is_over = stop.ran_out() && !(end && *end != engine::RunEnd::kStopped);
+  stop.without_limit();
   return end;
 }
 

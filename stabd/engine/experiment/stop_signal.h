@@ -20,10 +20,9 @@ class StopSignal {
  public:
   StopSignal()
       : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        budget_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
         now_fd_(::epoll_create1(EPOLL_CLOEXEC)) {
-    for (const int fd : {event_.get(), budget_.get(), timer_.get()}) {
+    for (const int fd : {event_.get(), timer_.get()}) {
       epoll_event readable{.events = EPOLLIN, .data = {}};
       ::epoll_ctl(now_fd_.get(), EPOLL_CTL_ADD, fd, &readable);
     }
@@ -37,17 +36,6 @@ class StopSignal {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t put = ::write(event_.get(), &one, sizeof one);
   }
-  // As now(), because the time of this run is over: one that follows with the same signal has its own.
-  void over_budget() {
-    is_over_budget_.store(true, std::memory_order_relaxed);
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t put = ::write(budget_.get(), &one, sizeof one);
-  }
-  void budget_begins() {
-    uint64_t taken = 0;
-    [[maybe_unused]] const ssize_t got = ::read(budget_.get(), &taken, sizeof taken);
-    is_over_budget_.store(false, std::memory_order_relaxed);
-  }
   // As now(), when so much time has passed and this was not called again meanwhile: nobody else has to be awake for it.
   void now_after(std::chrono::nanoseconds time) {
     const auto ns = std::max<int64_t>(time.count(), 1);
@@ -55,10 +43,14 @@ class StopSignal {
     ::timerfd_settime(timer_.get(), 0, &setting, nullptr);
     is_timed_.store(true, std::memory_order_relaxed);
   }
-
-  bool asked() const {
-    return asked_.load(std::memory_order_relaxed) || is_over_budget_.load(std::memory_order_relaxed) || ran_out();
+  // Takes now_after() back, also when its time has passed: another run may use the same signal. What somebody asked for stays.
+  void without_limit() {
+    is_timed_.store(false, std::memory_order_relaxed);
+    const itimerspec none{};
+    ::timerfd_settime(timer_.get(), 0, &none, nullptr);
   }
+
+  bool asked() const { return asked_.load(std::memory_order_relaxed) || ran_out(); }
   bool ran_out() const {
     pollfd timer{timer_.get(), POLLIN, 0};
     return is_timed_.load(std::memory_order_relaxed) && ::poll(&timer, 1, 0) > 0;
@@ -66,8 +58,8 @@ class StopSignal {
   int now_fd() const { return now_fd_.get(); }  // readable once now() was called or the time has run out
 
  private:
-  std::atomic<bool> asked_{false}, is_over_budget_{false}, is_timed_{false};
-  UniqueFd event_, budget_, timer_, now_fd_;
+  std::atomic<bool> asked_{false}, is_timed_{false};
+  UniqueFd event_, timer_, now_fd_;
 };
 
 }  // namespace stab::engine
