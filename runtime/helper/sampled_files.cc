@@ -19,6 +19,7 @@ constexpr char kOurMemory[] = "/memfd:stab";  // texts and images of what moves
 constexpr char kDeleted[] = " (deleted)";
 // A table of this size in a file names ten million functions.
 constexpr uint64_t kMostTableBytes = uint64_t{1} << 28;
+constexpr uint64_t kMostDynamicBytes = uint64_t{1} << 20;
 // Of a file with more code no hash is told.
 constexpr uint64_t kMostCodeBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostSegments = 64;
@@ -45,6 +46,7 @@ class FilePart {
   FilePart(const FilePart&) = delete;
   FilePart& operator=(const FilePart&) = delete;
 
+  uint64_t bytes() const { return bytes_; }
   // nullptr: it can't be had.
   template <typename T>
   const T* as() const {
@@ -133,6 +135,31 @@ const Elf64_Shdr* table_of_symbols(const Elf64_Shdr* sections, uint32_t count) {
     if (sections[i].sh_type == SHT_DYNSYM) exported = &sections[i];
   }
   return exported;
+}
+
+// What the file calls itself, by DT_SONAME; where it says nothing that is a name, `name` stays. Another version of a library is
+// another file, libz.so.1.3, and has the same soname, libz.so.1: by that they are compared.
+void read_soname(int file, const Elf64_Shdr* sections, uint32_t count, char (&name)[sizeof LibraryHeader::file]) {
+  const Elf64_Shdr* dynamic = nullptr;
+  for (uint32_t i = 0; i < count && dynamic == nullptr; ++i)
+    if (sections[i].sh_type == SHT_DYNAMIC && sections[i].sh_link < count && sections[i].sh_size <= kMostDynamicBytes)
+      dynamic = &sections[i];
+  if (dynamic == nullptr) return;
+  const FilePart entry_part(file, dynamic->sh_offset, dynamic->sh_size);
+  const auto* const entries = entry_part.as<Elf64_Dyn>();
+  const uint64_t most = entries == nullptr ? 0 : dynamic->sh_size / sizeof(Elf64_Dyn);
+  uint64_t k = 0;
+  while (k < most && entries[k].d_tag != DT_NULL && entries[k].d_tag != DT_SONAME) ++k;
+  if (k == most || entries[k].d_tag == DT_NULL) return;
+  const Elf64_Shdr& text = sections[dynamic->sh_link];
+  const uint64_t at = entries[k].d_un.d_val, behind = at < text.sh_size ? text.sh_size - at : 0;
+  const FilePart text_part(file, text.sh_offset + at, behind < sizeof name ? behind : sizeof name);
+  const char* const found = text_part.as<char>();
+  if (found == nullptr) return;
+  uint64_t length = 0;
+  while (length < text_part.bytes() && found[length] != 0 && found[length] != '/') ++length;
+  if (length == 0 || length == text_part.bytes() || found[length] != 0) return;
+  memcpy(name, found, length + 1);
 }
 
 }  // namespace
@@ -257,47 +284,20 @@ bool SampledFiles::count_elsewhere(const Process& process, uint64_t pc, uint64_t
   return false;
 }
 
-// Another version of a library is another file, libz.so.1.3, and has the same soname, libz.so.1: by that they are compared.
-void SampledFiles::name_by_soname(uint32_t file) {
+// The file's own name; and makes functions of the places that lie in one, as its symbols have them. Of several names for one
+// place the first counts.
+void SampledFiles::read_names(uint32_t file) {
   const int descriptor = files_[file].descriptor;
+  const uint32_t from = first_of(file), to = first_of(file + 1);
   Elf64_Ehdr header;
   Segments segments;
   if (!read_header(descriptor, header, segments)) return;
   const FilePart section_part(descriptor, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
   const auto* const sections = section_part.as<Elf64_Shdr>();
-  for (uint32_t i = 0; sections != nullptr && i < header.e_shnum; ++i) {
-    if (sections[i].sh_type != SHT_DYNAMIC || sections[i].sh_link >= header.e_shnum) continue;
-    const Elf64_Shdr& text = sections[sections[i].sh_link];
-    const FilePart dynamic_part(descriptor, sections[i].sh_offset, sections[i].sh_size);
-    const FilePart text_part(descriptor, text.sh_offset, text.sh_size);
-    const auto* const dynamic = dynamic_part.as<Elf64_Dyn>();
-    const char* const strings = text_part.as<char>();
-    if (dynamic == nullptr || strings == nullptr) return;
-    for (uint64_t k = 0; k < sections[i].sh_size / sizeof(Elf64_Dyn) && dynamic[k].d_tag != DT_NULL; ++k) {
-      const uint64_t at = dynamic[k].d_un.d_val;
-      if (dynamic[k].d_tag != DT_SONAME || at >= text.sh_size) continue;
-      const char* const name = strings + at;
-      uint64_t length = 0;
-      while (at + length < text.sh_size && name[length] != 0 && name[length] != '/') ++length;
-      if (length == 0 || length >= sizeof LibraryHeader::file || at + length == text.sh_size || name[length] != 0) return;
-      memcpy(files_[file].header.file, name, length + 1);
-      return;
-    }
-  }
-}
-
-// Makes functions of the places that lie in one, as the file's symbols have them. Of several names for one place the first
-// counts.
-void SampledFiles::name_functions(uint32_t file) {
-  const int descriptor = files_[file].descriptor;
-  const uint32_t from = first_of(file), to = first_of(file + 1);
-  Elf64_Ehdr header;
-  Segments segments;
-  if (from == to || !read_header(descriptor, header, segments)) return;
-  const FilePart section_part(descriptor, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
-  const auto* const sections = section_part.as<Elf64_Shdr>();
-  const Elf64_Shdr* const table = sections == nullptr ? nullptr : table_of_symbols(sections, header.e_shnum);
-  if (table == nullptr) return;
+  if (sections == nullptr) return;
+  read_soname(descriptor, sections, header.e_shnum, files_[file].header.file);
+  const Elf64_Shdr* const table = table_of_symbols(sections, header.e_shnum);
+  if (from == to || table == nullptr) return;
   const Elf64_Shdr& text = sections[table->sh_link];
   const FilePart symbol_part(descriptor, table->sh_offset, table->sh_size), text_part(descriptor, text.sh_offset, text.sh_size);
   const auto* const symbols = symbol_part.as<Elf64_Sym>();
@@ -364,8 +364,7 @@ bool SampledFiles::write_file(int fd, uint32_t file) {
 
 void SampledFiles::write_to(int fd) {
   for (uint32_t file = 0; file < file_count_; ++file) {
-    name_by_soname(file);
-    name_functions(file);
+    read_names(file);
     LibraryHeader& header = files_[file].header;
     if ((header.flags & kLibraryMoved) == 0) header.text_hash = hash_of_code(files_[file].descriptor);
     if (files_[file].descriptor >= 0) sys::close(files_[file].descriptor);

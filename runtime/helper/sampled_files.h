@@ -61,8 +61,7 @@ class SampledFiles {
   void count_at(uint32_t file, uint64_t at, uint32_t bytes, SampledIn in);
   const Known* find_known(const Process& process, uint64_t pc, uint64_t now_ns);
   uint32_t first_of(uint32_t file) const;
-  void name_by_soname(uint32_t file);
-  void name_functions(uint32_t file);
+  void read_names(uint32_t file);
   bool write_file(int fd, uint32_t file);
 
   static constexpr uint32_t kMostKnown = 64;
