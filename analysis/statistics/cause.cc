@@ -26,10 +26,12 @@ struct Limits {
   double half_two_sided, half_one_sided;  // in standard errors
 };
 
+bool excludes_zero(const CauseEffect& effect) { return effect.low > 0 || effect.high < 0; }
+
 EffectState state_of(const CauseEffect& effect, double error, const Limits& limits, double margin) {
   const double reach = std::abs(effect.estimate) + limits.half_one_sided * error;
   const bool within = reach < margin;
-  const bool excludes = effect.low > 0 || effect.high < 0;
+  const bool excludes = excludes_zero(effect);
   const bool named = excludes && std::abs(effect.estimate) >= kNamedShare * limits.margin;
   if (named) return reach < limits.margin ? EffectState::kSmall : EffectState::kThere;
   if (within) return EffectState::kAbsent;
@@ -46,11 +48,6 @@ CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, d
   out.high = out.estimate + limits.half_two_sided * error;
   out.state = state_of(out, error, limits, margin);
   return out;
-}
-
-// Whether an effect is there by a level that is kSureShare of the look's.
-bool is_sure(const CauseEffect& effect, size_t blocks, double half_in_errors) {
-  return std::abs(effect.estimate) > half_in_errors * effect.spread / std::sqrt(static_cast<double>(blocks));
 }
 
 // What the two states say together. A small place alone, or beside a change of code, is in the words alone, as any two links
@@ -126,18 +123,20 @@ Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const Cause
   }
   const double df = count - 1.0;
   const double margin = std::log1p(settings.margin);
-  const Limits limits{margin, t_quantile_upper(nominal / 2, df), t_quantile_upper(nominal, df)};
-  const double alone = t_quantile_upper(settings.alpha / 2, df);
+  const auto limits_at = [&](double error) {
+    return Limits{margin, t_quantile_upper(error / 2, df), t_quantile_upper(error, df)};
+  };
+  const Limits limits = limits_at(nominal);
   CauseAnswer out;
   out.blocks = count;
   out.confidence = 1 - nominal;
-  out.plain = effect_of(plain, {margin, alone, t_quantile_upper(settings.alpha, df)}, margin);
+  out.plain = effect_of(plain, limits_at(settings.alpha), margin);
   out.code = effect_of(code, limits, kExcuseShare * margin);
   out.place = effect_of(place, limits, margin);
   const EffectState seen = effect_of(plain, limits, margin).state;
   const bool is_seen_small = seen == EffectState::kSmall || seen == EffectState::kAbsent;
-  out.verdict = verdict_of(out.code.state, is_sure(out.code, blocks.size(), t_quantile_upper(kSureShare * nominal / 2, df)),
-                           out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
+  const bool is_code_sure = excludes_zero(effect_of(code, limits_at(kSureShare * nominal), kExcuseShare * margin));
+  out.verdict = verdict_of(out.code.state, is_code_sure, out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
   if (out.verdict != CauseVerdict::kUnresolved) return out;
   const double z = normal_quantile(1 - nominal / 2);
   CauseEffect code_to_settle = out.code;
