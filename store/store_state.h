@@ -61,7 +61,7 @@ struct Store::State {
 };
 
 // What read_numbered<TrialRow>() reads.
-std::string trial_columns();
+const std::string& trial_columns();
 
 Error not_found(std::string_view what, Id id);
 

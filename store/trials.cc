@@ -34,7 +34,10 @@ std::string update_to(TrialEvent event) {
 
 }  // namespace
 
-std::string trial_columns() { return "id, " + column_names<TrialRow>(); }
+const std::string& trial_columns() {
+  static const std::string kColumns = "id, " + column_names<TrialRow>();
+  return kColumns;
+}
 
 Result<TrialRow> Store::State::load_trial(Id trial) {
   STAB_TRY(std::optional<TrialRow> found,
