@@ -217,6 +217,17 @@ exclude = [
 ]
 """)
 
+declare("sliced-levels", "What do -O1 and -O3 do beside -O2, to within a third of a percent in each workload? The paper's Section 6.",
+        "szc --opt={opt}", seed=22, replicates=24, response=SLICED, margin="0.5%", preflight=CHECKED_ANYWAY, sliced="20ms", below="""
+[factors]
+# The second -O2 is the same program: what differs there is noise.
+opt = ["-O1", "-O2", { name = "again", value = "-O2" }, "-O3"]
+code = ["shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["10ms"]
+""")
+
 # The programs of the small versions, and how their short runs become a third as long, some five epochs of 20 ms: what is tried
 # there is the way from plan to table, once for each trial of hundreds.
 SMALL = {"lua": (r'"words.lua", "17"', '"words.lua", "6"'),

@@ -228,3 +228,54 @@ def median_text(summary):
     """With its exact interval, which few workloads don't have."""
     low, high = ("-" if summary[name] is None else percent(summary[name] - 1, 2) for name in ("median_conf_low", "median_conf_high"))
     return f"{percent(summary['median'] - 1, 2)} [{low}, {high}]"
+
+
+# Optimization levels
+
+LEVELS = {"-O1 against -O2": ("-O1", "-O2"), "-O3 against -O2": ("-O3", "-O2"), "-O2 again": ("again", "-O2")}
+
+
+def levels(recorded):
+    """L1 to L4. A program's workloads are alike, so over programs their mean counts once."""
+    subjects = sorted(recorded.subjects)
+
+    def compare(subject, ours, base):
+        return ratio_in_blocks(recorded.where(subject, opt=ours), recorded.where(subject, opt=base), RESPONSE)
+    found = {name: dict(zip(subjects, in_parallel(compare, [(subject, *sides) for subject in subjects]))) for name, sides in LEVELS.items()}
+    over = {name: over_programs(own) for name, own in found.items()}
+    adjusted = {name: dict(zip(own, holm([f["p_value"] for f in own.values()]))) for name, own in found.items()}
+    o1, o3 = over["-O1 against -O2"], over["-O3 against -O2"]
+    sure = {way: [s for s, p in adjusted["-O3 against -O2"].items() if p < ALPHA and (found["-O3 against -O2"][s]["estimate"] > 1) == (way == "slower")]
+            for way in ("faster", "slower")}
+    same = found["-O2 again"].values()
+    alarmed = sum(f["p_value"] < ALPHA for f in same)
+    alarms = binomial(alarmed, len(same), ALPHA)
+    asked = verdicts([
+        ("L1", f"-O1 against -O2 over programs {change(o1)}, p {p_four(o1['p_value'])}", one_sided(o1["p_value"], o1["estimate"] - 1)),
+        ("L2", f"-O3 against -O2 over programs {change(o3)}, p {p_four(o3['p_value'])}", within(o3, 0.01)),
+        ("L3", f"with Holm -O3 is faster in {len(sure['faster'])} and slower in {len(sure['slower'])} of {len(subjects)} workloads",
+         "confirmed" if all(sure.values()) else "open" if any(sure.values()) else "refuted"),
+        ("L4", f"{alarmed} alarms of {len(same)}: {share(alarms)}",
+         "confirmed" if alarms["conf_low"] <= ALPHA <= alarms["conf_high"] else "refuted" if alarms["conf_low"] > ALPHA else "open")])
+    rows = [[subject, *(cell for name, own in found.items() for cell in (change(own[subject]), p_four(adjusted[name][subject])))]
+            for subject in subjects]
+    rows.append(["**over programs**", *(cell for f in over.values() for cell in (change(f), p_four(f["p_value"])))])
+    half = statistics.median((f["conf_high"] - f["conf_low"]) / 2 for own in found.values() for f in own.values())
+    legend = f"Change of CPU time [95 %], within blocks; half an interval is {percent(half, 2)} in the median. p with Holm over the workloads:"
+    head = ["workload", *(cell for name in found for cell in (name, "p"))]
+    return {recorded.name: "\n\n".join([recorded.header(), asked, legend, table(head, rows)])}, {}
+
+
+def over_programs(of_workloads):
+    """The paired t-test of the programs' mean logarithms against none, as a ratio."""
+    logs = {}
+    for subject, f in of_workloads.items():
+        logs.setdefault(subject.split("/")[0], []).append(math.log(f["estimate"]))
+    means = {program: math.exp(statistics.fmean(own)) for program, own in logs.items()}
+    return as_ratio(of_pairs("paired-t", means, dict.fromkeys(means, 1.0)))
+
+
+def within(found, margin):
+    """Whether a ratio's interval lies within that margin of 1."""
+    low, high = found["conf_low"] - 1, found["conf_high"] - 1
+    return "confirmed" if -margin < low and high < margin else "refuted" if low > margin or high < -margin else "open"
