@@ -161,14 +161,15 @@ int list_command(const Arguments& arguments) {
     const auto progress = store->progress(row.id);
     if (!progress) return complain(progress.error());
     const int64_t recorded = progress->count(store::TrialState::kRecorded);
+    const std::string state = shown_state(row.state, is_written);
     if (arguments.json) {
-      list.push_back({{"id", row.id}, {"name", row.name}, {"state", store::name(row.state)}, {"recorded", recorded},
+      list.push_back({{"id", row.id}, {"name", row.name}, {"state", state}, {"recorded", recorded},
                       {"planned", progress->planned_total}, {"submitted_at_ns", row.submitted_at_ns}});
       continue;
     }
     const std::string trials = std::to_string(recorded) + "/" + std::to_string(progress->planned_total);
     std::printf("%6lld  %-28s %-10s %15s  %s\n", static_cast<long long>(row.id), printable(row.name).c_str(),
-                shown_state(row.state, is_written).c_str(), trials.c_str(),
+                state.c_str(), trials.c_str(),
                 engine::local_time(row.submitted_at_ns, "%Y-%m-%d %H:%M").c_str());
   }
   if (arguments.json) std::printf("%s\n", list.dump(2).c_str());
