@@ -160,8 +160,8 @@ class Program:
         loop = f'__asm__ volatile("movl %0, %%ecx\\n1: decl %%ecx\\n jnz 1b" : : "i"({turns}) : "ecx", "cc");'
         file.write_text(text.replace(at, f"{at} {{ static unsigned calls; if (++calls % 64 == 0) {loop} }}"))
 
-    def _change(self, tree, name, log):
-        """Makes one of the manifest's changes in the source."""
+    def make_change(self, tree, name, log):
+        """Makes one of the manifest's changes in `tree`, a copy of the source. Failure: it can't be made, or changes nothing."""
         run_logged(["bash", "-euxc", self.changes[name]], log, cwd=tree)
         if subprocess.run(["diff", "-rq", self.folder / "source", tree], stdout=subprocess.DEVNULL).returncode != 1:
             raise Failure(f"manifest.toml: change '{name}' of '{self.name}' changes nothing")
@@ -187,7 +187,7 @@ class Program:
         if compiler.slow:
             self._slow_down(tree, compiler.slow)
         if compiler.change:
-            self._change(tree, compiler.change, done / "log")
+            self.make_change(tree, compiler.change, done / "log")
         cc, cxx, fc = compiler.commands()
         # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
