@@ -14,6 +14,23 @@ ORDERED = "aa-sliced"
 def add_sliced(add, trials):
     """add(name, value); trials(experiment): its recorded trials as dictionaries."""
     add_pairs(add, functools.partial(pair_answers, trials))
+    add_sensitivity(add, functools.partial(planted_answers, trials))
+    add_control(add, functools.partial(order_costs, trials))
+    add_levels(add, functools.partial(level_changes, trials))
+    add_overhead(add, functools.partial(costs, trials))
+
+
+def logs_by_block(rows):
+    return {row["block"]: math.log(row["cpu_ns"]) for row in rows}
+
+
+def differences(ours, base):
+    a, b = logs_by_block(ours), logs_by_block(base)
+    return [a[block] - b[block] for block in sorted(a.keys() & b.keys())]
+
+
+def percent(log_ratio):
+    return 100 * math.expm1(log_ratio)
 
 
 @functools.cache
@@ -48,3 +65,127 @@ def add_pairs(add, answers):
     add("sliced.pairs.programs", lambda: len({pair.rpartition("-")[0] for pair in answers("plain")}))
     add("sliced.pairs.p.alarms", lambda: way.sign_test(only("plain", "randomized"), only("randomized", "plain")))
     add("sliced.pairs.p.apart", lambda: way.signed_ranks([answers("plain")[pair][1] - answers("randomized")[pair][1] for pair in answers("plain")]))
+
+
+# Planted slowdowns
+
+@functools.cache
+def planted_answers(trials):
+    """[{builds, slow, held, right, wrong}] of each experiment of ten blocks."""
+    turn = {}
+    by_subject = defaultdict(lambda: defaultdict(list))
+    for row in trials("sliced-turns"):
+        by_subject[row["subject"]][row["slow"]].append(row)
+    for subject, levels in by_subject.items():
+        turn[subject] = math.exp(statistics.fmean(differences(levels["20"], levels["0"]))) - 1
+    rows = defaultdict(list)
+    for row in trials("sliced-sensitivity"):
+        rows[row["subject"], row["cc"], row["slow"]].append(row)
+    found = []
+    for subject in turn:
+        numbers = sorted({row["block"] for row in rows[subject, COMPILERS["plain"], "0"]})
+        for slow in ("0.1", "0.25", "0.5", "1", "2"):
+            truth = math.log1p(turn[subject] * float(slow) / 20)
+            for builds, compiler in COMPILERS.items():
+                slowed, plain = (logs_by_block(rows[subject, compiler, level]) for level in (slow, "0"))
+                for at in range(0, len(numbers), 10):
+                    blocks = [b for b in numbers[at:at + 10] if b in slowed and b in plain]
+                    answer = way.paired([slowed[b] - plain[b] for b in blocks])
+                    found.append({"builds": builds, "slow": slow, "held": answer["low"] <= truth <= answer["high"],
+                                  "right": answer["p"] < 0.05 and answer["mean"] > 0, "wrong": answer["p"] < 0.05 and answer["mean"] < 0})
+    return found
+
+
+def add_sensitivity(add, answers):
+    def of(builds, slow=None):
+        return [answer for answer in answers() if answer["builds"] == builds and slow in (None, answer["slow"])]
+
+    def only(ours, theirs):
+        return sum(a["held"] and not b["held"] for a, b in zip(of(ours), of(theirs)))
+    for builds in COMPILERS:
+        add(f"sliced.planted.{builds}.held", lambda builds=builds: sum(a["held"] for a in of(builds)))
+        add(f"sliced.planted.{builds}.n", lambda builds=builds: len(of(builds)))
+        add(f"sliced.planted.{builds}.share", lambda builds=builds: 100 * sum(a["held"] for a in of(builds)) / len(of(builds)))
+        add(f"sliced.planted.{builds}.wrong", lambda builds=builds: sum(a["wrong"] for a in of(builds)))
+        for slow in ("0.1", "0.25", "0.5", "1", "2"):
+            add(f"sliced.planted.{builds}.{slow}.found", lambda builds=builds, slow=slow: sum(a["right"] for a in of(builds, slow)))
+            add(f"sliced.planted.{builds}.{slow}.n", lambda builds=builds, slow=slow: len(of(builds, slow)))
+    add("sliced.planted.p", lambda: way.sign_test(only("randomized", "plain"), only("plain", "randomized")))
+
+
+# The control
+
+@functools.cache
+def order_costs(trials):
+    """{subject: ({code: differences of the colliding order to the source's}, p of what pad costs more)}"""
+    rows = defaultdict(list)
+    for row in trials("sliced-control"):
+        rows[row["subject"], row["code"], row["order"]].append(row)
+    found = {}
+    for subject in sorted({key[0] for key in rows}):
+        of = {code: (logs_by_block(rows[subject, code, "colliding"]), logs_by_block(rows[subject, code, "source"])) for code in ("pad", "shuffle")}
+        blocks = sorted(set.intersection(*(set(side) for sides in of.values() for side in sides)))
+        change = {code: [colliding[b] - source[b] for b in blocks] for code, (colliding, source) in of.items()}
+        found[subject] = change, way.signed_ranks([a - b for a, b in zip(change["pad"], change["shuffle"])])
+    return found
+
+
+def add_control(add, answers):
+    def seen():
+        adjusted = way.holm([p for _, p in answers().values()])
+        return sum(p < 0.05 and statistics.median(change["pad"]) > statistics.median(change["shuffle"])
+                   for p, (change, _) in zip(adjusted, answers().values()))
+    add("sliced.control.seen", seen)
+    add("sliced.control.n", lambda: len(answers()))
+
+
+# Overhead and levels
+
+def paired_changes(trials, experiment, cell_of, sides):
+    """{name: {subject: paired answer}} of the cells that cell_of(row) names."""
+    rows = defaultdict(list)
+    for row in trials(experiment):
+        rows[row["subject"], cell_of(row)].append(row)
+    subjects = sorted({subject for subject, _ in rows})
+    return {name: {subject: way.paired(differences(rows[subject, ours], rows[subject, base])) for subject in subjects}
+            for name, (ours, base) in sides.items()}
+
+
+@functools.cache
+def costs(trials):
+    return paired_changes(trials, "sliced-overhead", lambda row: "plain" if row["cc"] == "clang-19" else "all" if row["code"] == "shuffle" else "off",
+                          {"all": ("all", "plain"), "off": ("off", "plain")})
+
+
+def add_overhead(add, answers):
+    for name in ("all", "off"):
+        add(f"sliced.cost.{name}.median", lambda name=name: percent(statistics.median(a["mean"] for a in answers()[name].values())))
+        add(f"sliced.cost.{name}.worst", lambda name=name: percent(max(a["mean"] for a in answers()[name].values())))
+        for at, bound in enumerate(("low", "high")):
+            add(f"sliced.cost.{name}.{bound}", lambda name=name, at=at: percent(way.median_bounds([a["mean"] for a in answers()[name].values()])[at]))
+        add(f"sliced.cost.{name}.half", lambda name=name: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[name].values()))
+
+
+@functools.cache
+def level_changes(trials):
+    return paired_changes(trials, "sliced-levels", lambda row: row["opt"], {"-O1": ("-O1", "-O2"), "-O3": ("-O3", "-O2"), "again": ("again", "-O2")})
+
+
+def add_levels(add, answers):
+    def over(level):
+        means = defaultdict(list)
+        for subject, answer in answers()[level].items():
+            means[subject.split("/")[0]].append(answer["mean"])
+        return way.paired([statistics.fmean(own) for own in means.values()])
+
+    def sure(level, sign):
+        own = list(answers()[level].values())
+        return sum(p < 0.05 and answer["mean"] * sign > 0 for p, answer in zip(way.holm([a["p"] for a in own]), own))
+    for level in ("-O1", "-O3", "again"):
+        for what in ("mean", "low", "high"):
+            add(f"sliced.levels.{level}.{what}", lambda level=level, what=what: percent(over(level)[what]))
+        add(f"sliced.levels.{level}.faster", lambda level=level: sure(level, -1))
+        add(f"sliced.levels.{level}.slower", lambda level=level: sure(level, 1))
+        add(f"sliced.levels.{level}.alarms", lambda level=level: sum(a["p"] < 0.05 for a in answers()[level].values()))
+        add(f"sliced.levels.{level}.half", lambda level=level: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[level].values()))
+    add("sliced.levels.n", lambda: len(answers()["-O1"]))

@@ -14,6 +14,7 @@ from recorded import (Recorded, as_ratio, binomial, change, holm, in_parallel, m
 
 ALPHA = 0.05
 RESPONSE = "cpu_ns"
+BLOCKS = 10                  # of an experiment of sliced-sensitivity
 TURNS = "sliced-turns"       # its calibration, whose slowed side has 20 %
 CALIBRATED_AT = 20
 EVERYTHING = {"code": "shuffle", "stack": "on", "heap": "page"}
@@ -122,19 +123,20 @@ def turns(recorded):
 
 
 def sensitivity(recorded):
-    """S1 to S3. The blocks in which the plain builds had one link are an experiment, of the randomized builds, too."""
+    """S1 to S3. Each ten blocks are an experiment, in the order of their numbers."""
     truth_of = truths(recorded.folder)
     levels = sorted({cell["slow"] for cell in recorded.cells}, key=float)
     experiments, rows = [], []
+    blocks = {trial["block"] for trial in recorded.trials}
+    first, experiments_each = min(blocks), math.ceil(len(blocks) / BLOCKS)
     for subject in recorded.subjects:
-        link_of = {trial["block"]: trial["link"] for trial in recorded.where(subject, cc="clang-19")}
         for slow in levels[1:]:
             truth = planted(truth_of[subject], float(slow))
             row = [subject, f"{slow} %", percent(truth - 1, 2)]
             for compiler in ("szc", "clang-19"):
                 sides = [recorded.where(subject, cc=compiler, slow=level) for level in (slow, levels[0])]
-                of_links = [[[t for t in side if link_of.get(t["block"]) == link] for side in sides] for link in sorted(set(link_of.values()))]
-                answers = in_parallel(ratio_in_blocks, [(*own, RESPONSE) for own in of_links if min(map(len, own)) > 1])
+                tens = [[[t for t in side if (t["block"] - first) // BLOCKS == ten] for side in sides] for ten in range(experiments_each)]
+                answers = in_parallel(ratio_in_blocks, [(*own, RESPONSE) for own in tens if min(map(len, own)) > 1])
                 held = [f["conf_low"] <= truth <= f["conf_high"] for f in answers]
                 right = [f["p_value"] < ALPHA and f["estimate"] > 1 for f in answers]
                 wrong = [f["p_value"] < ALPHA and f["estimate"] < 1 for f in answers]
@@ -154,9 +156,9 @@ def sensitivity(recorded):
         ("S1", f"{sum(held['szc'])} of {len(held['szc'])} intervals hold the truth: {share(found)}",
          "confirmed" if found["conf_low"] <= 1 - ALPHA <= found["conf_high"] else "refuted" if found["conf_high"] < 1 - ALPHA else "open"),
         ("S2", f"1 % is found in {sum(one_percent)} of {len(one_percent)}", "confirmed" if power >= 0.8 else "refuted" if power < 0.6 else "open"),
-        ("S3", f"of plain links {sum(held['clang-19'])} of {len(held['clang-19'])}: {share(coverage['clang-19'])}; held only by randomized "
+        ("S3", f"of plain builds {sum(held['clang-19'])} of {len(held['clang-19'])}: {share(coverage['clang-19'])}; held only by randomized "
                f"{only[0]}, only by plain {only[1]}; p {p_four(worse)}", one_sided(worse, only[0] - only[1]))])
-    head = ["workload", "planted", "truth", *(f"{name}: {what}" for name in ("randomized", "one plain link")
+    head = ["workload", "planted", "truth", *(f"{name}: {what}" for name in ("randomized", "plain")
                                              for what in ("estimate", "half interval", "held", "found", "wrong sign"))]
     legend = ("By workload and slowdown (estimate and half of the 95 % interval: of the median experiment; held: the interval holds the "
               "truth; found: p < 0.05 and slower; wrong sign: p < 0.05 and faster):")
