@@ -56,9 +56,9 @@ std::string known_figures(const Pace& pace, std::optional<double> widest, const 
 }
 
 // "1234 block, 5 flush"
-std::string visits_text(const std::vector<host::PointVisits>& points) {
+std::string visits_text(const std::vector<engine::PointVisits>& points) {
   std::string text;
-  for (const host::PointVisits& point : points)
+  for (const engine::PointVisits& point : points)
     text += (text.empty() ? "" : ", ") + std::to_string(point.visits) + " " + point.name;
   return text;
 }

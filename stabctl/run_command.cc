@@ -132,7 +132,6 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   engine::Engine::Options options;
   options.share = share;
   options.clock = &clock;
-  options.knob_journal = host::default_journal();
   options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
   STAB_TRY(options.database, absolute_path(options.database));

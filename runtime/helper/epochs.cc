@@ -6,6 +6,7 @@
 #include "runtime/helper/orders.h"
 #include "runtime/helper/replaced_text.h"
 #include "runtime/helper/session.h"
+#include "runtime/helper/switches.h"
 #include "runtime/stack/fill.h"
 #include "runtime/sys.h"
 
@@ -218,12 +219,12 @@ bool build_first(Session& session) {
   }
   if (images.program.moves) session.control->code.functions_moved = images.program.scratch.order_count;
   bump_epoch(session);
-  if (session.task.tells_epochs) {
+  if (session.task.switches & kTellEpochs) {
     const bool counts = session.followed.is_there && images.program.moves;
     const code::LayoutScript* const script = counts ? &session.followed.script() : nullptr;
     session.layouts.log.begin(session.board, session.family.numbered ? session.hello.pid : 0, script, session.control->entries);
   }
-  if (session.task.tells_samples) {
+  if (session.task.switches & kTellSamples) {
     session.samples.promise();
     if ((images.program.moves || images.libraries.memory_fd >= 0) && !session.samples.begin(session.family, images))
       degrade(*session.control, Degradation::kNoFunctionSamples);

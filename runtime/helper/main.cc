@@ -17,20 +17,19 @@
 #include "runtime/helper/confine.h"
 #include "runtime/helper/detach.h"
 #include "runtime/helper/session.h"
+#include "runtime/helper/switches.h"
 
 namespace {
 
 struct Options {
   long socket = -1;
   long report = -1;
-  long epochs = 0;
-  long samples = 0;
   long script = -1;
-  long long_loops = 0;
   long cpu = -1;
   long user = -1;
   long group = -1;
   long parent = -1;
+  uint32_t switches = 0;
 };
 
 // The highest user is -1, which is nobody.
@@ -42,16 +41,21 @@ bool parse_number(const char* text, long most, long& value) {
   return true;
 }
 
+uint32_t switch_named(const char* word) {
+  for (const stab::helper::SwitchWord& known : stab::helper::kSwitchWords)
+    if (strcmp(word, known.word) == 0) return known.bit;
+  return 0;
+}
+
 bool parse(int argc, char** argv, Options& options) {
   for (int i = 1; i + 1 < argc; i += 2) {
     long* value = nullptr;
-    long most = 1'000'000;
+    long most = 1'000'000, is_on = 0;
+    const uint32_t bit = switch_named(argv[i]);
+    if (bit != 0) value = &is_on, most = 1;
     if (strcmp(argv[i], "--socket") == 0) value = &options.socket;
     if (strcmp(argv[i], "--report") == 0) value = &options.report;
-    if (strcmp(argv[i], "--epochs") == 0) value = &options.epochs;
-    if (strcmp(argv[i], "--samples") == 0) value = &options.samples;
     if (strcmp(argv[i], "--script") == 0) value = &options.script;
-    if (strcmp(argv[i], "--long-loops") == 0) value = &options.long_loops;
     if (strcmp(argv[i], "--cpu") == 0) value = &options.cpu;
     if (strcmp(argv[i], "--user") == 0) value = &options.user;
     if (strcmp(argv[i], "--group") == 0) value = &options.group;
@@ -59,6 +63,7 @@ bool parse(int argc, char** argv, Options& options) {
     if (value == &options.user || value == &options.group) most = 0xfffffffe;
     if (value == &options.parent) most = 0x7fffffff;
     if (value == nullptr || !parse_number(argv[i + 1], most, *value)) return false;
+    if (is_on == 1) options.switches |= bit;
   }
   return argc % 2 == 1 && options.socket >= 0 && (options.user < 0) == (options.group < 0);
 }
@@ -87,10 +92,8 @@ int main(int argc, char** argv) {
   task.report = report;
   task.launched = true;
   task.cpu = static_cast<int>(options.cpu);
-  task.tells_epochs = options.epochs == 1;
-  task.tells_samples = options.samples == 1;
   task.script = static_cast<int>(options.script);
-  task.leads_loops = options.long_loops == 1;
+  task.switches = options.switches;
   stab::helper::detach(socket, report, STDERR_FILENO, task.script);
   if (const char* failed = stab::helper::confine(options.user < 0 ? nullptr : &served, options.parent)) refuse(failed);
   close(STDERR_FILENO);

@@ -13,6 +13,7 @@
 #include "runtime/helper/handshake.h"
 #include "runtime/helper/life.h"
 #include "runtime/helper/socket.h"
+#include "runtime/helper/switches.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -293,7 +294,7 @@ void prepare_looks(Session& session) {
   looks.looker.signal_return = session.hello.signal_return;
   looks.looker.readable = session.hello.control_address;
   looks.looker.seen = &looks.seen;
-  looks.leads_loops = program.moves && (session.task.leads_loops || session.hello.settings.long_loops);
+  looks.leads_loops = program.moves && ((session.task.switches & kLeadLoops) || session.hello.settings.long_loops);
   if (looks.leads_loops && program.code.header->loop_words == 0) degrade(*session.control, Degradation::kNoLoops);
   looks.looker.buffer = allocate(kLookBufferBytes);
   auto* rows = reinterpret_cast<code::ThreadLedger::Row*>(

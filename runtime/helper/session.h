@@ -39,9 +39,7 @@ struct Task {
   int script = -1;             // layout script; else the program's, if it has one
   bool launched = false;       // by a launcher, not by the program
   int cpu = -1;                // to pin itself to; else what the settings say
-  bool tells_epochs = false;   // behind the report (epoch_record.h)
-  bool tells_samples = false;  // by function, likewise
-  bool leads_loops = false;    // or as the settings say
+  uint32_t switches = 0;       // of switches.h
 };
 
 // The layout script of this run, once it is read and bound.

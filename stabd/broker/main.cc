@@ -26,7 +26,7 @@
 
 #include "base/trusted_folder.h"
 #include "base/unique_fd.h"
-#include "stabd/broker/wire/broker_channel.h"
+#include "base/message_socket.h"
 #include "stabd/broker/users.h"
 #include "stabd/broker/warden.h"
 #include "stabd/broker/wire/broker_wire.h"
@@ -147,7 +147,7 @@ void step_in_front() {
 // Until it is gone.
 void serve(int socket, broker::Warden& warden) {
   for (;;) {
-    Result<broker::Message> message = broker::receive_message(socket, broker::kMostMessageBytes, std::chrono::milliseconds(-1));
+    Result<Message> message = receive_message(socket, broker::kMostMessageBytes, std::chrono::milliseconds(-1));
     if (message && message->bytes.empty()) return;
     if (!message && message.error().code != ErrorCode::kCorrupt) return;
     const Result<broker::Request> request =
@@ -158,7 +158,7 @@ void serve(int socket, broker::Warden& warden) {
     for (const UniqueFd& fd : done.descriptors) beside.push_back(fd.get());
     const bool understands = !message || !broker::other_version(message->bytes);
     const std::string answer = understands ? broker::encode(done.answer) : broker::encode_for_other_version(done.answer);
-    if (!broker::send_message(socket, answer, beside)) return;
+    if (!send_message(socket, answer, beside)) return;
     warden.settle();
   }
 }

@@ -204,8 +204,7 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
   size_t next = 4;
   if (request.flags & Launch::kHelperSocket) files.helper = descriptors[next++].get();
   if (request.flags & Launch::kReportPipe) files.report = descriptors[next++].get();
-  host::HelperTask task{request.helper_cpu, -1, (request.flags & Launch::kHelperSamples) != 0,
-                        (request.flags & Launch::kHelperLongLoops) != 0};
+  host::HelperTask task{request.helper_cpu, -1, request.helper_switches};
   if (request.flags & Launch::kHelperScript) task.script = descriptors[next++].get();
   if (terms.private_ipc) {
     files.ipc = tree->ipc->ipc();
@@ -241,8 +240,9 @@ Result<Warden::Done> Warden::perform(const Launch& request, std::vector<UniqueFd
     done.answer.helper = helper->pid();
   }
   done.answer.pid = launched->pid();
-  done.descriptors.push_back(launched->take_go());
-  done.descriptors.push_back(launched->take_status());
+  host::LauncherPipes pipes = launched->take_pipes();
+  done.descriptors.push_back(std::move(pipes.go));
+  done.descriptors.push_back(std::move(pipes.status));
   launched->release();
   if (helper) {
     done.descriptors.push_back(helper->take_report());

@@ -97,7 +97,6 @@ Status serve(const daemon::Config& config) {
   const daemon::LogSink log = daemon::make_log(config.log, [&clock] { return clock.realtime().count(); }, send_to_journal);
   engine::Engine::Options wanted;
   wanted.clock = &clock;
-  wanted.knob_journal = host::default_journal();
   wanted.database = config.database;
   wanted.limits = daemon::lab_limits(config.limits, wanted.roots);
   STAB_TRY(wanted.installation, host::find_installation());

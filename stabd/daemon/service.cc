@@ -239,12 +239,12 @@ Status Service::refuse_root(const Peer& peer) const {
 }
 
 Status Service::vouch(const Peer& peer) {
-  broker::Client* broker = engine_->options().broker.get();
-  if (broker == nullptr || !broker->is_root()) return {};
+  broker::Client& broker = *engine_->options().broker;
+  if (!broker.is_root()) return {};
   const UniqueFd connection = peer.connection ? peer.connection->copy() : UniqueFd();
   if (!connection)
     return Error{ErrorCode::kUnavailable, "the client has left before it was seen who it is; nothing was done", {}};
-  STAB_TRY(const broker::Reply reply, broker->ask(broker::Vouch{}, {connection.get()}));
+  STAB_TRY(const broker::Reply reply, broker.ask(broker::Vouch{}, {connection.get()}));
   if (reply.answer.uid != peer.uid) return Error{ErrorCode::kInternal, "the broker takes the client for another", {}};
   return {};
 }

@@ -64,11 +64,9 @@ Status Upkeep::notify(const EndedRun& ended, int quit_fd) {
     const std::lock_guard<engine::Gate> gate(engine_->gate());
     return engine_->store().experiment(ended.experiment);
   }());
-  STAB_TRY(host::ProcessTree tree, options.broker != nullptr ? host::ProcessTree::create_at(*options.broker, false, -1)
-                                                             : host::ProcessTree::create(options.roots));
+  STAB_TRY(engine::TreeAtBroker tree, engine::TreeAtBroker::create(*options.broker));
   engine::Laboratory laboratory;
   laboratory.roots = options.roots;
-  laboratory.launcher = options.installation.launcher;
   laboratory.clock = options.clock;
   laboratory.tree = &tree;
   laboratory.cancel_fd = quit_fd;

@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include "stabd/broker/wire/client.h"
-
 namespace stab::daemon {
 
 Result<UserWorkers::One*> UserWorkers::ready(uid_t uid, gid_t gid) {
@@ -21,17 +19,16 @@ Result<UserWorkers::One*> UserWorkers::ready(uid_t uid, gid_t gid) {
   return &one;
 }
 
-// What is ours needs nobody else. As other users, a worker has no more than one group: owners of files need none.
+// What is ours no broker starts. As other users, a worker has no more than one group: owners of files need none.
 Status UserWorkers::start(One& one, uid_t uid, gid_t gid) {
-  engine::Worker::Setting setting{setting_.launcher, setting_.program, {}, -1, setting_.cancel_fd, nullptr, setting_.limit};
-  if (uid != ::geteuid()) {
-    setting.submitter = host::Submitter{uid, gid, {}};
-    if (setting_.broker != nullptr && !tree_) {
-      STAB_TRY(host::ProcessTree tree, host::ProcessTree::create_at(*setting_.broker, false, -1));
-      tree_ = std::make_unique<host::ProcessTree>(std::move(tree));
-    }
-    setting.tree = tree_.get();
-  }
+  const bool is_own = uid == ::geteuid();
+  engine::Worker::Setting setting;
+  setting.start = is_own || setting_.broker == nullptr ? engine::started_here(setting_.launcher)
+                                                       : engine::started_by(*setting_.broker);
+  setting.program = setting_.program;
+  if (!is_own) setting.submitter = host::Submitter{uid, gid, {}};
+  setting.cancel_fd = setting_.cancel_fd;
+  setting.limit = setting_.limit;
   one.worker = std::make_unique<engine::Worker>(std::move(setting));
   return one.worker->start();
 }

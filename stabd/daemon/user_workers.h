@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "stabd/host/process_tree.h"
 #include "stabd/engine/separation/worker.h"
 
 namespace stab::broker {
@@ -24,7 +23,7 @@ class UserWorkers {
     std::string launcher, program;      // of workers
     const Clock* clock = nullptr;
     int cancel_fd = -1;                 // readable: stop now
-    broker::Client* broker = nullptr;   // who starts workers of other users; null: this process does, if it is root
+    broker::Client* broker = nullptr;   // who starts workers of other users; null: this process does, which is root
     // All of one user's requests together; what is under way then has as long again.
     std::chrono::milliseconds limit = std::chrono::minutes(2);
   };
@@ -62,8 +61,7 @@ class UserWorkers {
   void give_up(One& one, const Error& error);
 
   Setting setting_;
-  std::unique_ptr<host::ProcessTree> tree_;  // none of the workers is in it: it says which broker starts them
-  std::map<uid_t, One> users_;         // after the tree, which outlives them
+  std::map<uid_t, One> users_;
   bool cancelled_ = false;
 };
 

@@ -28,7 +28,7 @@ void write(Json& json, const EndNews& ending) {
 void write(Json& json, const engine::ProgressNews& news) {
   json["subject"] = news.subject;
   json["points"] = Json::array();
-  for (const host::PointVisits& point : news.points) json["points"].push_back({{"name", point.name}, {"visits", point.visits}});
+  for (const engine::PointVisits& point : news.points) json["points"].push_back({{"name", point.name}, {"visits", point.visits}});
 }
 void write(Json& json, const ToldTrial& told) {
   const engine::TrialNews& news = told.news;

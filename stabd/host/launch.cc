@@ -3,9 +3,6 @@
 //
 // The process that is spawned makes the one that becomes the program, our child as well, and ends (launcher.cc says why);
 // or one that stays makes it (starter.h).
-//
-// With a broker all that happens there, and what comes back are the pipes and a number: whoever talks to the launcher
-// afterwards does it in the same way.
 #include "stabd/host/launch.h"
 
 #include <fcntl.h>
@@ -20,7 +17,6 @@
 #include <cstring>
 #include <utility>
 
-#include "stabd/broker/wire/client.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_tree.h"
 #include "stabd/host/spawn.h"
@@ -31,12 +27,6 @@ namespace {
 
 using launch::LaunchHeader;
 using launch::LaunchLimit;
-using launch::LaunchReport;
-
-// A launcher that is not ready by then hangs in a system call (a frozen cgroup, a dead network directory).
-constexpr int kReadyMs = 10'000;
-// What is killed is gone within milliseconds; longer than this, it sits in the kernel.
-constexpr std::chrono::seconds kEndDeadline{10};
 
 void append(std::string& block, const void* data, size_t bytes) {
   block.append(static_cast<const char*>(data), bytes);
@@ -62,52 +52,6 @@ Result<std::pair<UniqueFd, UniqueFd>> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("pipe2", errno);
   return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-Error launcher_error(const LaunchReport& report) {
-  const char* step =
-      report.step < static_cast<uint32_t>(launch::Step::kCount) ? launch::kStepWords[report.step] : "unknown step";
-  if (report.step == static_cast<uint32_t>(launch::Step::kSameFile))
-    return Error{ErrorCode::kCorrupt, "it has changed since the experiment began", {}};
-  if (report.error_number != 0) return system_error(std::string("launcher: ") + step, report.error_number);
-  return Error{ErrorCode::kDenied, std::string("launcher: ") + step + ": not so", {}};
-}
-
-LaunchStamp stamp_of(const LaunchReport& report) {
-  LaunchStamp stamp;
-  stamp.raw = std::chrono::nanoseconds(report.raw_ns);
-  stamp.user = std::chrono::microseconds(report.user_us);
-  stamp.system = std::chrono::microseconds(report.system_us);
-  stamp.minor_faults = static_cast<int64_t>(report.minor_faults);
-  stamp.major_faults = static_cast<int64_t>(report.major_faults);
-  stamp.voluntary_switches = static_cast<int64_t>(report.voluntary_switches);
-  stamp.involuntary_switches = static_cast<int64_t>(report.involuntary_switches);
-  return stamp;
-}
-
-// POLLIN: until there is something to read; 0: until the other end is closed. False after kReadyMs.
-bool wait_for(int fd, short events) {
-  pollfd waiting{fd, events, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&waiting, 1, kReadyMs);
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
-// Without waiting. False: the other end was closed before.
-bool next_report(int fd, LaunchReport& report) {
-  return ::read(fd, &report, sizeof report) == static_cast<ssize_t>(sizeof report);
-}
-
-// The next report, which must be of this kind.
-Result<LaunchReport> wait_for_report(int fd, LaunchReport::Kind kind) {
-  if (!wait_for(fd, POLLIN)) return Error{ErrorCode::kSystem, "launcher: not ready after 10 s", {}};
-  LaunchReport report{};
-  // Killed: it ends in no other way without a report.
-  if (!next_report(fd, report)) return Error{ErrorCode::kUnavailable, "launcher: ended before it was ready", {}};
-  if (report.kind != kind) return launcher_error(report);
-  return report;
 }
 
 }  // namespace
@@ -171,7 +115,6 @@ Result<std::string> encode(const LaunchRequest& request) {
 
 Result<Launched> Launched::begin(const std::string& launcher, const LaunchRequest& request,
                                  const LaunchDescriptors& descriptors) {
-  if (request.broker != nullptr) return ask(request, descriptors);
   STAB_TRY(const std::string block, encode(request));
   return spawn(launcher, block, descriptors, nullptr);
 }
@@ -197,61 +140,13 @@ Result<Launched> Launched::spawn(const std::string& launcher, const std::string&
   } else {
     STAB_TRY(launched.starter_, spawn_launcher(launcher, born_with));
   }
-  launched.go_ = std::move(go.second);
-  launched.status_ = std::move(status.first);
+  launched.pipes_ = {std::move(go.second), std::move(status.first)};
   return launched;
 }
 
-Result<Launched> Launched::ask(const LaunchRequest& request, const LaunchDescriptors& descriptors) {
-  STAB_TRY(const std::string command, encode_command(request));
-  STAB_TRY(const UniqueFd sealed, memory_file("stab-command", command));
-  if (::fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-    return system_error("seal the command", errno);
-
-  using Wire = broker::Launch;
-  Wire wire;
-  wire.flags = (request.aslr ? 0 : Wire::kNoAslr) | (request.thp ? 0 : Wire::kNoThp) |
-               (request.no_new_privs ? Wire::kNoNewPrivs : 0) | (request.with_helper ? Wire::kHelper : 0) |
-               (request.begins_trial ? Wire::kBeginsTrial : 0) |
-               (descriptors.helper >= 0 ? Wire::kHelperSocket : 0) | (descriptors.report >= 0 ? Wire::kReportPipe : 0) |
-               (request.helper_samples ? Wire::kHelperSamples : 0) |
-               (request.helper_long_loops ? Wire::kHelperLongLoops : 0) | (descriptors.script >= 0 ? Wire::kHelperScript : 0);
-  if (request.submitter) wire.uid = request.submitter->uid;
-  wire.tree = request.tree;
-  wire.memory_bytes = request.tree != 0 ? request.limits_of_tree.memory_bytes : 0;
-  wire.processes = request.tree != 0 ? request.limits_of_tree.processes : 0;
-  wire.cpu = request.cpu;
-  wire.slice_ns = static_cast<uint64_t>(request.slice.count());
-  wire.helper_cpu = request.helper_cpu;
-  wire.argc = static_cast<uint32_t>(request.argv.size());
-  wire.envc = static_cast<uint32_t>(request.env.size());
-  if (request.limits.size() > broker::kMostLimits) return bad_input("more than 4 limits of a program");
-  for (const Limit& limit : request.limits)
-    wire.limits[wire.limit_count++] = {static_cast<uint32_t>(limit.resource), 0, limit.soft, limit.hard};
-  std::vector<int> beside = {sealed.get(), descriptors.in, descriptors.out, descriptors.err};
-  for (const int fd : {descriptors.helper, descriptors.report, descriptors.script})
-    if (fd >= 0) beside.push_back(fd);
-  STAB_TRY(broker::Reply reply, request.broker->ask(wire, beside));
-
-  Launched launched;
-  launched.broker_ = request.broker;
-  launched.pid_ = reply.answer.pid;
-  launched.helper_pid_ = reply.answer.helper;
-  if (reply.descriptors.size() != (request.with_helper ? 3 : 2))
-    return Error{ErrorCode::kCorrupt, "the broker's answer: not the pipes of a launcher", {}};
-  launched.go_ = std::move(reply.descriptors[0]);
-  launched.status_ = std::move(reply.descriptors[1]);
-  if (request.with_helper) launched.helper_report_ = std::move(reply.descriptors[2]);
-  // Not reaped before we say so, so the number is its own.
-  launched.pidfd_.reset(open_pidfd(launched.pid_));
-  if (!launched.pidfd_) return system_error("pidfd_open", errno);
-  return launched;
-}
-
-// Learns who becomes the program. It is our child and not waited for, so its number stays its own.
+// It is our child and not waited for, so its number stays its own.
 Status Launched::learn_pid() {
-  STAB_TRY(const LaunchReport moved, wait_for_report(status_.get(), LaunchReport::kMoved));
-  pid_ = moved.pid;
+  STAB_TRY(pid_, pipes_.learn_pid());
   if (starter_ > 0) ::waitpid(std::exchange(starter_, -1), nullptr, 0);
   pidfd_.reset(open_pidfd(pid_));
   if (!pidfd_) return system_error("pidfd_open", errno);
@@ -260,9 +155,7 @@ Status Launched::learn_pid() {
 
 Status Launched::wait_until_ready() {
   if (pid_ <= 0) STAB_CHECK_OK(learn_pid());
-  STAB_TRY(const LaunchReport ready, wait_for_report(status_.get(), LaunchReport::kReady));
-  (void)ready;
-  return {};
+  return pipes_.wait_until_ready();
 }
 
 Result<Launched> Launched::start(const std::string& launcher, const LaunchRequest& request,
@@ -272,73 +165,26 @@ Result<Launched> Launched::start(const std::string& launcher, const LaunchReques
   return launched;
 }
 
-Result<ProcessUsage> Launched::end(ProcessTree* tree, std::chrono::milliseconds deadline) {
-  if (broker_ == nullptr) {
-    ::kill(pid_, SIGKILL);
-    if (tree != nullptr) STAB_CHECK_OK(tree->kill_all(deadline));
-    ProcessUsage used;
-    if (::wait4(std::exchange(pid_, -1), &used.status, 0, &used.usage) < 0) return system_error("wait4", errno);
-    if (tree != nullptr) used.hits = tree->take_hits();
-    return used;
-  }
-  STAB_TRY(const broker::Answer ended,
-           end_at_broker(*broker_, {.tree = tree != nullptr ? tree->number() : 0, .pid = pid_}, deadline));
-  pid_ = -1;
+Result<LaunchStamp> Launched::go() {
+  STAB_CHECK_OK(pipes_.send_go());
+  return pipes_.wait_for_exec();
+}
+
+Result<ProcessUsage> Launched::end() {
+  ::kill(pid_, SIGKILL);
   ProcessUsage used;
-  used.status = ended.status;
-  const broker::Usage& wire = ended.usage;
-  const auto time = [](int64_t us) { return timeval{us / 1'000'000, us % 1'000'000}; };
-  used.usage.ru_utime = time(wire.user_us);
-  used.usage.ru_stime = time(wire.system_us);
-  used.usage.ru_maxrss = wire.max_rss_kib;
-  used.usage.ru_minflt = wire.minor_faults;
-  used.usage.ru_majflt = wire.major_faults;
-  used.usage.ru_nvcsw = wire.voluntary_switches;
-  used.usage.ru_nivcsw = wire.involuntary_switches;
-  used.hits = {wire.memory_kills, wire.outside_kills, wire.refused_processes};
+  if (::wait4(std::exchange(pid_, -1), &used.status, 0, &used.usage) < 0) return system_error("wait4", errno);
   return used;
 }
 
 Launched::~Launched() {
-  if (broker_ != nullptr) {
-    for (const pid_t pid : {helper_report_ ? helper_pid_ : 0, pid_})
-      if (status_ && pid > 0) (void)end_at_broker(*broker_, {.tree = 0, .pid = pid}, kEndDeadline);
-    return;
-  }
-  if (!status_) return;
+  if (!pipes_.status) return;
   if (starter_ > 0) (void)learn_pid();
   for (const pid_t pid : {starter_, pid_}) {
     if (pid <= 0) continue;
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
-}
-
-namespace {
-Error ended_instead() { return {ErrorCode::kUnavailable, "launcher: ended instead of starting the program", {}}; }
-}  // namespace
-
-Status Launched::send_go() {
-  if (::write(go_.get(), "g", 1) == 1) return {};
-  return errno == EPIPE ? ended_instead() : system_error("send go to the launcher", errno);
-}
-
-Result<LaunchStamp> Launched::go() {
-  STAB_CHECK_OK(send_go());
-  return wait_for_exec();
-}
-
-Result<LaunchStamp> Launched::wait_for_exec() {
-  // The descriptor closes with the exec, or with the launcher. Only then is the answer read: one wake-up less while
-  // the program starts.
-  if (!wait_for(status_.get(), 0)) return Error{ErrorCode::kSystem, "launcher: has not started the program after 10 s", {}};
-  LaunchReport report{};
-  if (!next_report(status_.get(), report)) return ended_instead();
-  if (report.kind == LaunchReport::kFailed) return launcher_error(report);
-  const LaunchStamp stamp = stamp_of(report);
-  // A second record says why there was no exec.
-  if (next_report(status_.get(), report)) return launcher_error(report);
-  return stamp;
 }
 
 }  // namespace stab::host

@@ -12,11 +12,8 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "stabd/host/launcher_pipes.h"
 #include "stabd/host/tree_bounds.h"
-
-namespace stab::broker {
-class Client;
-}
 
 namespace stab::host {
 
@@ -54,20 +51,8 @@ struct LaunchRequest {
   std::optional<Submitter> submitter;
   std::vector<Limit> limits;
   std::vector<std::string> cgroup_procs;  // files that take "0"
-  TreeLimits limits_of_tree;              // of all in its tree together, from its start on
   bool reset_oom_score = false;  // to 0, where whoever starts it has another
   bool private_ipc = false;      // of its tree; the descriptors are its namespaces
-
-  // Set by ProcessTree::admit() where a broker holds the tree: it starts the program, and chooses cgroup_procs, gid and
-  // groups itself. Null: this process does.
-  broker::Client* broker = nullptr;
-  uint32_t tree = 0;
-  bool begins_trial = false;  // what earlier ones have left in the tree's own IPC and /dev/shm is gone
-  // With a broker: it starts a helper too, on this CPU (-1: anywhere).
-  bool with_helper = false;
-  int helper_cpu = -1;
-  bool helper_samples = false;  // and it tells where the program's CPU time was spent
-  bool helper_long_loops = false;  // and it leads long loops to new layouts
 };
 
 // The block of launcher/launch_block.h. kBadInput where a string holds a 0 byte.
@@ -78,22 +63,12 @@ inline constexpr size_t kCommandStrings = 4;
 Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, uint32_t envc);
 Result<std::string> encode_command(const LaunchRequest& request);
 
-// Descriptors the program gets. -1 for helper and report: closed. ipc and mounts are entered and closed. script is not the
-// program's but its helper's, where a broker starts that.
+// Descriptors the program gets. -1 for helper and report: closed. ipc and mounts are entered and closed.
 struct LaunchDescriptors {
   int in = -1, out = -1, err = -1;
   int helper = -1;
   int report = -1;
   int ipc = -1, mounts = -1;
-  int script = -1;
-};
-
-// The moment of the exec, and what the launcher had used by then, which wait4 counts as the program's.
-struct LaunchStamp {
-  std::chrono::nanoseconds raw{0};  // CLOCK_MONOTONIC_RAW
-  std::chrono::nanoseconds user{0}, system{0};
-  int64_t minor_faults = 0, major_faults = 0;
-  int64_t voluntary_switches = 0, involuntary_switches = 0;
 };
 
 // How a process ended, and what it used.
@@ -103,10 +78,9 @@ struct ProcessUsage {
   LimitHits hits;  // of its tree, since what ran there before
 };
 
-class ProcessTree;
 class Starter;
 
-// A launcher that sets everything up and then waits for go. Killed and reaped by the destructor unless it was ended.
+// A launcher that sets everything up and then waits for go. Killed and reaped by the destructor unless it was released.
 class Launched {
  public:
   // Starts `launcher` and comes back as soon as it runs. The descriptors are its own from then on.
@@ -131,34 +105,21 @@ class Launched {
 
   // Sends go and waits for the exec.
   Result<LaunchStamp> go();
-  // The two steps of it, for programs that begin together.
-  Status send_go();
-  Result<LaunchStamp> wait_for_exec();
-  // Kills what still lives of it and of `tree` (null: of it alone), and reaps it; once. kBusy when something is still alive
-  // at the deadline.
-  Result<ProcessUsage> end(ProcessTree* tree, std::chrono::milliseconds deadline);
-  // The caller reaps from now on.
+  // Kills what still lives of it, and reaps it; once.
+  Result<ProcessUsage> end();
+  // The caller ends and reaps from now on, and whoever takes the pipes speaks to it.
   void release() { pid_ = -1; }
-
-  // For a broker, which hands them to its engine.
-  UniqueFd take_go() { return std::move(go_); }
-  UniqueFd take_status() { return std::move(status_); }
-  // Of the helper that a broker has started with it; once. helper_pid is 0 without one.
-  UniqueFd take_helper_report() { return std::move(helper_report_); }
-  pid_t helper_pid() const { return helper_pid_; }
+  LauncherPipes take_pipes() { return std::move(pipes_); }
 
  private:
   Launched() = default;
   static Result<Launched> spawn(const std::string& launcher, const std::string& block, const LaunchDescriptors& descriptors,
                                 Starter* starter);
-  static Result<Launched> ask(const LaunchRequest& request, const LaunchDescriptors& descriptors);
   Status learn_pid();
-  broker::Client* broker_ = nullptr;  // who is its parent; null: we
   pid_t starter_ = -1;  // spawned by us; makes pid_ and ends. -1: waited for
   pid_t pid_ = -1;      // becomes the program. -1: not known yet, or the caller's
-  UniqueFd pidfd_, go_, status_;  // status_ is open as long as this is not moved from
-  UniqueFd helper_report_;
-  pid_t helper_pid_ = 0;
+  UniqueFd pidfd_;
+  LauncherPipes pipes_;  // its status is open as long as this is not moved from
 };
 
 }  // namespace stab::host

@@ -19,16 +19,12 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <mutex>
 #include <optional>
 #include <sstream>
 
 #include "base/unique_fd.h"
-#include "stabd/broker/wire/client.h"
-#include "stabd/host/private_tmp.h"
 #include "stabd/host/process_stat.h"
 #include "stabd/host/roots.h"
-#include "stabd/host/launch.h"
 
 namespace stab::host {
 namespace {
@@ -255,15 +251,9 @@ std::vector<pid_t> descendants(const std::map<pid_t, pid_t>& parents, pid_t root
   return members;
 }
 
-struct ProcessTree::Kept {
-  std::mutex mutex;
-  std::vector<pid_t> pids;
-};
-
 ProcessTree::ProcessTree(Roots roots, TreeKind kind, std::string directory)
-    : roots_(std::move(roots)), kind_(kind), directory_(std::move(directory)), kept_(std::make_unique<Kept>()) {
+    : roots_(std::move(roots)), kind_(kind), directory_(std::move(directory)) {
   why_no_memory_ = why_no_processes_ = "this tree is not held so that it can be limited";
-  why_ipc_is_shared_ = why_tmp_is_shared_ = "it was not asked for";
 }
 
 ProcessTree::ProcessTree(ProcessTree&& other) noexcept
@@ -271,35 +261,11 @@ ProcessTree::ProcessTree(ProcessTree&& other) noexcept
       kind_(other.kind_),
       directory_(std::exchange(other.directory_, {})),
       spared_(std::move(other.spared_)),
-      broker_(std::exchange(other.broker_, nullptr)),
-      number_(std::exchange(other.number_, 0)),
-      kept_(std::move(other.kept_)),
       bounds_(std::move(other.bounds_)),
       why_no_memory_(std::move(other.why_no_memory_)),
-      why_no_processes_(std::move(other.why_no_processes_)),
-      why_ipc_is_shared_(std::move(other.why_ipc_is_shared_)),
-      why_tmp_is_shared_(std::move(other.why_tmp_is_shared_)),
-      begins_trial_(other.begins_trial_) {}
-
-void ProcessTree::keep(pid_t pid) {
-  const std::lock_guard<std::mutex> held(kept_->mutex);
-  kept_->pids.push_back(pid);
-}
-
-void ProcessTree::keep_no_longer(pid_t pid) {
-  const std::lock_guard<std::mutex> held(kept_->mutex);
-  std::erase(kept_->pids, pid);
-}
-
-std::vector<pid_t> ProcessTree::not_ours() const {
-  std::vector<pid_t> all = spared_;
-  const std::lock_guard<std::mutex> held(kept_->mutex);
-  all.insert(all.end(), kept_->pids.begin(), kept_->pids.end());
-  return all;
-}
+      why_no_processes_(std::move(other.why_no_processes_)) {}
 
 ProcessTree::~ProcessTree() {
-  if (broker_ != nullptr) (void)broker_->ask(broker::DropTree{.tree = number_});
   if (directory_.empty()) return;
   (void)kill_all(milliseconds(1000));
   ::rmdir(directory_.c_str());
@@ -322,52 +288,6 @@ Result<ProcessTree> ProcessTree::create(const Roots& roots, TreeKind wanted, con
   return tree;
 }
 
-namespace {
-
-// A name that does not fit is somebody's who wants to be refused: what is sent is never cut.
-Status put_names(const TemporaryNames& names, broker::MakeTree& wanted) {
-  if (names.kept.size() > broker::kMostKept) return bad_input("more than 8 directories of /tmp to be kept");
-  for (const std::string& name : names.kept)
-    if (name.size() >= broker::kNameRoom) return bad_input("'/tmp/" + name + "' has too long a name");
-  broker::set_text(wanted.tmp, sizeof wanted.tmp, names.tmp);
-  broker::set_text(wanted.var_tmp, sizeof wanted.var_tmp, names.var_tmp);
-  for (size_t i = 0; i < names.kept.size(); ++i) broker::set_text(wanted.kept[i], sizeof wanted.kept[i], names.kept[i]);
-  return {};
-}
-
-}  // namespace
-
-Result<ProcessTree> ProcessTree::create_at(broker::Client& broker, bool isolated, int own_cpu, bool limited,
-                                           bool private_ipc, const TemporaryNames* tmp) {
-  using broker::Answer;
-  broker::MakeTree wanted;
-  wanted.wanted = static_cast<uint32_t>(TreeKind::kCgroup2);
-  wanted.flags = (isolated ? broker::MakeTree::kIsolated : 0) | (limited ? broker::MakeTree::kLimited : 0) |
-                 (private_ipc ? broker::MakeTree::kPrivateIpc : 0) | (tmp != nullptr ? broker::MakeTree::kPrivateTmp : 0);
-  if (tmp != nullptr) STAB_CHECK_OK(put_names(*tmp, wanted));
-  wanted.own_cpu = own_cpu;
-  STAB_TRY(const broker::Reply made, broker.ask(wanted));
-  if (made.answer.tree_kind > static_cast<uint32_t>(TreeKind::kAncestry))
-    return Error{ErrorCode::kCorrupt, "the broker's answer: no such kind of tree", {}};
-  ProcessTree tree(Roots(), static_cast<TreeKind>(made.answer.tree_kind), {});
-  tree.broker_ = &broker;
-  tree.number_ = made.answer.tree;
-  if (private_ipc) tree.why_ipc_is_shared_ = made.answer.flags & Answer::kSharedIpc ? made.answer.ipc_text : "";
-  if (tmp != nullptr) tree.why_tmp_is_shared_ = made.answer.flags & Answer::kSharedTmp ? made.answer.tmp_text : "";
-  if (!limited) return tree;
-  tree.why_no_memory_ = made.answer.flags & Answer::kNoMemoryLimit ? made.answer.text : "";
-  tree.why_no_processes_ = made.answer.flags & Answer::kNoProcessLimit ? made.answer.text : "";
-  return tree;
-}
-
-Status ProcessTree::admit(LaunchRequest& request) {
-  request.cgroup_procs = procs_files();
-  request.broker = broker_;
-  request.tree = number_;
-  request.begins_trial = std::exchange(begins_trial_, false);
-  return broker_ != nullptr ? Status() : limit(request.limits_of_tree);
-}
-
 Status ProcessTree::limit(const TreeLimits& limits) {
   if (bounds_) return bounds_->set(limits);
   if (limits == TreeLimits()) return {};
@@ -376,17 +296,6 @@ Status ProcessTree::limit(const TreeLimits& limits) {
 
 LimitHits ProcessTree::take_hits() { return bounds_ ? bounds_->take_hits() : LimitHits(); }
 
-Result<broker::Answer> end_at_broker(broker::Client& broker, const broker::End& request, milliseconds deadline) {
-  const auto give_up = steady_clock::now() + deadline;
-  for (;;) {
-    STAB_TRY(const broker::Reply reply, broker.ask(request));
-    if (!(reply.answer.flags & broker::Answer::kAlive)) return reply.answer;
-    if (steady_clock::now() > give_up)
-      return Error{ErrorCode::kBusy, "a process of the trial is still alive after being killed", {}};
-    ::poll(nullptr, 0, static_cast<int>(kRetry.count()));
-  }
-}
-
 std::vector<std::string> ProcessTree::procs_files() const {
   std::vector<std::string> files = bounds_ ? bounds_->procs_files() : std::vector<std::string>();
   if (!directory_.empty()) files.insert(files.begin(), directory_ + "/cgroup.procs");
@@ -394,23 +303,15 @@ std::vector<std::string> ProcessTree::procs_files() const {
 }
 
 bool ProcessTree::empty() const {
-  if (broker_ != nullptr) {
-    const auto reply = broker_->ask(broker::TreeState{.tree = number_});
-    return reply && !(reply->answer.flags & broker::Answer::kAlive);
-  }
   switch (kind_) {
     case TreeKind::kCgroup2: return cgroup2_empty(directory_);
     case TreeKind::kFreezer: return freezer_empty(roots_, directory_);
-    case TreeKind::kAncestry: return live_below_us(roots_, not_ours()).empty();
+    case TreeKind::kAncestry: return live_below_us(roots_, spared_).empty();
   }
   return true;
 }
 
 Status ProcessTree::kill_all(milliseconds deadline) {
-  if (broker_ != nullptr) {
-    const auto ended = end_at_broker(*broker_, {.tree = number_}, deadline);
-    return ended ? Status() : Status(ended.error());
-  }
   const auto give_up = steady_clock::now() + deadline;
   // However long a look at all processes takes, each turn kills before it gives up.
   while (!empty()) {
@@ -418,7 +319,7 @@ Status ProcessTree::kill_all(milliseconds deadline) {
       case TreeKind::kCgroup2: kill_cgroup2(directory_); break;
       case TreeKind::kFreezer: kill_freezer(directory_); break;
       case TreeKind::kAncestry:
-        for (const pid_t pid : live_below_us(roots_, not_ours())) ::kill(pid, SIGKILL);
+        for (const pid_t pid : live_below_us(roots_, spared_)) ::kill(pid, SIGKILL);
         break;
     }
     if (empty()) break;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "stabd/broker/wire/broker_channel.h"
+#include "base/message_socket.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_tree.h"
 #include "stabd/host/spawn.h"
@@ -74,7 +74,7 @@ Status Starter::order(const LauncherDescriptors& descriptors) {
   add(descriptors.report, launch::kOrderReport);
   for (const int fd : {descriptors.ipc, descriptors.mounts}) add(fd, launch::kOrderIpc);
   const Status sent =
-      broker::send_message(orders_.get(), std::string_view(reinterpret_cast<const char*>(&order), sizeof order), beside);
+      send_message(orders_.get(), std::string_view(reinterpret_cast<const char*>(&order), sizeof order), beside);
   if (!sent && sent.error().code == ErrorCode::kUnavailable)
     return Error{ErrorCode::kUnavailable, "launcher: ended before it was ready", {}};
   return sent;

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/helper/switches.h"
+
 namespace stab::broker {
 namespace {
 
@@ -84,9 +86,10 @@ Status check(const Launch& request) {
   if ((request.flags & ~Launch::kAllFlags) != 0) return wrong("unknown flags of a launch");
   if ((request.flags & Launch::kHelper) && (request.flags & Launch::kHelperSocket))
     return wrong("a helper of its own and another's socket");
-  constexpr uint32_t kOfHelper = Launch::kHelperScript | Launch::kHelperSamples | Launch::kHelperLongLoops;
-  if ((request.flags & kOfHelper) != 0 && (request.flags & Launch::kHelper) == 0)
+  if ((request.helper_switches & ~helper::kAllSwitches) != 0) return wrong("unknown switches of a helper");
+  if (((request.flags & Launch::kHelperScript) || request.helper_switches != 0) && (request.flags & Launch::kHelper) == 0)
     return wrong("a task for a helper without a helper");
+  if (request.zero != 0) return wrong("unknown part of a launch");
   if (!is_cpu(request.cpu) || !is_cpu(request.helper_cpu)) return wrong("no such cpu");
   if (request.argc > kMostWords || request.envc > kMostWords) return wrong("too many arguments");
   if (request.limit_count > kMostLimits) return wrong("too many limits");

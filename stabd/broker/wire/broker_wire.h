@@ -18,13 +18,14 @@
 #include <string_view>
 #include <variant>
 
+#include "base/message_socket.h"
 #include "base/result.h"
 
 namespace stab::broker {
 
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 
-inline constexpr size_t kMostDescriptors = 32;   // of one message: one for each counter
+inline constexpr size_t kMostDescriptors = kMostMessageDescriptors;  // of one message: one for each counter
 inline constexpr size_t kMostCounters = 32;
 inline constexpr size_t kMostLimits = 4;
 inline constexpr size_t kMostKept = 8;  // directories of /tmp
@@ -121,15 +122,15 @@ struct Launch {
   static constexpr uint32_t kReportPipe = 32;      // a descriptor beside: where a report goes
   static constexpr uint32_t kBeginsTrial = 64;     // what was left in the tree's own IPC and /dev/shm is gone
   static constexpr uint32_t kHelperScript = 128;   // a descriptor beside: the helper's layout script, data to the broker
-  static constexpr uint32_t kHelperSamples = 256;  // the helper tells where the program's CPU time was spent
-  static constexpr uint32_t kHelperLongLoops = 512;  // the helper leads long loops to new layouts
-  static constexpr uint32_t kAllFlags = 1023;
+  static constexpr uint32_t kAllFlags = 255;
   Head head{kVersion, kKind};
   uint32_t flags = 0;
   uint32_t uid = kOwnUser;
   uint32_t tree = 0;      // 0: outside of every tree, spared when a tree is killed
   int32_t cpu = -1;       // of the program
   int32_t helper_cpu = -1;
+  uint32_t helper_switches = 0;  // of runtime/helper/switches.h
+  uint32_t zero = 0;
   uint32_t argc = 0, envc = 0;
   uint32_t limit_count = 0;
   uint64_t memory_bytes = 0;  // of the tree; 0: no limit

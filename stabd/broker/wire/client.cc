@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "stabd/broker/wire/broker_channel.h"
+#include "base/message_socket.h"
 
 namespace stab::broker {
 namespace {

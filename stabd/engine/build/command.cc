@@ -10,6 +10,7 @@
 
 #include <cerrno>
 
+#include "stabd/engine/separation/launched_at_broker.h"
 #include "stabd/engine/separation/process_end.h"
 #include "stabd/engine/separation/supervise.h"
 
@@ -52,11 +53,9 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const host::Laun
   ::fcntl(log.get(), F_SETFL, O_APPEND);
   const int out_fd = apart ? apart.get() : log.get();
   const UniqueFd in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  host::LaunchRequest full = request;
-  full.limits_of_tree = laboratory.limits.commands;
-  STAB_CHECK_OK(laboratory.tree->admit(full));
-  laboratory.tree->forget_spared();
-  STAB_TRY(host::Launched launched, host::Launched::start(laboratory.launcher, full, {in.get(), out_fd, log.get(), -1, -1}));
+  STAB_TRY(LaunchedAtBroker launched,
+           LaunchedAtBroker::start(laboratory.tree->broker(), {request, laboratory.tree, laboratory.limits.commands, {}},
+                                   {in.get(), out_fd, log.get(), -1, -1}));
   CommandOutput output;
   const auto start = launched.go();
   if (!start) {
@@ -68,8 +67,6 @@ Result<CommandOutput> run_command(const Laboratory& laboratory, const host::Laun
                            *laboratory.clock));
   STAB_TRY(const host::ProcessUsage used, launched.end(laboratory.tree, std::chrono::seconds(10)));
   const int status = used.status;
-  while (laboratory.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
   output.duration = ending.raw - start->raw;
   output.log = tail(log.get(), kLogBytes);
   if (apart) output.answer = tail(apart.get(), kMostAnswerBytes + 1);

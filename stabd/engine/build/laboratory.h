@@ -10,7 +10,7 @@
 #include "stabd/engine/machine/topology.h"
 #include "stabd/engine/machine/trial_limits.h"
 #include "stabd/engine/separation/worker.h"
-#include "stabd/host/process_tree.h"
+#include "stabd/engine/separation/tree_at_broker.h"
 #include "stabd/host/roots.h"
 
 namespace stab::engine {
@@ -19,13 +19,11 @@ namespace stab::engine {
 struct Laboratory {
   host::Roots roots;
   host::Placement placement;
-  std::string launcher;  // paths of the installed programs
-  std::string helper;    // empty: no layout factor, region_time or progress, so no trial gets a helper
+  bool with_helper = false;  // there is a layout factor, region_time or progress
   const Clock* clock = nullptr;
-  host::ProcessTree* tree = nullptr;
+  TreeAtBroker* tree = nullptr;
   Ledger* ledger = nullptr;
   int cancel_fd = -1;          // readable: stop now
-  std::string isolated_procs;  // a cgroup.procs that trials enter, and nothing else; empty: none
   Worker* worker = nullptr;    // opens inputs and reads outputs; null: only for trials without
   TrialLimits limits{};
   std::chrono::milliseconds helper_patience{10'000};  // for its dose report, after the program's end

@@ -8,7 +8,7 @@
 #include "stabd/engine/machine/ledger.h"
 #include "stabd/engine/separation/places.h"
 #include "stabd/engine/trial/trial_run.h"
-#include "stabd/host/process_tree.h"
+#include "stabd/engine/separation/tree_at_broker.h"
 
 namespace stab::engine {
 
@@ -16,7 +16,7 @@ namespace stab::engine {
 struct Enclosure {
   std::optional<ScratchDirectory> scratch;    // its directory
   std::optional<TemporaryPlaces> temporary;   // its /tmp and /var/tmp; none: it has the machine's
-  std::unique_ptr<host::ProcessTree> tree;
+  std::unique_ptr<TreeAtBroker> tree;
   std::unique_ptr<Ledger> ledger;
   Laboratory lab;
 };

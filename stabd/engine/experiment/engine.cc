@@ -8,7 +8,6 @@
 #include "plan/size.h"
 #include "stabd/engine/experiment/confirm_map.h"
 #include "stabd/engine/experiment/experiment_run.h"
-#include "stabd/host/tuning.h"
 #include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
@@ -17,7 +16,7 @@ std::string boot_id(const host::Roots& roots) {
   return host::read_small_file(roots.proc + "/sys/kernel/random/boot_id").value_or("");
 }
 
-bool Engine::lost_broker() const { return options_.broker != nullptr && options_.broker->gone(); }
+bool Engine::lost_broker() const { return options_.broker->gone(); }
 
 Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   const std::string parent = std::filesystem::path(options.database).parent_path().string();
@@ -25,18 +24,9 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   STAB_CHECK_OK(close_files_beside(options.database));
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
   STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
-  // A tuner that lives keeps its knobs; what a dead one left is turned back before anything runs.
-  const auto log_restored = [&](const std::string& text) {
-    return store.log({options.clock->realtime().count(), 0, "knobs-restored", text});
-  };
-  if (options.broker != nullptr) {
-    if (!options.broker->found().empty()) STAB_CHECK_OK(log_restored(options.broker->found()));
-    return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
-  }
-  const Result<host::Restored> restored = host::Tuning::recover(options.roots, options.knob_journal, boot_id(options.roots));
-  if (!restored && restored.error().code != ErrorCode::kBusy) return restored.error();
-  if (restored && (restored->settings > 0 || !restored->gone.empty()))
-    STAB_CHECK_OK(log_restored(left_text(*restored)));
+  // What a dead tuner had left the broker has turned back before anything runs.
+  if (const std::string& found = options.broker->found(); !found.empty())
+    STAB_CHECK_OK(store.log({options.clock->realtime().count(), 0, "knobs-restored", found}));
   return std::unique_ptr<Engine>(new Engine(options, std::move(store), std::move(recovered)));
 }
 
@@ -129,20 +119,10 @@ Result<int> Engine::replay_under(store::Id trial, const std::vector<std::string>
   return status;
 }
 
-// pre: the gate is held, no ExperimentRun lives: its Tuning has restored what it could.
+// pre: the gate is held, no ExperimentRun lives: its knobs are turned back where that could be.
 void Engine::say_what_stays_tuned(store::Id experiment, Observer& observer) {
-  const Status restored = [&]() -> Status {
-    if (options_.broker != nullptr && options_.broker->gone()) return {};
-    if (options_.broker != nullptr) {
-      STAB_TRY(const broker::Reply reply, options_.broker->ask(broker::RestoreKnobs{}));
-      (void)reply;
-      return {};
-    }
-    STAB_TRY(const host::Restored ours,
-             host::Tuning::restore_ours(options_.roots, options_.knob_journal, boot_id(options_.roots)));
-    (void)ours;
-    return {};
-  }();
+  if (lost_broker()) return;
+  const Result<broker::Reply> restored = options_.broker->ask(broker::RestoreKnobs{});
   if (restored) return;
   observer.note(restored.error().message);
   (void)store_.log({options_.clock->realtime().count(), experiment, "knobs-not-restored", restored.error().message});

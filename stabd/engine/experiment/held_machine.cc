@@ -15,6 +15,7 @@
 #include "stabd/engine/machine/gates.h"
 #include "stabd/engine/machine/claimed_place.h"
 #include "stabd/engine/machine/topology.h"
+#include "stabd/engine/separation/own_process.h"
 #include "stabd/engine/separation/counters_at_broker.h"
 #include "stabd/engine/separation/runs_as.h"
 
@@ -28,10 +29,9 @@ constexpr milliseconds kLookAgain{5000};
 // Meanwhile others are served so often: soon enough for a person who waits for an answer, and for a daemon that is told to stop.
 constexpr milliseconds kServeOthers{1000};
 
-// Opened by the broker, which may; none where it may not either, or there is none.
-UniqueFd kernel_log_of(broker::Client* broker) {
-  if (broker == nullptr) return UniqueFd();
-  Result<broker::Reply> reply = broker->ask(broker::OpenKernelLog{});
+// Opened by the broker, which may; none where it may not either.
+UniqueFd kernel_log_of(broker::Client& broker) {
+  Result<broker::Reply> reply = broker.ask(broker::OpenKernelLog{});
   return reply && reply->descriptors.size() == 1 ? std::move(reply->descriptors[0]) : UniqueFd();
 }
 
@@ -88,30 +88,25 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   machine->submitter_ =
       runs_as(options, static_cast<uid_t>(experiment.row().submitter_uid), static_cast<gid_t>(experiment.row().submitter_gid));
   STAB_CHECK_OK(machine->make_directories(machine->first_));
-  STAB_TRY(host::ProcessTree tree, options.broker != nullptr ? machine->tree_at_broker(machine->first_, false)
-                                                             : host::ProcessTree::create(options.roots));
-  machine->first_.tree = std::make_unique<host::ProcessTree>(std::move(tree));
-  machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(options.broker.get()));
+  STAB_TRY(TreeAtBroker tree, machine->make_tree(machine->first_, false));
+  machine->first_.tree = std::make_unique<TreeAtBroker>(std::move(tree));
+  machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(*options.broker));
   STAB_CHECK_OK(machine->start_worker());
   machine->first_.lab = {options.roots,
                    placement,
-                   options.installation.launcher,
-                   needs_helper(plan) ? options.installation.helper : std::string(),
+                   needs_helper(plan),
                    options.clock,
                    machine->first_.tree.get(),
                    machine->first_.ledger.get(),
                    experiment.stop().now_fd(),
-                   {},
                    machine->worker_.get()};
-  machine->first_.lab.limits = settle_limits(plan.limits, options.limits.most, *machine->first_.tree);
-  if (options.broker != nullptr) {
-    machine->perf_ = counters_at(*options.broker);
-    machine->first_.lab.perf = machine->perf_.get();
-  }
+  machine->first_.lab.limits = machine->limits_in(*machine->first_.tree);
+  machine->perf_ = counters_at(*options.broker);
+  machine->first_.lab.perf = machine->perf_.get();
   return machine;
 }
 
-// The worker empties the directories, and goes before the tree that knows it.
+// The worker empties the directories.
 HeldMachine::~HeldMachine() {
   const auto remove_directories = [](Enclosure& enclosure) {
     enclosure.temporary.reset();
@@ -123,19 +118,17 @@ HeldMachine::~HeldMachine() {
 
 Status HeldMachine::enclose(size_t trials) {
   const Engine::Options& options = experiment_->options();
-  if (trials > 1 && options.broker == nullptr)
-    return Error{ErrorCode::kUnavailable, "trials that run at once are held by a broker, and this engine has none", {}};
   while (others_.size() + 1 < trials) {
     auto made = std::make_unique<Enclosure>();
     STAB_CHECK_OK(make_directories(*made));
-    STAB_TRY(host::ProcessTree tree, tree_at_broker(*made, is_isolated_));
-    made->tree = std::make_unique<host::ProcessTree>(std::move(tree));
+    STAB_TRY(TreeAtBroker tree, make_tree(*made, is_isolated_));
+    made->tree = std::make_unique<TreeAtBroker>(std::move(tree));
     made->ledger =
-        std::make_unique<Ledger>(options.roots, first_.lab.placement.trial_cpu, kernel_log_of(options.broker.get()));
+        std::make_unique<Ledger>(options.roots, first_.lab.placement.trial_cpu, kernel_log_of(*options.broker));
     made->lab = first_.lab;
     made->lab.tree = made->tree.get();
     made->lab.ledger = made->ledger.get();
-    made->lab.limits = settle_limits(experiment_->plan().limits, options.limits.most, *made->tree);
+    made->lab.limits = limits_in(*made->tree);
     others_.push_back(std::move(made));
   }
   return {};
@@ -144,9 +137,8 @@ Status HeldMachine::enclose(size_t trials) {
 // What killed engines have left is removed by a worker of its own, which has less time.
 Status HeldMachine::start_worker() {
   const Engine::Options& options = experiment_->options();
-  Worker::Setting setting{options.installation.launcher,        options.installation.worker, submitter_,
-                          first_.lab.placement.housekeeping_cpu,      experiment_->stop().now_fd(), first_.tree.get(),
-                          {}};
+  Worker::Setting setting{started_by(*options.broker), options.installation.worker, submitter_,
+                          first_.lab.placement.housekeeping_cpu, experiment_->stop().now_fd(), {}};
   std::string stays;
   {
     const GateOpen open(experiment_->gate());
@@ -163,10 +155,19 @@ Status HeldMachine::start_worker() {
   return stays.empty() ? Status() : experiment_->log("leftovers", stays);
 }
 
-// Held by the broker: as it made it, or below the isolated group.
-Result<host::ProcessTree> HeldMachine::tree_at_broker(const Enclosure& enclosure, bool isolated) const {
-  return host::ProcessTree::create_at(*experiment_->options().broker, isolated, first_.lab.placement.housekeeping_cpu, true,
-                                      why_shared_ipc_.empty(), enclosure.temporary ? &enclosure.temporary->names() : nullptr);
+// As the broker's machine gives it, or below the isolated group.
+Result<TreeAtBroker> HeldMachine::make_tree(const Enclosure& enclosure, bool isolated) const {
+  return TreeAtBroker::create(*experiment_->options().broker,
+                              {.isolated = isolated,
+                               .own_cpu = first_.lab.placement.housekeeping_cpu,
+                               .limited = true,
+                               .private_ipc = why_shared_ipc_.empty(),
+                               .tmp = enclosure.temporary ? &enclosure.temporary->names() : nullptr});
+}
+
+TrialLimits HeldMachine::limits_in(const TreeAtBroker& tree) const {
+  return settle_limits(experiment_->plan().limits, experiment_->options().limits.most, tree.why_no_memory_limit(),
+                       tree.why_no_process_limit());
 }
 
 // Below /tmp, before there is a tree, whose /tmp shows the trial's directory and another's in place of the rest.
@@ -190,7 +191,7 @@ Status HeldMachine::make_directories(Enclosure& enclosure) {
     return {};
   }
   // Whose reason is that of IPC, which the broker says.
-  if (options.broker == nullptr || !options.broker->is_root() || !why_shared_ipc_.empty()) return {};
+  if (!options.broker->is_root() || !why_shared_ipc_.empty()) return {};
   KeptNames kept = kept_names(row.plan_text, {row.plan_directory, options.database, options.installation.launcher},
                               {enclosure.scratch->name()});
   why_shared_tmp_ = kept.why_shared;
@@ -217,18 +218,14 @@ bool HeldMachine::directories_are_there(size_t enclosure, bool has_run) const {
 Status HeldMachine::tune() {
   const Engine::Options& options = experiment_->options();
   std::map<std::string, std::string> turned;
-  broker::Client* broker = options.broker.get();
-  // Before anything is turned: we may be in another cgroup afterwards.
-  const Result<host::Isolation> isolation = host::isolation_of(options.roots, first_.lab.placement);
-  knobs_ = std::make_unique<host::TurnedKnobs>(options.roots, options.knob_journal, boot_id_, broker);
+  knobs_ = std::make_unique<KnobsAtBroker>(*options.broker);
   for (const auto& [knob, word] : experiment_->plan().machine.knobs) {
     STAB_TRY(const std::string why_not, knobs_->turn(knob, word, first_.lab.placement));
     turned["knob." + knob] = word;
     if (!why_not.empty()) refused_knobs_[knob] = why_not;
   }
   const bool isolated = turned.count("knob.cpuset") && !refused_knobs_.count("cpuset");
-  if (isolated && broker != nullptr) STAB_CHECK_OK(hold_trials_in(tree_at_broker(first_, true)));
-  if (isolated && broker == nullptr && isolation) STAB_CHECK_OK(hold_trials_in_cpuset(*isolation));
+  if (isolated) STAB_CHECK_OK(hold_trials_in_cpuset());
   facts_ = host_facts(options.roots);
   facts_.merge(turned);
   facts_["boot_id"] = boot_id_;
@@ -294,26 +291,19 @@ Status HeldMachine::say_tmp(std::map<std::string, std::string>& facts) const {
   return experiment_->log("tmp", "trials share /tmp and /var/tmp with the machine: " + why);
 }
 
-Status HeldMachine::hold_trials_in_cpuset(const host::Isolation& isolation) {
-  if (isolation.parent_of_trials.empty()) {
-    first_.lab.isolated_procs = isolation.procs_file;
-    return {};
-  }
-  return hold_trials_in(
-      host::ProcessTree::create(experiment_->options().roots, host::TreeKind::kCgroup2, isolation.parent_of_trials));
-}
-
-Status HeldMachine::hold_trials_in(Result<host::ProcessTree> tree) {
+// The one that the knob has made.
+Status HeldMachine::hold_trials_in_cpuset() {
+  Result<TreeAtBroker> tree = make_tree(first_, true);
   if (!tree && tree.error().code != ErrorCode::kUnavailable) return tree.error();
-  if (!tree || (experiment_->options().broker == nullptr && tree->kind() != host::TreeKind::kCgroup2)) {
-    refused_knobs_["cpuset"] = tree ? "no group can be made below the isolated one" : tree.error().message;
+  if (!tree) {
+    refused_knobs_["cpuset"] = tree.error().message;
     return {};
   }
   is_isolated_ = true;
   first_tree_ = std::move(first_.tree);
-  first_.tree = std::make_unique<host::ProcessTree>(*std::move(tree));
+  first_.tree = std::make_unique<TreeAtBroker>(*std::move(tree));
   first_.lab.tree = first_.tree.get();
-  first_.lab.limits = settle_limits(experiment_->plan().limits, experiment_->options().limits.most, *first_.tree);
+  first_.lab.limits = limits_in(*first_.tree);
   return {};
 }
 

@@ -13,15 +13,13 @@
 #include "counters/counting_session.h"
 #include "stabd/engine/experiment/enclosure.h"
 #include "stabd/engine/experiment/live_experiment.h"
+#include "stabd/engine/separation/knobs_at_broker.h"
 #include "stabd/engine/separation/places.h"
 #include "stabd/engine/build/temporary_places.h"
 #include "stabd/engine/machine/ledger.h"
 #include "stabd/engine/separation/submitter.h"
 #include "stabd/engine/separation/worker.h"
 #include "stabd/engine/trial/trial_run.h"
-#include "stabd/host/isolation.h"
-#include "stabd/host/process_tree.h"
-#include "stabd/host/turned_knobs.h"
 
 namespace stab::engine {
 
@@ -67,9 +65,9 @@ class HeldMachine {
 
   const Enclosure& of(size_t enclosure) const { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
   Enclosure& of(size_t enclosure) { return enclosure == 0 ? first_ : *others_[enclosure - 1]; }
-  Result<host::ProcessTree> tree_at_broker(const Enclosure& enclosure, bool isolated) const;
-  Status hold_trials_in_cpuset(const host::Isolation& isolation);  // the one that tune() has made
-  Status hold_trials_in(Result<host::ProcessTree> tree);
+  Result<TreeAtBroker> make_tree(const Enclosure& enclosure, bool isolated) const;
+  TrialLimits limits_in(const TreeAtBroker& tree) const;
+  Status hold_trials_in_cpuset();
   bool stay_until(std::chrono::nanoseconds next_look) const;  // false: stopped
   Status say_limits(std::map<std::string, std::string>& facts) const;
   Status say_tmp(std::map<std::string, std::string>& facts) const;
@@ -84,13 +82,13 @@ class HeldMachine {
   UniqueFd claim_;  // of the trials' CPU, against other laboratories
   std::string boot_id_;
   std::optional<host::Submitter> submitter_;
-  std::unique_ptr<counters::PerfCalls> perf_;  // the broker's; none without one
-  std::unique_ptr<host::TurnedKnobs> knobs_;   // outlives the tree, whose group may be in one that it made
-  std::unique_ptr<host::ProcessTree> first_tree_;  // before the one on an isolated CPU; the worker knows it
+  std::unique_ptr<counters::PerfCalls> perf_;  // the broker's
+  std::unique_ptr<KnobsAtBroker> knobs_;       // outlives the tree, whose group may be in one that it made
+  std::unique_ptr<TreeAtBroker> first_tree_;   // before the one on an isolated CPU
   bool is_isolated_ = false;                   // trees lie in the group of the isolated CPU
   Enclosure first_;
   std::vector<std::unique_ptr<Enclosure>> others_;
-  std::unique_ptr<Worker> worker_;  // does the file work; the first tree knows it
+  std::unique_ptr<Worker> worker_;  // does the file work
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   std::map<std::string, std::string> facts_;          // of the machine, since tune()
   std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is

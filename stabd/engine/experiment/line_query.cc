@@ -27,8 +27,8 @@ Result<UniqueFd> memory_file(const std::string& content) {
 Result<lines::Answer> ask_for_lines(const Laboratory& laboratory, const std::optional<host::Submitter>& submitter,
                                     const std::string& program, const lines::Request& question) {
   STAB_TRY(const UniqueFd in, memory_file(lines::encode(question)));
-  const ReaderSetting setting{laboratory.launcher, submitter, nullptr, laboratory.tree, laboratory.limits.commands,
-                              laboratory.cancel_fd, laboratory.clock};
+  const ReaderSetting setting{started_in(*laboratory.tree, laboratory.limits.commands), submitter, laboratory.cancel_fd,
+                              laboratory.clock};
   STAB_TRY(const FileAnswer answer,
            ask_about_files(setting, {{program}, in.get(), -1, kTimeout, lines::kMostAnswerBytes}));
   if (answer.end != AnswerEnd::kWell) return bad_input("the debug information of the program can't be read: " + answer.why);

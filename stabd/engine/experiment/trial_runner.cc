@@ -199,7 +199,7 @@ Result<TrialRunner::WhyNot> TrialRunner::make_ready(const store::TrialRow& trial
   request->for_comparison = beside != Beside::kNo;
   request->keeps_output = trial.kind == store::TrialKind::kReplay;
   if (beside == Beside::kNo)
-    request->on_progress = [this, subject = trial.subject](const std::vector<host::PointVisits>& points) {
+    request->on_progress = [this, subject = trial.subject](const std::vector<PointVisits>& points) {
       experiment_->observer().trial_progress({experiment_->expanded().subjects[static_cast<size_t>(subject)].name, points});
     };
   if (beside == Beside::kNeutral) {
@@ -308,7 +308,7 @@ Status TrialRunner::remember_outputs() {
 // A helper stays where its starter was until a program asks for it, and the trial's CPU is no place to wait.
 void TrialRunner::work_ahead() {
   const Laboratory& lab = machine_->lab();
-  ahead_ = std::make_unique<SideThread>(lab.helper.empty() ? lab.placement.trial_cpu : lab.placement.housekeeping_cpu);
+  ahead_ = std::make_unique<SideThread>(lab.with_helper ? lab.placement.housekeeping_cpu : lab.placement.trial_cpu);
 }
 
 // A trial that can't be prepared says why when its turn comes, not here.

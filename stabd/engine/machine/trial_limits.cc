@@ -67,7 +67,8 @@ Status check_timeouts(const plan::Plan& plan, std::chrono::nanoseconds longest) 
   return {};
 }
 
-TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& most, const host::ProcessTree& tree) {
+TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& most, const std::string& why_no_memory,
+                          const std::string& why_no_processes) {
   TrialLimits limits;
   limits.plans = wanted;
   const auto settle = [](uint64_t of_plan, uint64_t of_lab, const std::string& why_not, uint64_t& trials, uint64_t& commands) {
@@ -76,10 +77,10 @@ TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& mo
     commands = of_lab;
     return std::string();
   };
-  limits.no_memory = settle(wanted.memory_bytes, most.memory_bytes, tree.why_no_memory_limit(), limits.trials.memory_bytes,
+  limits.no_memory = settle(wanted.memory_bytes, most.memory_bytes, why_no_memory, limits.trials.memory_bytes,
                             limits.commands.memory_bytes);
-  limits.no_processes = settle(static_cast<uint64_t>(wanted.processes), most.processes, tree.why_no_process_limit(),
-                               limits.trials.processes, limits.commands.processes);
+  limits.no_processes = settle(static_cast<uint64_t>(wanted.processes), most.processes, why_no_processes, limits.trials.processes,
+                               limits.commands.processes);
   return limits;
 }
 

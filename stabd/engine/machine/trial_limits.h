@@ -7,7 +7,6 @@
 #include "base/result.h"
 #include "plan/plan.h"
 #include "stabd/host/roots.h"
-#include "stabd/host/process_tree.h"
 #include "stabd/host/tree_bounds.h"
 
 namespace stab::engine {
@@ -33,8 +32,9 @@ struct TrialLimits {
   plan::Limits plans;   // what the plan itself says
   std::string no_memory, no_processes;  // why one that the lab or the plan wants can't be set; empty: it is
 };
-// Never more than `most`.
-TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& most, const host::ProcessTree& tree);
+// Never more than `most`. why_no_memory, why_no_processes: why a tree can't be limited so; empty: it can.
+TrialLimits settle_limits(const plan::Limits& wanted, const host::TreeLimits& most, const std::string& why_no_memory,
+                          const std::string& why_no_processes);
 
 // --- words ---------------------------------------------------------------------------------------------------
 

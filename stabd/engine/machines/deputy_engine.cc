@@ -26,16 +26,17 @@ constexpr int kMostFailures = 6;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
-  LaunchedDeputy(UniqueFd ours, host::Launched launched) : DeputyProcess(std::move(ours)), launched_(std::move(launched)) {}
+  LaunchedDeputy(UniqueFd ours, std::unique_ptr<OwnProcess> process)
+      : DeputyProcess(std::move(ours)), process_(std::move(process)) {}
   ~LaunchedDeputy() override {
     ::shutdown(socket.get(), SHUT_RDWR);
-    pollfd gone{launched_.pidfd(), POLLIN, 0};
+    pollfd gone{process_->pidfd(), POLLIN, 0};
     (void)::poll(&gone, 1, kEndMs);
-    (void)launched_.end(nullptr, kKillLimit);
+    (void)process_->end(kKillLimit);
   }
 
  private:
-  host::Launched launched_;
+  std::unique_ptr<OwnProcess> process_;
 };
 
 }  // namespace
@@ -53,12 +54,11 @@ Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch)
   request.argv = {"stabctl", "deputy"};
   request.env = {std::string("PATH=") + kSearchPath, "LC_ALL=C.UTF-8"};
   request.submitter = launch.submitter;
-  request.broker = launch.broker;
-  STAB_TRY(host::Launched launched, host::Launched::start(launch.launcher, request, {its.get(), its.get(), null.get(), -1, -1}));
-  if (const auto gone = launched.go(); !gone)
-    return Error{gone.error().code, "start '" + launch.stabctl + "': " + gone.error().message +
-                                        "; every user who submits must be able to run it", {}};
-  return std::unique_ptr<DeputyProcess>(std::make_unique<LaunchedDeputy>(std::move(ours), std::move(launched)));
+  auto process = launch.start(request, {its.get(), its.get(), null.get(), -1, -1});
+  if (!process)
+    return Error{process.error().code, "start '" + launch.stabctl + "': " + process.error().message +
+                                           "; every user who submits must be able to run it", {}};
+  return std::unique_ptr<DeputyProcess>(std::make_unique<LaunchedDeputy>(std::move(ours), *std::move(process)));
 }
 
 DeputyEngine::DeputyEngine(Setting setting) : set_(std::move(setting)), newest_(set_.newest) {

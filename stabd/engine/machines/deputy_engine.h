@@ -22,6 +22,7 @@
 #include "stabd/engine/machines/connection.h"
 #include "stabd/engine/machines/machine_engine.h"
 #include "stabd/engine/machines/spool.h"
+#include "stabd/engine/separation/own_process.h"
 #include "stabd/host/launch.h"
 
 namespace stab::engine {
@@ -34,11 +35,10 @@ class DeputyProcess {
   UniqueFd socket;
 };
 
-// Through the launcher, in no trial's tree; by the broker where there is one.
 struct DeputyLaunch {
-  std::string launcher, stabctl;
+  StartProcess start;
+  std::string stabctl;
   std::optional<host::Submitter> submitter;
-  broker::Client* broker = nullptr;
 };
 Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch);
 

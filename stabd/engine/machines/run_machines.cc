@@ -110,9 +110,8 @@ Result<std::unique_ptr<MachineEngine>> MachineRun::own_engine(const std::string&
   const Engine::Options& options = engine_->options();
   const std::string stabctl = options.installation.bin + "/stabctl";
   if (!is_deputed(options, row_)) return choose_engine(machines_, stabctl, *options.clock, identity, spool_);
-  DeputyLaunch launch{options.installation.launcher, stabctl,
-                      runs_as(options, static_cast<uid_t>(row_.submitter_uid), static_cast<gid_t>(row_.submitter_gid)),
-                      is_separated(options) ? options.broker.get() : nullptr};
+  DeputyLaunch launch{started_by(*options.broker), stabctl,
+                      runs_as(options, static_cast<uid_t>(row_.submitter_uid), static_cast<gid_t>(row_.submitter_gid))};
   DeputyEngine::Setting setting;
   setting.launch = [launch = std::move(launch)] { return launch_deputy(launch); };
   setting.name = spool_name(identity, row_.replicates);

@@ -101,7 +101,7 @@ LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow&
 LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row) {
   static const SystemClock clock;
   LayoutTool tool{installation.layout, {}, nullptr, {}};
-  tool.reader.launcher = installation.launcher;
+  tool.reader.start = started_here(installation.launcher);
   tool.reader.submitter = submitter_of(static_cast<uid_t>(row.submitter_uid), static_cast<gid_t>(row.submitter_gid));
   tool.reader.clock = &clock;
   return tool;

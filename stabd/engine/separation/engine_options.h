@@ -21,11 +21,10 @@ struct EngineOptions {
   host::Roots roots;
   const Clock* clock = nullptr;
   LabLimits limits;
-  std::string knob_journal;  // one path a machine: stabd/host/tuning.h
   // A worker's share of an experiment that others have built: its binaries come out of the archive, by their hashes, and
   // nothing is built.
   bool share = false;
-  std::shared_ptr<broker::Client> broker;  // who does what needs rights, and holds what runs; null: this process
+  std::shared_ptr<broker::Client> broker;  // who does what needs rights, and holds what runs; never null
 };
 
 }  // namespace stab::engine

@@ -15,7 +15,6 @@
 #include "stabd/engine/separation/runs_as.h"
 #include "stabd/engine/separation/supervise.h"
 #include "stabd/host/launcher/launch_block.h"
-#include "stabd/host/process_tree.h"
 
 namespace stab::engine {
 namespace {
@@ -59,7 +58,7 @@ Result<FileAnswer> content_of(int fd, const std::string& name, uint64_t most) {
 }  // namespace
 
 ReaderSetting reader_setting(const EngineOptions& options, uid_t uid, gid_t gid, int cancel_fd) {
-  return {options.installation.launcher, runs_as(options, uid, gid), options.broker.get(), nullptr, {}, cancel_fd, options.clock};
+  return {started_by(*options.broker), runs_as(options, uid, gid), cancel_fd, options.clock};
 }
 
 Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuestion& question) {
@@ -76,24 +75,15 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
   request.argv.front() = name;
   request.env = {"LC_ALL=C.UTF-8"};
   request.submitter = setting.submitter;
-  request.broker = setting.broker;
   // A byte more than may be: who is ended at that one has said too much.
   request.limits = {{RLIMIT_CORE, 0, 0}, {RLIMIT_FSIZE, question.most_bytes + 1, question.most_bytes + 1}};
-  if (setting.tree != nullptr) {
-    request.limits_of_tree = setting.limits;
-    STAB_CHECK_OK(setting.tree->admit(request));
-    setting.tree->forget_spared();
-  }
-  STAB_TRY(host::Launched launched,
-           host::Launched::start(setting.launcher, request, {question.in, out.get(), error.get(), question.beside, -1}));
-  if (const auto start = launched.go(); !start)
-    return Error{start.error().code,
-                 "start '" + program + "': " + start.error().message + "; every user who submits must be able to run it", {}};
+  const auto process = setting.start(request, {question.in, out.get(), error.get(), question.beside, -1});
+  if (!process)
+    return Error{process.error().code,
+                 "start '" + program + "': " + process.error().message + "; every user who submits must be able to run it", {}};
   STAB_TRY(const Ending ending,
-           wait_for_ending({launched.pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
-  STAB_TRY(const host::ProcessUsage used, launched.end(setting.tree, kKillDeadline));
-  while (setting.tree != nullptr && setting.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
+           wait_for_ending({(*process)->pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
+  STAB_TRY(const host::ProcessUsage used, (*process)->end(kKillDeadline));
   if (ending.event == store::TrialEvent::kCancel) return Error{ErrorCode::kBusy, "cancelled while " + name + " worked", {}};
   if (ending.event == store::TrialEvent::kDeadline)
     return FileAnswer{AnswerEnd::kTooLate, {},

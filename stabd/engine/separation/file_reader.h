@@ -11,17 +11,15 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "stabd/engine/separation/engine_options.h"
+#include "stabd/engine/separation/own_process.h"
 #include "stabd/host/launch.h"
 
 namespace stab::engine {
 
 // Who starts it, as whom, and what ends it.
 struct ReaderSetting {
-  std::string launcher;
+  StartProcess start;
   std::optional<host::Submitter> submitter;  // none: as whoever asks
-  broker::Client* broker = nullptr;    // who starts it where there is no tree; null: we
-  host::ProcessTree* tree = nullptr;   // whose member it is, within these limits; null: none, it can start no other process
-  host::TreeLimits limits;
   int cancel_fd = -1;                  // readable: give up. -1: none
   const Clock* clock = nullptr;
 };

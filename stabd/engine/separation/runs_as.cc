@@ -12,7 +12,7 @@
 namespace stab::engine {
 
 bool is_separated(const EngineOptions& options) {
-  return options.broker != nullptr && options.broker->is_root() && ::geteuid() != 0;
+  return options.broker->is_root() && ::geteuid() != 0;
 }
 
 std::optional<host::Submitter> runs_as(const EngineOptions& options, uid_t uid, gid_t gid) {

@@ -7,11 +7,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +18,6 @@
 #include "base/printable.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_stat.h"
-#include "stabd/host/process_tree.h"
 #include "stabd/host/roots.h"
 
 namespace stab::engine {
@@ -81,7 +77,7 @@ Status Worker::start() {
 }
 
 Status Worker::start_unless_it_runs() {
-  if (launched_) return {};
+  if (process_) return {};
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("socketpair", errno);
   UniqueFd ours(ends[0]);
@@ -95,20 +91,16 @@ Status Worker::start_unless_it_runs() {
   request.argv = {"stab-worker"};
   request.env = {"LC_ALL=C.UTF-8"};
   request.cpu = setting_.cpu;
-  // In no tree: one that is killed leaves it alone.
-  if (setting_.tree != nullptr) request.broker = setting_.tree->broker();
   request.submitter = setting_.submitter;
   request.limits = {{RLIMIT_CORE, 0, 0}, {RLIMIT_NOFILE, kDescriptors, kDescriptors}};
 #ifndef STAB_SANITIZED  // which reserves terabytes
   request.limits.push_back({RLIMIT_AS, kMemoryBytes, kMemoryBytes});
 #endif
-  STAB_TRY(host::Launched launched,
-           host::Launched::start(setting_.launcher, request, {null.get(), null.get(), null.get(), its.get(), -1}));
-  if (const auto gone = launched.go(); !gone)
-    return Error{gone.error().code, "start '" + setting_.program + "': " + gone.error().message +
-                                        "; every user who submits must be able to run it", {}};
-  if (setting_.tree != nullptr) setting_.tree->keep(launched.pid());
-  launched_.emplace(std::move(launched));
+  auto process = setting_.start(request, {null.get(), null.get(), null.get(), its.get(), -1});
+  if (!process)
+    return Error{process.error().code, "start '" + setting_.program + "': " + process.error().message +
+                                           "; every user who submits must be able to run it", {}};
+  process_ = *std::move(process);
   socket_ = std::move(ours);
   return {};
 }
@@ -128,7 +120,7 @@ Result<worker::Packet> Worker::exchange(const std::string& request, int passed, 
     return lost("ended", "another process of this user, or the kernel's for want of memory, has ended it");
   };
   if (const Status sent = worker::send_packet(socket_.get(), request, passed); !sent) return ended();
-  switch (wait_for(socket_.get(), setting_.cancel_fd, launched_->pid(), most, setting_.stop_patience)) {
+  switch (wait_for(socket_.get(), setting_.cancel_fd, process_->pid(), most, setting_.stop_patience)) {
     case Woken::kReadable: break;
     case Woken::kStopped: return lost("was stopped", "another process of this user has stopped it, and it was killed");
     case Woken::kFailed: end(); return system_error("poll", errno);
@@ -168,25 +160,12 @@ std::vector<std::string> Worker::take_events() {
   return std::exchange(events_, {});
 }
 
-// The socket's end is enough for one that waits; others are killed, and waited for no longer than a kill takes. Whoever
-// reaps orphans may have been first.
+// The socket's end is enough for one that waits; others are killed, and waited for no longer than a kill takes.
 void Worker::end() {
   socket_.reset();
-  if (!launched_) return;
-  if (setting_.tree != nullptr && setting_.tree->broker() != nullptr) {
-    (void)launched_->end(nullptr, kKillDeadline);
-    launched_.reset();
-    return;
-  }
-  // glibc 2.36 declares pidfd_send_signal without extern "C".
-  ::syscall(SYS_pidfd_send_signal, launched_->pidfd(), SIGKILL, nullptr, 0);
-  pollfd gone{launched_->pidfd(), POLLIN, 0};
-  const bool dead = ::poll(&gone, 1, static_cast<int>(kKillDeadline.count())) > 0;
-  siginfo_t info;
-  if (dead) ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(launched_->pidfd()), &info, WEXITED | WNOHANG);
-  if (dead && setting_.tree != nullptr) setting_.tree->keep_no_longer(launched_->pid());
-  launched_->release();
-  launched_.reset();
+  if (!process_) return;
+  (void)process_->end(kKillDeadline);
+  process_.reset();
 }
 
 }  // namespace stab::engine

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "stabd/host/launch.h"
+#include "stabd/engine/separation/own_process.h"
 #include "stabd/worker/worker_channel.h"
 #include "stabd/worker/worker_wire.h"
 
@@ -32,11 +32,11 @@ inline constexpr uint64_t kMostMatchedBytes = uint64_t{1} << 30;         // of a
 class Worker {
  public:
   struct Setting {
-    std::string launcher, program;
+    StartProcess start;
+    std::string program;
     std::optional<host::Submitter> submitter;  // absent: as the engine itself
     int cpu = -1;
     int cancel_fd = -1;                  // readable: stop now
-    host::ProcessTree* tree = nullptr;   // of the trials, which it is no part of
     std::optional<std::chrono::milliseconds> limit;  // instead of what each request may take
     std::chrono::milliseconds stop_patience{10'000}; // with one that SIGSTOP has stopped: it is killed, and another one asked
   };
@@ -75,7 +75,7 @@ class Worker {
 
   // In words, what has befallen it since this was asked last.
   std::vector<std::string> take_events();
-  pid_t pid() const { return launched_ ? launched_->pid() : -1; }
+  pid_t pid() const { return process_ ? process_->pid() : -1; }
 
  private:
   Status start_unless_it_runs();
@@ -88,7 +88,7 @@ class Worker {
 
   const Setting setting_;
   std::mutex mutex_;  // of everything below
-  std::optional<host::Launched> launched_;
+  std::unique_ptr<OwnProcess> process_;
   UniqueFd socket_;
   uint64_t serial_ = 0;
   std::vector<std::string> events_;

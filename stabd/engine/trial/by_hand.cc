@@ -33,7 +33,7 @@ std::vector<std::string> readable_settings(const TrialRequest& request) {
   out.push_back("STAB_EPOCH=" + (layout.epoch_ns > 0 ? std::to_string(layout.epoch_ns / 1000) + "us"
                                                      : std::to_string(layout.epoch_visits) + "visits"));
   // A launched program's helper is told; this one starts its own.
-  if (request.leads_loops) out.push_back("STAB_LONG_LOOPS=1");
+  if (request.helper_switches & helper::kLeadLoops) out.push_back("STAB_LONG_LOOPS=1");
   return out;
 }
 

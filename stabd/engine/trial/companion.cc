@@ -34,30 +34,24 @@ Result<Companion> Companion::start(const Setting& setting, int area) {
   if (setting.cpu >= 0) request.argv.insert(request.argv.end(), {"--cpu", std::to_string(setting.cpu)});
   request.env = {"LC_ALL=C.UTF-8"};
   request.cpu = setting.cpu;
-  // In no tree: what ends the trial's leaves it alone.
-  request.broker = setting.tree->broker();
   request.submitter = setting.submitter;
   request.limits = {{RLIMIT_CORE, 0, 0}};
-  STAB_TRY(host::Launched launched, host::Launched::start(setting.launcher, request, {area, null.get(), error.get(), -1, -1}));
-  if (const auto gone = launched.go(); !gone) return gone.error();
-  setting.tree->keep(launched.pid());
-  return Companion(std::move(launched), std::move(error), setting.tree);
+  STAB_TRY(std::unique_ptr<OwnProcess> process, setting.start(request, {area, null.get(), error.get(), -1, -1}));
+  return Companion(std::move(process), std::move(error));
 }
 
 Companion::~Companion() {
-  if (launched_) (void)end();
+  if (process_) (void)end();
 }
 
 Result<host::ProcessUsage> Companion::end() {
-  const pid_t pid = launched_->pid();
-  Result<host::ProcessUsage> used = launched_->end(nullptr, kKillDeadline);
-  tree_->keep_no_longer(pid);
-  launched_.reset();
+  Result<host::ProcessUsage> used = process_->end(kKillDeadline);
+  process_.reset();
   return used;
 }
 
 Status Companion::finish() {
-  pollfd gone{launched_->pidfd(), POLLIN, 0};
+  pollfd gone{process_->pidfd(), POLLIN, 0};
   int ready = 0;
   do ready = ::poll(&gone, 1, kPatienceMs);
   while (ready < 0 && errno == EINTR);

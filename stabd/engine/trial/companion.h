@@ -1,6 +1,5 @@
 // Companion: stab-causal beside a trial, the process that opens and closes its windows. As the submitter, in no tree of a
-// trial's,
-// as the worker.
+// trial's, as the worker.
 #pragma once
 
 #include <chrono>
@@ -10,23 +9,21 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "stabd/host/launch.h"
-#include "stabd/host/process_tree.h"
+#include "stabd/engine/separation/own_process.h"
 
 namespace stab::engine {
 
 class Companion {
  public:
   struct Setting {
-    std::string launcher, program;
+    StartProcess start;
+    std::string program;
     std::optional<host::Submitter> submitter;
     int cpu = -1;
-    host::ProcessTree* tree = nullptr;  // that it is none of
   };
   // The area is its standard input. It is there and waits for the program when this comes back.
   static Result<Companion> start(const Setting& setting, int area);
-  Companion(Companion&& other) noexcept
-      : launched_(std::exchange(other.launched_, std::nullopt)), error_(std::move(other.error_)), tree_(other.tree_) {}
+  Companion(Companion&& other) noexcept = default;
   Companion& operator=(Companion&&) = delete;
   ~Companion();
 
@@ -35,12 +32,10 @@ class Companion {
   Status finish();
 
  private:
-  Companion(host::Launched launched, UniqueFd error, host::ProcessTree* tree)
-      : launched_(std::move(launched)), error_(std::move(error)), tree_(tree) {}
+  Companion(std::unique_ptr<OwnProcess> process, UniqueFd error) : process_(std::move(process)), error_(std::move(error)) {}
   Result<host::ProcessUsage> end();
-  std::optional<host::Launched> launched_;
+  std::unique_ptr<OwnProcess> process_;
   UniqueFd error_;  // what it says of why it can't
-  host::ProcessTree* tree_;
 };
 
 }  // namespace stab::engine

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/design.h"
-#include "stabd/host/helper_process.h"
+#include "stabd/engine/separation/helper_report.h"
 #include "store/records.h"
 #include "store/trial_machine.h"
 
@@ -28,7 +28,7 @@ struct TrialNews {
 // What a trial that runs has done so far.
 struct ProgressNews {
   std::string subject;
-  std::vector<host::PointVisits> points;
+  std::vector<PointVisits> points;
 };
 
 }  // namespace stab::engine

@@ -1,11 +1,12 @@
 // Carries out the actions that the trial machine asks for, and tells it what happened.
 //
-// Order of a trial, the same in every cell: helper, launcher up to "ready", counters on the launcher's pid (with a broker
-// as soon as its number is known), the ledger's first look, go; then one blocking wait; end stamp, tree kill, wait4,
-// counters, ledger, dose, output. Nothing here touches the store: the outcome is handed back when the machine says kStore. Helper
-// and launcher may be started earlier than the rest (ReadyTrial): they don't need the engine until they are ready.
+// Order of a trial, the same in every cell: helper, launcher, counters on its pid as soon as that is known, "ready", the ledger's
+// first look, go; then one blocking wait; end stamp, tree kill, wait4, counters, ledger, dose, output. Nothing here touches the
+// store: the outcome is handed back when the machine says kStore. Helper and launcher may be started earlier than the rest
+// (ReadyTrial): they don't need the engine until they are ready.
 //
-// The waiter is stabd/engine/separation/supervise.cc, the kill stabd/host/process_tree.cc, the decisions store/trial_machine.cc.
+// The waiter is stabd/engine/separation/supervise.cc, the kill the broker's (stabd/host/process_tree.cc), the decisions
+// store/trial_machine.cc.
 #include "stabd/engine/trial/trial_run.h"
 
 #include <signal.h>
@@ -32,8 +33,8 @@
 #include "stabd/engine/trial/trial_inputs.h"
 #include "stabd/engine/trial/simulated.h"
 #include "stabd/engine/trial/trial_metrics.h"
-#include "stabd/host/helper_process.h"
-#include "stabd/host/launcher/launch_block.h"
+#include "stabd/engine/separation/helper_at_broker.h"
+#include "stabd/engine/separation/launched_at_broker.h"
 #include "stabd/engine/separation/supervise.h"
 
 namespace stab::engine {
@@ -106,7 +107,6 @@ class ReadyTrial::Run {
       launched_.reset();
       return not_launched(begun_.error());
     }
-    if (!counters_) open_counters();
     before_ = lab_.ledger->look();
     launcher_delay_ns_ = run_delay_ns_of(lab_.roots, launched_->pid());
     (void)lab_.ledger->new_kernel_log_lines();
@@ -161,11 +161,6 @@ class ReadyTrial::Run {
   }
   // Others that this process has to wait for run beside it.
   void come_into_company() { in_company_ = true; }
-  // Children that the program left to us, where we are their subreaper. The helper is waited for by its own class.
-  void reap_orphans() {
-    while (lab_.tree->number() == 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-  }
   const std::string& failure() const { return outcome_.failure; }
   const Laboratory& lab() const { return lab_; }
   nanoseconds started() const { return start_.raw; }
@@ -220,49 +215,31 @@ class ReadyTrial::Run {
     return says_nothing(error) ? TrialEvent::kCutOff : TrialEvent::kLaunchFailed;
   }
 
-  // Starts helper and launcher; then: launched_ is set, or this has failed.
+  // Has helper and launcher started; then: launched_ is set, or this has failed.
   Status begin() {
-    lab_.tree->forget_spared();
     STAB_TRY(output_.out, memory_file("stab-stdout"));
     STAB_TRY(output_.err, memory_file("stab-stderr"));
     STAB_TRY(const UniqueFd in, open_input(lab_.worker, request_.stdin_paths));
 
     host::LaunchDescriptors descriptors{in.get(), output_.out.get(), output_.err.get(), -1, -1};
-    UniqueFd program_end;
-    host::LaunchRequest request = request_.launch;
-    request.limits_of_tree = lab_.limits.trials;
-    STAB_CHECK_OK(lab_.tree->admit(request));
-    const bool with_helper = !lab_.helper.empty();
-    request.with_helper = with_helper && request.broker != nullptr;
-    request.helper_cpu = lab_.placement.housekeeping_cpu;
-    request.helper_samples = with_helper && request_.keeps_samples;
-    request.helper_long_loops = with_helper && request_.leads_loops;
+    LaunchOrder order{request_.launch, lab_.tree, lab_.limits.trials, {}};
     UniqueFd script;
-    if (with_helper && !request_.script.empty()) {
+    if (lab_.with_helper) order.helper = {lab_.placement.housekeeping_cpu, -1, request_.helper_switches};
+    if (lab_.with_helper && !request_.script.empty()) {
       STAB_TRY(script, script_file(request_));
-      descriptors.script = script.get();
-    }
-    if (with_helper && !request.with_helper) {
-      const host::HelperTask task{lab_.placement.housekeeping_cpu, descriptors.script, request.helper_samples,
-                                  request.helper_long_loops};
-      STAB_TRY(host::Helper started, host::Helper::start(lab_.helper, task, request_.launch.submitter));
-      helper_.emplace(std::move(started));
-      lab_.tree->spare(helper_->pid());
-      program_end = helper_->take_program_end();
-      descriptors.helper = program_end.get();
+      order.helper->script = script.get();
     }
     if (request_.causal) {
       STAB_CHECK_OK(begin_causal());
       descriptors.report = area_->fd();
     }
-    request.cpu = lab_.placement.trial_cpu;
-    request.env = full_environment(request_, lab_.placement.housekeeping_cpu, with_helper);
-    if (!lab_.isolated_procs.empty()) request.cgroup_procs.push_back(lab_.isolated_procs);
-    STAB_TRY(host::Launched launched, host::Launched::begin(lab_.launcher, request, descriptors));
+    order.program.cpu = lab_.placement.trial_cpu;
+    order.program.env = full_environment(request_, lab_.placement.housekeeping_cpu, lab_.with_helper);
+    broker::Client& broker = lab_.tree->broker();
+    STAB_TRY(LaunchedAtBroker launched, LaunchedAtBroker::begin(broker, order, descriptors));
     launched_.emplace(std::move(launched));
-    if (request.with_helper)
-      helper_.emplace(host::Helper::at(*request.broker, launched_->helper_pid(), launched_->take_helper_report()));
-    if (request.broker != nullptr) open_counters();
+    if (order.helper) helper_.emplace(broker, launched_->helper_pid(), launched_->take_helper_report());
+    open_counters();
     return {};
   }
 
@@ -272,8 +249,8 @@ class ReadyTrial::Run {
     if (::access(request_.causal->library.c_str(), R_OK) != 0)
       return Error{ErrorCode::kUnavailable, "'" + request_.causal->library + "' is missing; build or install all of stab", {}};
     STAB_TRY(Companion companion,
-             Companion::start({lab_.launcher, request_.causal->companion, request_.launch.submitter,
-                               lab_.placement.housekeeping_cpu, lab_.tree}, area_->fd()));
+             Companion::start({started_by(lab_.tree->broker()), request_.causal->companion, request_.launch.submitter,
+                               lab_.placement.housekeeping_cpu}, area_->fd()));
     companion_.emplace(std::move(companion));
     return {};
   }
@@ -328,7 +305,6 @@ class ReadyTrial::Run {
     read_counters();
     if (helper_) finish_helper();
     if (companion_) finish_causal();
-    if (!in_company_) reap_orphans();
     // A trial that was killed is checked no further, and a limit that it met may be why it was killed.
     if (const std::string met = limits_text(); !outcome_.failure.empty() && !met.empty()) outcome_.failure += "; " + met;
     return TrialEvent::kTreeGone;
@@ -377,7 +353,7 @@ class ReadyTrial::Run {
   }
 
   void finish_helper() {
-    const Result<host::HelperEnd> end = helper_->finish(lab_.helper_patience);
+    const Result<HelperEnd> end = helper_->finish(lab_.helper_patience);
     if (!end) {
       dose_failure_ = end.error().message;
       return;
@@ -393,7 +369,7 @@ class ReadyTrial::Run {
     }
     dose_ = *parsed;
     if (!dose_) return;
-    if (request_.keeps_epochs || request_.keeps_samples || !request_.script.empty()) keep_epochs(end->epochs);
+    if (request_.keeps_epochs || keeps_samples() || !request_.script.empty()) keep_epochs(end->epochs);
     const std::optional<Dose>& dose = dose_;
     outcome_.layouts_built = dose->layouts_built;
     outcome_.layouts_executed = dose->layouts_executed;
@@ -413,7 +389,7 @@ class ReadyTrial::Run {
       epochs->records.clear();
       epochs->points.clear();
     }
-    if (request_.keeps_samples && !epochs->profile) dose_failure_ = "the helper has told no samples by function";
+    if (keeps_samples() && !epochs->profile) dose_failure_ = "the helper has told no samples by function";
     epochs->script = request_.script;
     outcome_.epochs = encode_epochs(*epochs);
   }
@@ -505,6 +481,8 @@ class ReadyTrial::Run {
     return add_metrics(*request_.metrics, request_.launch.directory, output_.out.get(), lab_.worker, outcome_.responses);
   }
 
+  bool keeps_samples() const { return (request_.helper_switches & helper::kTellSamples) != 0; }
+
   static int64_t size_of(int fd) {
     struct stat info;
     return ::fstat(fd, &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
@@ -515,8 +493,8 @@ class ReadyTrial::Run {
   TrialStep now_ = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
   store::Outcome outcome_;
   Output output_;
-  std::optional<host::Helper> helper_;
-  std::optional<host::Launched> launched_;
+  std::optional<HelperAtBroker> helper_;
+  std::optional<LaunchedAtBroker> launched_;
   std::optional<counters::Session> counters_;
   HostMoment before_;
   std::optional<int64_t> launcher_delay_ns_;
@@ -628,8 +606,6 @@ Result<std::vector<store::Outcome>> ReadyTrial::run_together(std::vector<ReadyTr
   };
   STAB_CHECK_OK(spoil_in({TrialState::kClaimed, TrialState::kStarted}));
   for (Run* run : runs) STAB_CHECK_OK(run->go_on(false));
-  // Nothing of the block is left that could run.
-  runs.front()->reap_orphans();
   if (!spoiled) note_company(runs, arrivals);
 
   for (Run* run : runs) STAB_CHECK_OK(run->go_on());

@@ -14,9 +14,10 @@
 #include "counters/counting_session.h"
 #include "plan/design.h"
 #include "plan/plan.h"
+#include "runtime/helper/switches.h"
 #include "stabd/engine/build/laboratory.h"
 #include "stabd/engine/trial/area_file.h"
-#include "stabd/host/helper_process.h"
+#include "stabd/engine/separation/helper_report.h"
 #include "stabd/host/launch.h"
 #include "store/records.h"
 #include "store/trial_machine.h"
@@ -40,8 +41,7 @@ struct TrialRequest {
   bool keeps_throughput = false;    // of this pass
   bool keeps_epochs = false;        // what each epoch was is part of the outcome
   std::optional<CausalRequest> causal;
-  bool keeps_samples = false;       // where its CPU time was spent, likewise
-  bool leads_loops = false;         // long loops are led to new layouts
+  uint32_t helper_switches = helper::kTellEpochs;  // of runtime/helper/switches.h
   std::string script;               // layout script, kept with the outcome; empty: none
   std::shared_ptr<const std::string> match_rows;  // the match table that it names, behind it; null or empty: it names none
   uint64_t seed = 0;
@@ -61,7 +61,7 @@ struct TrialRequest {
   std::string simulated_directory;
   bool events_together = false;  // as one group, where the plan counts in passes
   // Called while it runs, some seconds apart, with what it has done so far: visits of its progress points. Empty: nobody is.
-  std::function<void(const std::vector<host::PointVisits>&)> on_progress;
+  std::function<void(const std::vector<PointVisits>&)> on_progress;
   // Bytes that argv, env and exec path are padded up to, so that all cells of a workload start with the same
   // stack; env_size comes on top.
   uint64_t stack_top_bytes = 0;

@@ -131,8 +131,8 @@ Result<TrialRequest> TrialSetup::request(const store::NewTrial& trial, const std
   request.throughputs = expanded_->plan.throughputs();
   request.keeps_throughput = trial.pass == 0;  // as for wall_time
   request.keeps_epochs = expanded_->plan.experiment.record_epochs;
-  request.keeps_samples = expanded_->plan.experiment.record_samples;
-  request.leads_loops = expanded_->plan.layout.long_loops;
+  if (expanded_->plan.experiment.record_samples) request.helper_switches |= helper::kTellSamples;
+  if (expanded_->plan.layout.long_loops) request.helper_switches |= helper::kLeadLoops;
   request.script = plan::script_of_trial(expanded_->plan, program, cell.layout.code);
   const auto counted = counted_.find({trial.subject, trial.build});
   request.script = plan::mapping_script(expanded_->plan.layout, expanded_->subjects[static_cast<size_t>(trial.subject)].name,

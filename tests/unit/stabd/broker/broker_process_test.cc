@@ -17,11 +17,11 @@
 #include <optional>
 #include <vector>
 
-#include "stabd/broker/wire/broker_channel.h"
+#include "base/message_socket.h"
 #include "stabd/broker/wire/start_broker.h"
 #include "stabd/host/roots.h"
-#include "stabd/host/launch.h"
-#include "stabd/host/process_tree.h"
+#include "stabd/engine/separation/launched_at_broker.h"
+#include "stabd/engine/separation/tree_at_broker.h"
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 
@@ -29,6 +29,10 @@ namespace stab::broker {
 namespace {
 
 using ::testing::HasSubstr;
+using engine::LaunchedAtBroker;
+using engine::LaunchOrder;
+using engine::TreeAtBroker;
+using engine::TreeWanted;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
@@ -67,25 +71,23 @@ class BrokerProcess : public testing::Test {
     EXPECT_TRUE(client.ok()) << client.error().message;
     return client ? *std::move(client) : nullptr;
   }
-  host::LaunchRequest shell(const std::string& script, host::ProcessTree& tree) const {
-    host::LaunchRequest request;
-    request.exec_path = "/bin/sh";
-    request.directory = "/";
-    request.argv = {"sh", "-c", script};
-    request.env = {"PATH=/usr/bin:/bin"};
-    EXPECT_TRUE(tree.admit(request).ok());
-    return request;
+  static LaunchOrder shell(const std::string& script, TreeAtBroker* tree) {
+    LaunchOrder order;
+    order.program.exec_path = "/bin/sh";
+    order.program.directory = "/";
+    order.program.argv = {"sh", "-c", script};
+    order.program.env = {"PATH=/usr/bin:/bin"};
+    order.tree = tree;
+    return order;
   }
-  // Of a tree without a cgroup, wherever there is one.
-  static host::LaunchRequest in_ancestry(broker::Client& client, host::LaunchRequest request) {
-    const auto made = client.ask(broker::MakeTree{.wanted = static_cast<uint32_t>(host::TreeKind::kAncestry)});
-    EXPECT_TRUE(made.ok());
-    request.broker = &client;
-    request.tree = made ? made->answer.tree : 0;
-    return request;
+  // With a cgroup where there is one, or without.
+  static Result<TreeAtBroker> make_tree(broker::Client& client, bool with_cgroup) {
+    TreeWanted wanted;
+    if (!with_cgroup) wanted.kind = host::TreeKind::kAncestry;
+    return TreeAtBroker::create(client, wanted);
   }
-  Result<host::Launched> launch(const host::LaunchRequest& request) {
-    return host::Launched::start("", request, {null_.get(), out_.get(), out_.get(), -1, -1});
+  Result<LaunchedAtBroker> launch(broker::Client& client, const LaunchOrder& order) {
+    return LaunchedAtBroker::start(client, order, {null_.get(), out_.get(), out_.get(), -1, -1});
   }
   std::string output() const {
     char text[4096];
@@ -107,9 +109,9 @@ class BrokerProcess : public testing::Test {
 TEST_F(BrokerProcess, RunsAProgramAndSaysHowItEnded) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = host::ProcessTree::create_at(*client, false, -1);
+  auto tree = TreeAtBroker::create(*client);
   ASSERT_TRUE(tree.ok()) << tree.error().message;
-  auto launched = launch(shell("echo here; exit 7", *tree));
+  auto launched = launch(*client, shell("echo here; exit 7", &*tree));
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   ASSERT_TRUE(launched->go().ok());
   pollfd ended{launched->pidfd(), POLLIN, 0};
@@ -124,13 +126,13 @@ TEST_F(BrokerProcess, RunsAProgramAndSaysHowItEnded) {
 TEST_F(BrokerProcess, HoldsATreeWithinItsLimits) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = host::ProcessTree::create_at(*client, false, -1, true);
+  auto tree = TreeAtBroker::create(*client, {.limited = true});
   ASSERT_TRUE(tree.ok()) << tree.error().message;
   if (!tree->why_no_memory_limit().empty()) GTEST_SKIP() << "no controller memory to be had: " << tree->why_no_memory_limit();
-  host::LaunchRequest greedy = shell("head -c 60m /dev/zero | tail -c 60m | wc -c; exit 3", *tree);
+  LaunchOrder greedy = shell("head -c 60m /dev/zero | tail -c 60m | wc -c; exit 3", &*tree);
   greedy.limits_of_tree = {32 << 20, 100};
   for (const uint64_t kills : {1, 0}) {
-    auto launched = launch(greedy);
+    auto launched = launch(*client, greedy);
     ASSERT_TRUE(launched.ok()) << launched.error().message;
     ASSERT_TRUE(launched->go().ok());
     pollfd ended{launched->pidfd(), POLLIN, 0};
@@ -147,11 +149,11 @@ TEST_F(BrokerProcess, HoldsATreeWithinItsLimits) {
 TEST_F(BrokerProcess, StartsNothingWithoutTheLimitThatIsAsked) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = host::ProcessTree::create_at(*client, false, -1);
+  auto tree = TreeAtBroker::create(*client);
   ASSERT_TRUE(tree.ok());
-  host::LaunchRequest limited = shell("true", *tree);
+  LaunchOrder limited = shell("true", &*tree);
   limited.limits_of_tree = {32 << 20, 0};
-  const auto launched = launch(limited);
+  const auto launched = launch(*client, limited);
   ASSERT_FALSE(launched.ok());
   EXPECT_EQ(launched.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(launched.error().message, HasSubstr("can't be limited"));
@@ -174,14 +176,13 @@ TEST_F(BrokerProcess, OneLauncherMakesAllTrials) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
   for (const bool with_cgroup : {true, false}) {
-    auto tree = host::ProcessTree::create_at(*client, false, -1);
+    auto tree = make_tree(*client, with_cgroup);
     ASSERT_TRUE(tree.ok()) << tree.error().message;
     pid_t last = -1;
     for (int trial = 0; trial < 4; ++trial) {
-      host::LaunchRequest request = shell("(setsid sleep 1000 &); exit 3", *tree);
-      if (!with_cgroup) request = in_ancestry(*client, request);
-      request.cpu = 0;
-      auto launched = launch(request);
+      LaunchOrder order = shell("(setsid sleep 1000 &); exit 3", &*tree);
+      order.program.cpu = 0;
+      auto launched = launch(*client, order);
       ASSERT_TRUE(launched.ok()) << launched.error().message;
       const std::vector<pid_t> starters = starters_of(client->pid());
       ASSERT_EQ(starters.size(), 2u) << "the one that stays, and the one that waits for its go";
@@ -191,11 +192,9 @@ TEST_F(BrokerProcess, OneLauncherMakesAllTrials) {
       ASSERT_TRUE(launched->go().ok());
       pollfd ended{launched->pidfd(), POLLIN, 0};
       ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
-      const auto used = host::end_at_broker(*client, {.tree = request.tree, .pid = launched->pid()}, seconds(10));
+      const auto used = launched->end(&*tree, seconds(10));
       ASSERT_TRUE(used.ok()) << used.error().message;
       EXPECT_EQ(WEXITSTATUS(used->status), 3);
-      launched->release();
-      if (!with_cgroup) (void)client->ask(broker::DropTree{.tree = request.tree});
       EXPECT_TRUE(lives(starter)) << "it was killed with a trial";
       if (trial != 2) continue;
       ::kill(starter, SIGKILL);
@@ -223,13 +222,13 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
     }, seconds(10));
   };
   {
-    auto tree = host::ProcessTree::create_at(*client, false, 0);
+    auto tree = TreeAtBroker::create(*client, {.own_cpu = 0});
     ASSERT_TRUE(tree.ok()) << tree.error().message;
     EXPECT_TRUE(is_on(0));
     for (int trial = 0; trial < 2; ++trial) {
-      host::LaunchRequest request = shell("exec sleep 1000", *tree);
-      request.cpu = 1;
-      auto launched = launch(request);
+      LaunchOrder order = shell("exec sleep 1000", &*tree);
+      order.program.cpu = 1;
+      auto launched = launch(*client, order);
       ASSERT_TRUE(launched.ok()) << launched.error().message;
       EXPECT_TRUE(is_on(0)) << "before its go";
       ASSERT_TRUE(launched->go().ok());
@@ -237,7 +236,7 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
       EXPECT_TRUE(is_on(1)) << "after its end";
     }
     // A command that is not pinned is no trial.
-    auto command = launch(shell("exec sleep 1000", *tree));
+    auto command = launch(*client, shell("exec sleep 1000", &*tree));
     ASSERT_TRUE(command.ok());
     EXPECT_TRUE(is_on(0));
     ASSERT_TRUE(command->end(&*tree, seconds(10)).ok());
@@ -249,11 +248,11 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
 TEST_F(BrokerProcess, AFailedStepIsTold) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = host::ProcessTree::create_at(*client, false, -1);
+  auto tree = TreeAtBroker::create(*client);
   ASSERT_TRUE(tree.ok());
-  host::LaunchRequest nowhere = shell("true", *tree);
-  nowhere.directory = "/nonexistent";
-  const auto launched = launch(nowhere);
+  LaunchOrder nowhere = shell("true", &*tree);
+  nowhere.program.directory = "/nonexistent";
+  const auto launched = launch(*client, nowhere);
   ASSERT_FALSE(launched.ok());
   EXPECT_THAT(launched.error().message, HasSubstr("enter the directory"));
 }
@@ -261,20 +260,15 @@ TEST_F(BrokerProcess, AFailedStepIsTold) {
 TEST_F(BrokerProcess, EndsWhatLeftItsSession) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto launched = launch(in_ancestry(*client, [] {
-    host::LaunchRequest request;
-    request.exec_path = "/bin/sh";
-    request.directory = "/";
-    request.argv = {"sh", "-c", "(setsid sh -c 'echo $$; exec sleep 1000' &); sleep 0.2"};
-    request.env = {"PATH=/usr/bin:/bin"};
-    return request;
-  }()));
+  auto tree = make_tree(*client, false);
+  ASSERT_TRUE(tree.ok()) << tree.error().message;
+  auto launched = launch(*client, shell("(setsid sh -c 'echo $$; exec sleep 1000' &); sleep 0.2", &*tree));
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   ASSERT_TRUE(launched->go().ok());
   ASSERT_TRUE(becomes_true([&] { return !output().empty(); }, seconds(10)));
   const pid_t daemon = std::stoi(output());
   EXPECT_TRUE(lives(daemon));
-  const auto ended = host::end_at_broker(*client, {.tree = 1}, seconds(10));
+  const Status ended = tree->kill_all(seconds(10));
   ASSERT_TRUE(ended.ok()) << ended.error().message;
   EXPECT_FALSE(lives(daemon));
 }
@@ -288,21 +282,10 @@ TEST_F(BrokerProcess, NothingOutlivesAKilledEngine) {
     if (engine == 0) {
       const auto client = start();
       turn_watchdogs_off(*client);
-      std::optional<host::ProcessTree> tree;
-      host::LaunchRequest request;
-      if (with_cgroup) {
-        auto made = host::ProcessTree::create_at(*client, false, -1);
-        if (!made) ::_exit(1);
-        tree.emplace(*std::move(made));
-        EXPECT_TRUE(tree->admit(request).ok());
-      } else {
-        request = in_ancestry(*client, request);
-      }
-      request.exec_path = "/bin/sh";
-      request.directory = "/";
-      request.argv = {"sh", "-c", "echo $$; (setsid sh -c 'echo $$; exec sleep 1000' &); exec sleep 1000"};
-      request.env = {"PATH=/usr/bin:/bin"};
-      auto launched = launch(request);
+      auto tree = make_tree(*client, with_cgroup);
+      if (!tree) ::_exit(1);
+      auto launched =
+          launch(*client, shell("echo $$; (setsid sh -c 'echo $$; exec sleep 1000' &); exec sleep 1000", &*tree));
       if (!launched || !launched->go()) ::_exit(2);
       const pid_t broker = client->pid();
       if (::write(pipe_ends[1], &broker, sizeof broker) != sizeof broker) ::_exit(3);
@@ -337,9 +320,9 @@ TEST_F(BrokerProcess, AKilledBrokerTakesTheProgramWithItAndIsMissed) {
   const auto client = start();
   ASSERT_NE(client, nullptr);
   turn_watchdogs_off(*client);
-  auto tree = host::ProcessTree::create_at(*client, false, -1);
+  auto tree = TreeAtBroker::create(*client);
   ASSERT_TRUE(tree.ok());
-  auto launched = launch(shell("exec sleep 1000", *tree));
+  auto launched = launch(*client, shell("exec sleep 1000", &*tree));
   ASSERT_TRUE(launched.ok());
   ASSERT_TRUE(launched->go().ok());
   ASSERT_FALSE(client->gone());
@@ -385,14 +368,13 @@ TEST_F(BrokerProcess, WhatNothingEndsKeepsNobodyElseOut) {
   if (!group.is_there()) GTEST_SKIP() << "no freezer of cgroup v1 to be had";
   const auto client = start();
   ASSERT_NE(client, nullptr);
-  auto tree = host::ProcessTree::create_at(*client, false, -1);
+  auto tree = TreeAtBroker::create(*client);
   ASSERT_TRUE(tree.ok()) << tree.error().message;
-  host::LaunchRequest request = shell("exec sleep 1000", *tree);
-  request.tree = 0;
+  const LaunchOrder order = shell("exec sleep 1000", nullptr);
   std::vector<pid_t> started;
   for (std::optional<Error> full; !full;) {
     ASSERT_LT(started.size(), 100u) << "there is no bound";
-    auto launched = launch(request);
+    auto launched = launch(*client, order);
     if (!launched) {
       full = launched.error();
       EXPECT_THAT(full->message, HasSubstr("too many programs at once"));
@@ -409,12 +391,12 @@ TEST_F(BrokerProcess, WhatNothingEndsKeepsNobodyElseOut) {
     ASSERT_TRUE(ended.ok());
     ASSERT_EQ(ended->answer.flags, broker::Answer::kAlive);
   }
-  EXPECT_FALSE(launch(request).ok()) << "at once";
+  EXPECT_FALSE(launch(*client, order).ok()) << "at once";
   const auto late = steady_clock::now() + seconds(30);
   bool has_place = false;
   while (!has_place && steady_clock::now() < late) {
     ::poll(nullptr, 0, 200);
-    auto launched = launch(request);
+    auto launched = launch(*client, order);
     has_place = launched.ok() && launched->end(nullptr, seconds(10)).ok();
   }
   EXPECT_TRUE(has_place);
@@ -435,8 +417,8 @@ TEST_F(BrokerProcess, GarbageIsRefusedAndNothingElseHappens) {
   }
   theirs.reset();
   const auto refused = [&](const std::string& bytes, const std::vector<int>& beside) {
-    EXPECT_TRUE(broker::send_message(ours.get(), bytes, beside).ok());
-    const auto message = broker::receive_message(ours.get(), sizeof(broker::Answer), seconds(10));
+    EXPECT_TRUE(send_message(ours.get(), bytes, beside).ok());
+    const auto message = receive_message(ours.get(), sizeof(broker::Answer), seconds(10));
     EXPECT_TRUE(message.ok() && !message->bytes.empty());
     const auto answer = broker::decode_answer(message->bytes, 0);
     EXPECT_TRUE(answer.ok());
@@ -444,8 +426,8 @@ TEST_F(BrokerProcess, GarbageIsRefusedAndNothingElseHappens) {
   };
   EXPECT_TRUE(refused("x", {}));
   // Of another version: an answer that any version can read.
-  EXPECT_TRUE(broker::send_message(ours.get(), std::string(broker::kMostRequestBytes, '\xff'), {}).ok());
-  const auto other = broker::receive_message(ours.get(), broker::kMostMessageBytes, seconds(10));
+  EXPECT_TRUE(send_message(ours.get(), std::string(broker::kMostRequestBytes, '\xff'), {}).ok());
+  const auto other = receive_message(ours.get(), broker::kMostMessageBytes, seconds(10));
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->bytes.size(), offsetof(broker::Answer, ipc_text));
   EXPECT_THAT(other->bytes, HasSubstr("are of different builds"));

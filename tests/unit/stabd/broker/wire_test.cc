@@ -8,7 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "stabd/broker/wire/broker_channel.h"
+#include "runtime/helper/switches.h"
+#include "base/message_socket.h"
 #include "stabd/broker/wire/client.h"
 
 namespace stab::broker {
@@ -172,10 +173,9 @@ TEST(Wire, ALaunchKeepsItsBounds) {
   EXPECT_NE(changed([](Launch& r) { r.flags |= 1024; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSocket; }), "");
   EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperScript; }), "") << "without a helper";
-  EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperSamples; }), "");
-  EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelperLongLoops; }), "");
-  EXPECT_EQ(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperLongLoops; }), "");
-  EXPECT_EQ(changed([](Launch& r) { r.flags |= Launch::kHelper | Launch::kHelperSamples; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.helper_switches = helper::kTellSamples; }), "");
+  EXPECT_EQ(changed([](Launch& r) { r.flags |= Launch::kHelper, r.helper_switches = helper::kAllSwitches; }), "");
+  EXPECT_NE(changed([](Launch& r) { r.flags |= Launch::kHelper, r.helper_switches = helper::kAllSwitches + 1; }), "");
   EXPECT_NE(changed([](Launch& r) { r.cpu = -2; }), "");
   EXPECT_NE(changed([](Launch& r) { r.helper_cpu = kMostCpus; }), "");
   EXPECT_NE(changed([](Launch& r) { r.argc = kMostWords + 1; }), "");

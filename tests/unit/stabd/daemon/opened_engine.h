@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "stabd/engine/experiment/engine.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 
 namespace stab::daemon {
 
@@ -16,7 +17,7 @@ inline std::unique_ptr<engine::Engine> opened_engine(const std::string& director
   engine::Engine::Options options;
   options.database = directory + "/lab.db";
   options.clock = &clock;
-  options.knob_journal = directory + "/knobs.journal";
+  options.broker = engine::own_broker(directory + "/broker");
   auto engine = engine::Engine::open(options);
   EXPECT_TRUE(engine.ok()) << engine.error().text();
   if (!engine) std::abort();

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/store/store_fixture.h"
 
 namespace stab::daemon {
@@ -21,7 +22,7 @@ class QuotasTest : public store::StoreTest {
     engine::Engine::Options options;
     options.database = path_;
     options.clock = &clock_;
-    options.knob_journal = directory_ + "/knobs.journal";
+    options.broker = engine::own_broker(directory_ + "/broker");
     auto engine = engine::Engine::open(options);
     if (!engine) std::abort();
     engine_ = *std::move(engine);

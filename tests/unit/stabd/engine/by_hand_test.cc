@@ -55,7 +55,7 @@ TEST_F(ByHand, ItsLayoutsAreThoseOfTheTrial) {
     EXPECT_THAT(run.env, Contains(setting));
   EXPECT_THAT(run.env, Not(Contains(StartsWith("STAB_LONG_LOOPS"))));
   EXPECT_THAT(run.env, Not(Contains(StartsWith("STAB_LAYOUT="))));
-  request_.leads_loops = true;
+  request_.helper_switches |= helper::kLeadLoops;
   request_.layout.epoch_ns = 0;
   request_.layout.epoch_visits = 40;
   EXPECT_THAT(by({"true"}).env, Contains("STAB_LONG_LOOPS=1"));

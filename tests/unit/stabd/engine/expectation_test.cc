@@ -18,7 +18,7 @@ using worker::sha256;
 using worker::sha256_of_file;
 
 // As one user without a daemon has it.
-Worker a_worker() { return Worker({STAB_LAUNCHER, STAB_BUILD_ROOT "/libexec/stab/stab-worker", {}, -1, -1, nullptr, {}}); }
+Worker a_worker() { return Worker({started_here(STAB_LAUNCHER), STAB_PROGRAMS "/stab-worker", {}, -1, -1, {}}); }
 
 std::string contradiction(const plan::Expect& expect, const ProcessEnd& end, const std::optional<std::string>& first) {
   Worker worker = a_worker();

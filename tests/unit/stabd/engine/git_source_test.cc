@@ -12,6 +12,7 @@
 
 #include "stabd/engine/build/command.h"
 #include "tests/places.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -23,14 +24,13 @@ using ::testing::Not;
 class GitSource : public testing::Test {
  protected:
   GitSource() : cancel_(::eventfd(0, EFD_CLOEXEC)) {
-    auto tree = host::ProcessTree::create(host::Roots());
+    auto tree = TreeAtBroker::create(*broker_);
     EXPECT_TRUE(tree.ok());
     tree_.emplace(std::move(*tree));
-    laboratory_.launcher = STAB_LAUNCHER;
     laboratory_.clock = &clock_;
     laboratory_.tree = &*tree_;
     laboratory_.cancel_fd = cancel_.get();
-    worker_.emplace(Worker::Setting{STAB_LAUNCHER, STAB_BUILD_ROOT "/libexec/stab/stab-worker", {}, -1, -1, &*tree_, {}});
+    worker_.emplace(Worker::Setting{started_by(*broker_), STAB_PROGRAMS "/stab-worker", {}, -1, -1, {}});
     place_.installation.bin = directory_.path() + "/bin";
     place_.plan_directory = directory_.path();
     place_.worker = &*worker_;
@@ -59,7 +59,8 @@ class GitSource : public testing::Test {
 
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::optional<host::ProcessTree> tree_;
+  std::unique_ptr<broker::Client> broker_ = own_broker(directory_.path() + "/broker");
+  std::optional<TreeAtBroker> tree_;
   UniqueFd cancel_;
   Laboratory laboratory_;
   std::optional<Worker> worker_;

@@ -17,7 +17,7 @@ class LayoutToolTest : public testing::Test {
  protected:
   LayoutTool tool(const std::string& program) {
     LayoutTool tool{program, {}, nullptr, {}};
-    tool.reader.launcher = STAB_LAUNCHER;
+    tool.reader.start = started_here(STAB_LAUNCHER);
     tool.reader.clock = &clock_;
     return tool;
   }

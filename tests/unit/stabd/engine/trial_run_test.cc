@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include "stabd/host/roots.h"
 #include "tests/places.h"
 #include "stabd/worker/sha256.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -32,14 +34,27 @@ using ::testing::HasSubstr;
 class TrialRun : public testing::Test {
  protected:
   TrialRun() : ledger_(host::Roots(), -1), cancel_(::eventfd(0, EFD_CLOEXEC)) {
-    auto tree = host::ProcessTree::create(host::Roots());
-    EXPECT_TRUE(tree.ok());
-    tree_.emplace(std::move(*tree));
-    laboratory_.launcher = STAB_LAUNCHER;
     laboratory_.clock = &clock_;
-    laboratory_.tree = &*tree_;
+    have_broker(own_broker(directory_.path() + "/broker"));
     laboratory_.ledger = &ledger_;
     laboratory_.cancel_fd = cancel_.get();
+  }
+
+  // From here on this one starts what runs.
+  void have_broker(std::unique_ptr<broker::Client> broker) {
+    tree_.reset();
+    broker_ = std::move(broker);
+    auto tree = TreeAtBroker::create(*broker_, {.limited = true});
+    EXPECT_TRUE(tree.ok());
+    tree_.emplace(std::move(*tree));
+    laboratory_.tree = &*tree_;
+  }
+  // Each trial has a helper, which is this shell script instead of ours.
+  void have_helper(const std::string& script) {
+    laboratory_.with_helper = true;
+    const std::string path = directory_.write("helper", "#!/bin/sh\n" + script + "\n", 0755);
+    const std::string broker = broker_beside(directory_.path() + "/with-helper", "stab-helper", path);
+    have_broker(own_broker(directory_.path() + "/broker", broker));
   }
 
   TrialRequest shell(const std::string& script) {
@@ -71,7 +86,8 @@ class TrialRun : public testing::Test {
 
   TemporaryDirectory directory_;
   SystemClock clock_;
-  std::optional<host::ProcessTree> tree_;
+  std::unique_ptr<broker::Client> broker_;
+  std::optional<TreeAtBroker> tree_;
   Ledger ledger_;
   UniqueFd cancel_;
   Laboratory laboratory_;
@@ -139,7 +155,7 @@ TEST_F(TrialRun, LayoutFactorOnWithoutADoseFails) {
 }
 
 TEST_F(TrialRun, StdinIsOpenedByTheWorker) {
-  Worker worker({STAB_LAUNCHER, STAB_BUILD_ROOT "/libexec/stab/stab-worker", {}, -1, -1, &*tree_, {}});
+  Worker worker({started_by(*broker_), STAB_PROGRAMS "/stab-worker", {}, -1, -1, {}});
   laboratory_.worker = &worker;
   TrialRequest request = shell("cat");
   request.stdin_paths = {directory_.path() + "/absent", directory_.write("there", "text")};
@@ -225,13 +241,8 @@ TEST_F(TrialRun, CancelMakesItLost) {
   EXPECT_EQ(outcome.state, TrialState::kLost);
 }
 
-// A helper that serves nobody and ends as told.
-std::string helper_that(const TemporaryDirectory& directory, const std::string& ends) {
-  return directory.write("helper", "#!/bin/sh\n" + ends + "\n", 0755);
-}
-
 TEST_F(TrialRun, AHelperThatIsKilledLosesTheTrial) {
-  laboratory_.helper = helper_that(directory_, "kill -SEGV $$");
+  have_helper("kill -SEGV $$");
   TrialRequest request = shell("true");
   request.layout.code = abi::CodeMode::kShuffle;
   const Outcome outcome = run(request);
@@ -239,7 +250,7 @@ TEST_F(TrialRun, AHelperThatIsKilledLosesTheTrial) {
   EXPECT_EQ(outcome.failure, "its helper was ended by signal 11 (Segmentation fault) before it reported");
 
   // The real one, by somebody else: the system that is short of memory, say.
-  laboratory_.helper = STAB_HELPER;
+  have_broker(own_broker(directory_.path() + "/broker"));
   const Outcome killed = run(shell("for pid in $(cat /proc/$PPID/task/$PPID/children); do "
                                    "read name < /proc/$pid/comm; [ $name = stab-helper ] && kill -9 $pid; done; true"));
   EXPECT_EQ(killed.state, TrialState::kLost) << killed.failure;
@@ -247,7 +258,7 @@ TEST_F(TrialRun, AHelperThatIsKilledLosesTheTrial) {
 }
 
 TEST_F(TrialRun, AHelperThatSaysNothingLosesTheTrial) {
-  laboratory_.helper = helper_that(directory_, "exec sleep 100");
+  have_helper("exec sleep 100");
   laboratory_.helper_patience = std::chrono::milliseconds(300);
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
@@ -256,7 +267,7 @@ TEST_F(TrialRun, AHelperThatSaysNothingLosesTheTrial) {
 
 // Its user's programs may trace it.
 TEST_F(TrialRun, AHelperThatTalksForEverLosesTheTrial) {
-  laboratory_.helper = helper_that(directory_, "while :; do printf x >&\"$4\"; sleep 0.05; done");
+  have_helper("while :; do printf x >&\"$4\"; sleep 0.05; done");
   laboratory_.helper_patience = std::chrono::milliseconds(1000);
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
@@ -265,14 +276,14 @@ TEST_F(TrialRun, AHelperThatTalksForEverLosesTheTrial) {
 
 // A program that failed by itself is not excused by it: its helper died after the program's time was over.
 TEST_F(TrialRun, AHelperThatIsKilledDoesNotHideATimeout) {
-  laboratory_.helper = helper_that(directory_, "kill -SEGV $$");
+  have_helper("kill -SEGV $$");
   TrialRequest request = shell("sleep 100");
   request.timeout = std::chrono::milliseconds(300);
   EXPECT_EQ(run(request).state, TrialState::kTimeout);
 }
 
 TEST_F(TrialRun, AHelperThatRefusesIsSaidToHave) {
-  laboratory_.helper = helper_that(directory_, "exit 2");
+  have_helper("exit 2");
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kFailed);
   EXPECT_EQ(outcome.failure, "the helper ended with exit status 2 and says why on its standard error");
@@ -286,22 +297,22 @@ TEST_F(TrialRun, ClosedDescriptorsDontHoldUpTheEnd) {
 // Deaf to everything it can be deaf to, and so are its children, which are as many as its user may have.
 TEST_F(TrialRun, ForksUpToItsLimitAreKilled) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: a limit of processes would count our own";
-  constexpr uid_t kNobodyElse = 64837;
+  const passwd* account = ::getpwnam("games");
+  if (account == nullptr) GTEST_SKIP() << "no account that nothing runs as";
+  const uid_t nobody_else = account->pw_uid;
   TrialRequest request = shell("trap '' TERM INT HUP QUIT; bomb() { bomb & bomb & wait; }; bomb 2>/dev/null; sleep 100");
   request.launch.directory = "/";
-  request.launch.submitter = host::Submitter{kNobodyElse, kNobodyElse, {}};
+  request.launch.submitter = host::Submitter{nobody_else, account->pw_gid, {}};
   request.launch.limits = {{RLIMIT_NPROC, 60, 60}};
   request.timeout = std::chrono::milliseconds(700);
   const Outcome outcome = run(request);
   EXPECT_TRUE(outcome.state == TrialState::kTimeout || outcome.state == TrialState::kFailed) << outcome.failure;
   EXPECT_TRUE(tree_->empty());
-  const auto count_left = [] {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // what has left its group may still be waited for
-    }
+  const auto count_left = [&] {
     int left = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       struct stat info;
-      if (::stat(entry.path().c_str(), &info) == 0 && info.st_uid == kNobodyElse) ++left;
+      if (::stat(entry.path().c_str(), &info) == 0 && info.st_uid == nobody_else) ++left;
     }
     return left;
   };
@@ -315,20 +326,11 @@ TEST_F(TrialRun, ForksUpToItsLimitAreKilled) {
 
 class LimitedTrial : public TrialRun {
  protected:
-  LimitedTrial() {
-    tree_.reset();
-    auto tree = host::ProcessTree::create(host::Roots(), host::TreeKind::kCgroup2, {}, &delegation_);
-    EXPECT_TRUE(tree.ok());
-    tree_.emplace(std::move(*tree));
-    laboratory_.tree = &*tree_;
-  }
-  ~LimitedTrial() override { tree_.reset(); }
   // Whether this machine can do it.
   bool limit(const plan::Limits& wanted, const host::TreeLimits& most = {}) {
-    laboratory_.limits = settle_limits(wanted, most, *tree_);
+    laboratory_.limits = settle_limits(wanted, most, tree_->why_no_memory_limit(), tree_->why_no_process_limit());
     return laboratory_.limits.no_memory.empty() && laboratory_.limits.no_processes.empty();
   }
-  host::Delegation delegation_{host::Roots()};
 };
 
 TEST_F(LimitedTrial, KilledForMemoryIsTheProgramsFailureInWords) {
@@ -392,8 +394,9 @@ TEST_F(OutOfMemory, ATrialWithoutALimitOfItsOwn) {
 
 TEST_F(OutOfMemory, ALauncherIsLostAndNotTheProgramsFailure) {
   (void)here_->look();
-  laboratory_.launcher =
+  const std::string launcher =
       directory_.write("launcher", "#!/bin/sh\nprintf 'oom_kill 5\\n' > " + fake_.proc + "/vmstat\nkill -9 $$\n", 0755);
+  have_broker(own_broker(directory_.path() + "/broker", broker_beside(directory_.path() + "/other", "stab-launcher", launcher)));
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
   EXPECT_THAT(outcome.failure, HasSubstr("launcher: ended before it was ready; "));
@@ -401,7 +404,7 @@ TEST_F(OutOfMemory, ALauncherIsLostAndNotTheProgramsFailure) {
 }
 
 TEST_F(OutOfMemory, AHelperIsLostToo) {
-  laboratory_.helper = helper_that(directory_, "kill -9 $$");
+  have_helper("kill -9 $$");
   const Outcome outcome = run(shell("printf 'oom_kill 5\n' > proc/vmstat"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
   EXPECT_THAT(outcome.failure, HasSubstr("its helper was ended by signal 9"));
@@ -515,7 +518,7 @@ TEST_F(TrialRun, CountersOfTheProgramAlone) {
 class SlicedBlock : public TrialRun {
  protected:
   SlicedBlock() : other_ledger_(host::Roots(), -1) {
-    auto tree = host::ProcessTree::create(host::Roots());
+    auto tree = TreeAtBroker::create(*broker_);
     EXPECT_TRUE(tree.ok());
     other_tree_.emplace(std::move(*tree));
     cpu_set_t allowed;
@@ -540,7 +543,7 @@ class SlicedBlock : public TrialRun {
     return outcomes ? *outcomes : std::vector<Outcome>(2);
   }
 
-  std::optional<host::ProcessTree> other_tree_;
+  std::optional<TreeAtBroker> other_tree_;
   Ledger other_ledger_;
   Laboratory other_;
 };

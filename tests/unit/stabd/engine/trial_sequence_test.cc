@@ -19,6 +19,7 @@
 #include "plan/parse.h"
 #include "stabd/engine/experiment/engine.h"
 #include "tests/places.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
@@ -68,7 +69,7 @@ class TrialSequenceTest : public testing::Test {
     Engine::Options options;
     options.database = directory_.path() + "/lab.db";
     options.clock = &clock_;
-    options.knob_journal = directory_.path() + "/knobs.journal";
+    options.broker = own_broker(directory_.path() + "/broker");
     options.roots.sys = directory_.path() + "/sys";
     options.installation.bin = STAB_BUILD_ROOT "/bin";
     options.installation.launcher = STAB_LAUNCHER;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "stabd/engine/experiment/engine.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/store/store_fixture.h"
 
 namespace stab::engine {
@@ -24,7 +25,7 @@ class WhoseTrialTest : public store::StoreTest {
     Engine::Options options;
     options.database = path_;
     options.clock = &clock;
-    options.knob_journal = directory_ + "/knobs.journal";
+    options.broker = own_broker(directory_ + "/broker");
     const auto engine = Engine::open(options);
     EXPECT_TRUE(engine.ok()) << engine.error().text();
     store::NewExperiment row = store::new_experiment("of " + std::to_string(submitter));

@@ -13,8 +13,9 @@
 
 #include "stabd/engine/build/builds.h"
 #include "stabd/host/roots.h"
-#include "stabd/host/process_tree.h"
+#include "stabd/engine/separation/tree_at_broker.h"
 #include "tests/places.h"
+#include "tests/unit/stabd/engine/own_broker.h"
 #include "tests/unit/temporary_directory.h"
 #include "stabd/worker/sha256.h"
 
@@ -27,7 +28,7 @@ using testing::HasSubstr;
 
 constexpr char kReal[] = STAB_BUILD_ROOT "/libexec/stab/stab-worker";
 
-Worker::Setting setting(const std::string& program) { return {STAB_LAUNCHER, program, {}, -1, -1, nullptr, {}}; }
+Worker::Setting setting(const std::string& program) { return {started_here(STAB_LAUNCHER), program, {}, -1, -1, {}}; }
 
 std::string status_line(pid_t pid, const std::string& key) {
   const std::string status = host::read_small_file("/proc/" + std::to_string(pid) + "/status").value_or("");
@@ -201,18 +202,22 @@ TEST(Worker, WhatCantBeStartedSaysSo) {
   EXPECT_THAT(worker.start().error().message, HasSubstr("start '/nonexistent/stab-worker'"));
 }
 
-// Without any group to hold trials, everything below the engine is a trial's, but for this.
+// Without any group to hold trials, everything below the broker is a trial's, but for this.
 TEST(Worker, TheEndOfATrialLeavesIt) {
-  auto tree = host::ProcessTree::create(host::Roots(), host::TreeKind::kAncestry);
+  const TemporaryDirectory directory;
+  const auto broker = own_broker(directory.path() + "/broker");
+  const auto tree = broker->ask(broker::MakeTree{.wanted = static_cast<uint32_t>(host::TreeKind::kAncestry)});
   ASSERT_TRUE(tree.ok());
-  Worker::Setting with_tree = setting(kReal);
-  with_tree.tree = &*tree;
-  Worker worker(with_tree);
+  const uint32_t number = tree->answer.tree;
+  Worker::Setting of_broker = setting(kReal);
+  of_broker.start = started_by(*broker);
+  Worker worker(of_broker);
   ASSERT_TRUE(worker.start().ok());
   const pid_t pid = worker.pid();
-  tree->forget_spared();
-  EXPECT_TRUE(tree->empty());
-  EXPECT_TRUE(tree->kill_all(milliseconds(1000)).ok());
+  const auto state = broker->ask(broker::TreeState{.tree = number});
+  ASSERT_TRUE(state.ok());
+  EXPECT_FALSE(state->answer.flags & broker::Answer::kAlive);
+  EXPECT_TRUE(end_at_broker(*broker, {.tree = number}, milliseconds(1000)).ok());
   EXPECT_TRUE(worker.ask(worker::Look{"/"}).ok());
   EXPECT_EQ(worker.pid(), pid);
 }

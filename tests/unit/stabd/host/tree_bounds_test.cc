@@ -139,13 +139,16 @@ TEST(TrialLimits, ThePlanLowersAndNeverRaises) {
 TEST(TrialLimits, WhatCantBeSetIsSaidAndDemandedByThePlanAlone) {
   auto tree = ProcessTree::create(Roots(), TreeKind::kAncestry);
   ASSERT_TRUE(tree.ok());
-  const engine::TrialLimits labs = engine::settle_limits({}, {1 << 30, 100}, *tree);
+  const auto settled = [&](const plan::Limits& wanted, const TreeLimits& most) {
+    return engine::settle_limits(wanted, most, tree->why_no_memory_limit(), tree->why_no_process_limit());
+  };
+  const engine::TrialLimits labs = settled({}, {1 << 30, 100});
   EXPECT_EQ(labs.trials, TreeLimits());
   EXPECT_THAT(engine::memory_limit_text(labs), HasSubstr("not set: "));
   EXPECT_THAT(engine::why_not_limited(labs), IsEmpty());
-  const engine::TrialLimits plans = engine::settle_limits({0, 7}, {1 << 30, 100}, *tree);
+  const engine::TrialLimits plans = settled({0, 7}, {1 << 30, 100});
   EXPECT_THAT(engine::why_not_limited(plans), HasSubstr("the plan limits a trial's processes"));
-  EXPECT_EQ(engine::memory_limit_text(engine::settle_limits({}, {}, *tree)), "none");
+  EXPECT_EQ(engine::memory_limit_text(settled({}, {})), "none");
 }
 
 TEST(TrialLimits, DefaultsLeaveTheMachineATenth) {

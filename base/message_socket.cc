@@ -1,4 +1,4 @@
-#include "stabd/broker/wire/broker_channel.h"
+#include "base/message_socket.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -6,15 +6,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "stabd/broker/wire/broker_wire.h"
-
-namespace stab::broker {
+namespace stab {
 namespace {
 
 // Room for descriptors, aligned as the kernel wants it.
 union Beside {
   cmsghdr header;
-  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  char bytes[CMSG_SPACE(kMostMessageDescriptors * sizeof(int))];
 };
 
 std::vector<UniqueFd> descriptors_beside(msghdr& message) {
@@ -34,7 +32,8 @@ std::vector<UniqueFd> descriptors_beside(msghdr& message) {
 }  // namespace
 
 Status send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors) {
-  if (descriptors.size() > kMostDescriptors) return Error{ErrorCode::kInternal, "more descriptors than a message takes", {}};
+  if (descriptors.size() > kMostMessageDescriptors)
+    return Error{ErrorCode::kInternal, "more descriptors than a message takes", {}};
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   Beside beside;
   msghdr message{};
@@ -87,4 +86,4 @@ Result<Message> receive_message(int socket, size_t most_bytes, std::chrono::mill
   return received;
 }
 
-}  // namespace stab::broker
+}  // namespace stab

@@ -1,7 +1,8 @@
-// Channel: messages with descriptors beside them, over a SOCK_SEQPACKET socket.
+// Messages with descriptors beside them, over a SOCK_SEQPACKET socket.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,9 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace stab::broker {
+namespace stab {
+
+inline constexpr size_t kMostMessageDescriptors = 32;
 
 struct Message {
   std::string bytes;  // empty: the other side is gone
@@ -19,7 +22,7 @@ struct Message {
 // One message, whole or not at all. kUnavailable where the other side is gone, kBusy where it does not read.
 Status send_message(int socket, std::string_view bytes, const std::vector<int>& descriptors);
 // Waits for the next one. kBusy where none has come by then; kCorrupt where it is longer than `most_bytes`, or has more
-// descriptors than wire.h allows: they are closed.
+// descriptors than a message takes: they are closed.
 Result<Message> receive_message(int socket, size_t most_bytes, std::chrono::milliseconds patience);
 
-}  // namespace stab::broker
+}  // namespace stab
