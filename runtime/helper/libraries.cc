@@ -22,6 +22,13 @@ void go_on(Control& control, uint32_t from, uint32_t to) {
   sys::futex_wake(&control.library.step);
 }
 
+// What can't be read of a program that ends while one of its threads loads a library is no fault of its run. Its descriptors
+// may go before its memory: /proc/PID/fd has those of the first thread.
+void degrade_if_alive(Session& session, Degradation why) {
+  const Process& program = session.family.program;
+  if (!is_ending(program) && is_alive(program, session.hello.control_address)) degrade(*session.control, why);
+}
+
 bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
   constexpr uint64_t kAtATime = 64 * 1024;
   static uint8_t bytes[kAtATime];
@@ -56,7 +63,7 @@ bool read_library(Session& session, int descriptor, Library& library) {
   Text(path, sizeof path) << "fd/" << descriptor;
   const int file = sys::open_at(session.family.program.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
   if (file < 0) {
-    degrade(*session.control, Degradation::kLibraryUnread);
+    degrade_if_alive(session, Degradation::kLibraryUnread);
     return false;
   }
   Module& module = library.module;
@@ -72,7 +79,7 @@ bool read_library(Session& session, int descriptor, Library& library) {
   } else if (why == Degradation::kNoNearMemory) {
     degrade(*session.control, Degradation::kLibraryNoRoom);
   } else if (why != Degradation::kNoMetadata) {
-    degrade(*session.control, Degradation::kLibraryUnread);
+    degrade_if_alive(session, Degradation::kLibraryUnread);
   }
   library.is_read = done && module.scratch.order_count > 0;
   return library.is_read;
@@ -118,7 +125,7 @@ bool plan_library(Session& session, uint32_t place) {
   if (!library.is_read || !is_of_file(session, library.module, bias)) {
     if (!read_library(session, __atomic_load_n(&asked.file, __ATOMIC_RELAXED), library)) return false;
     if (!is_page(bias + library.module.code.header->text_start) || !is_of_file(session, library.module, bias)) {
-      degrade(control, Degradation::kLibraryUnread);
+      degrade_if_alive(session, Degradation::kLibraryUnread);
       return false;
     }
   }

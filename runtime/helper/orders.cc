@@ -23,7 +23,8 @@ constexpr uint32_t kChunkSlots = 1024;
 
 constexpr uint64_t kModuleStreams = uint64_t{1} << 62;  // of kRngStack; epochs count from 0, threads from 1 << 63
 
-// False: the library's memory can't be written (it is gone, or the kernel forbids it).
+// False: the library's memory can't be written (it is gone, or the kernel forbids it). The kernel moves no byte, and names no
+// fault, where the program has ended or became another one: then there is nobody left to whom pads matter.
 bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot_count, LayoutRng& rng) {
   uint32_t chunk[kChunkSlots];
   for (uint32_t done = 0; done < slot_count; done += kChunkSlots) {
@@ -32,9 +33,11 @@ bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot
     const uint64_t address = slots_address + done * sizeof chunk[0];
     const long bytes = static_cast<long>(count * sizeof chunk[0]);
     // Read first: post-link's marks of recursive functions are in the slots.
-    if (sys::pread(session.family.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+    const long read = sys::pread(session.family.program.memory, chunk, static_cast<size_t>(bytes), address);
+    if (read != bytes) return read == 0;
     fill_pads(chunk, count, session.hello.settings, rng);
-    if (sys::pwrite(session.family.program.memory, chunk, static_cast<size_t>(bytes), address) != bytes) return false;
+    const long written = sys::pwrite(session.family.program.memory, chunk, static_cast<size_t>(bytes), address);
+    if (written != bytes) return written == 0;
   }
   return true;
 }

@@ -23,6 +23,7 @@ import llvm  # noqa: E402
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "500us", "STAB_SEED": "11"}
 UNREAD = "could not read a shared library's file"
 NO_ROOM = "no room for a shared library's images"
+UNDRAWN = "pads of a shared library could not be drawn"
 DROPPED = "more than 48 shared libraries"
 SWITCHES = "switches stacks"
 
@@ -246,6 +247,32 @@ def check_plugins_with_children(place):
         expect(ran.stdout == plain.stdout, f"{ran.stdout} instead of {plain.stdout}")
         dose = place.dose()
         expect(dose["code"]["libraries_moved"] > 30, f"nothing moves beside children: {dose['code']}")
+
+
+def check_sudden_ends(place):
+    """A program that ends while the helper writes pads of its libraries, or reads one that another thread loads: no fault of the run."""
+    build_plugins(place)
+    place.write("deep.c", "int other(int);\nint deep(int n) { volatile int at[90]; at[n % 90] = n; return other(n) + at[n % 90]; }\n")
+    place.write("main.c", '#include <dlfcn.h>\n#include <pthread.h>\n#include <unistd.h>\n#include "repeat.h"\n'
+                          "int deep(int);\nint other(int n) { return n * 3; }\n"
+                          "static void* loads(void* unused) { for (;;) dlclose(dlopen(\"./one.so\", RTLD_NOW)); return unused; }\n"
+                          "int main(int count, char** words) { pthread_t thread; (void)words;\n"
+                          "  if (count > 1) pthread_create(&thread, NULL, loads, NULL);\n"
+                          "  const double end = seconds_now() + 0.003; while (seconds_now() < end) CHECK(deep(7) == 28);\n  _exit(0); }\n")
+    place.library("libdeep.so", "deep.c", "--stab-pads=all")
+    place.must("szc", "-O2", "main.c", "./libdeep.so", "-o", "prog", "-pthread")
+    settings = ALL_ON | {"STAB_EPOCH": "100us", "STAB_REPORT": "dose"}
+    moved = 0
+    for number in range(400):
+        (place.directory / "dose").unlink(missing_ok=True)
+        command = ["./prog"] + ["loads"] * (number % 2)
+        place.must(*command, **settings)
+        dose = place.dose()
+        moved += dose["code"]["libraries_moved"]
+        for words in (UNDRAWN, UNREAD):
+            expect(not any(words in text for text in dose["degradations"]),
+                   f"{place.shown(command, settings)}, the {number + 1}th time: the dose says {dose['degradations']}")
+    expect(moved > 430, f"{moved} libraries moved in 400 runs")
 
 
 def check_late_threads(place):
