@@ -31,8 +31,8 @@ extern __attribute__((visibility("hidden"))) Behind behind;
 // serves all calls. Preloaded ourselves we were asked for, and serve them.
 bool library_has_malloc();
 
-// The operator new of that library by its mangled name, which decides what happens when there is no memory; null: it
-// has none. pre: calls are handed on.
+// The operator new or delete of that mangled name by which a library behind us replaces that of the C++ library; null: none
+// does. The C++ library is the one that has std::get_new_handler.
 void* library_operator(const char* mangled);
 
 // True in a program that defines malloc, or in a static one wraps it with --wrap: that serves all calls. In a dynamic one

@@ -45,7 +45,7 @@ bool library_has_malloc() {
 
 void* library_operator(const char* mangled) {
   void* const next = dlsym(RTLD_NEXT, mangled);
-  return next != nullptr && file_of(next) == file_of(reinterpret_cast<void*>(behind.malloc)) ? next : nullptr;
+  return next != nullptr && file_of(next) != file_of(dlsym(RTLD_NEXT, "_ZSt15get_new_handlerv")) ? next : nullptr;
 }
 
 }  // namespace stab::heap

@@ -507,6 +507,77 @@ def check_library_with_malloc(place):
         expect(place.must("./prog", **settings).stdout == "42\n", f"{settings}: another operator new")
 
 
+# Counts and marks what it makes: its memory is nobody else's to free.
+REPLACES = """#include <stdio.h>
+#include <stdlib.h>
+#include <new>
+static char memory[1 << 16] __attribute__((aligned(64)));
+static size_t used;
+static int made, freed;
+static void* cut(size_t bytes) { ++made; void* p = memory + used; used += (bytes + 63) / 64 * 64; return used > sizeof memory ? nullptr : p; }
+static void take(void* p) { if (p == nullptr) return; ++freed; if ((char*)p < memory || (char*)p >= memory + sizeof memory) puts("not ours"); }
+void* operator new(size_t bytes) { return cut(bytes); }
+void operator delete(void* p) noexcept { take(p); }
+#ifdef SIZED
+void operator delete(void* p, size_t) noexcept { take(p); freed += 100; }
+#endif
+#ifdef ARRAYS
+void* operator new[](size_t bytes) { made += 1000; return cut(bytes); }
+void operator delete[](void* p) noexcept { freed += 1000; take(p); }
+#endif
+#ifdef ALIGNED
+void* operator new(size_t bytes, std::align_val_t) { made += 10000; return cut(bytes); }
+void operator delete(void* p, std::align_val_t) noexcept { freed += 10000; take(p); }
+#endif
+void* direct() { return cut(8); }
+void tell() { printf("%d made, %d freed\\n", made, freed); }
+"""
+USES_ALL_FORMS = """#include <new>
+#include <string>
+#include <vector>
+void* direct();
+void tell();
+struct alignas(128) Wide { char text[128]; ~Wide() { text[0] = 0; } };
+template <typename T> void forms() {
+  delete new T; tell(); delete[] new T[3]; tell();
+  delete new (std::nothrow) T; tell(); delete[] new (std::nothrow) T[3]; tell();
+  void* p = operator new(8, std::nothrow); operator delete(p, std::nothrow); tell();
+  p = operator new[](8, std::nothrow); operator delete[](p, std::nothrow); tell();
+}
+int main() {
+  forms<int>();
+  forms<std::string>();
+#ifdef ALIGNED
+  forms<Wide>();
+#endif
+  delete static_cast<long*>(direct());
+  tell();
+  std::vector<std::string> all;
+  for (int i = 0; i < 20; ++i) all.push_back(std::string(40, 'x'));
+  all.clear(); all.shrink_to_fit();
+  tell();
+}
+"""
+
+
+def check_library_replaces_operators(place):
+    """Operators new and delete of a linked library serve all of the program, as they do in clang's build."""
+    place.write("replaces.cc", REPLACES)
+    place.write("uses.cc", USES_ALL_FORMS)
+    heap = str(place.bin.parent / "lib/stab/libstabheap.so")
+    here = ["-L.", "-Wl,-rpath,$ORIGIN", "-lreplaces"]
+    for compiler, options in (("szc++", []), (llvm.tool("clang++"), ["-DSIZED", "-DARRAYS", "-DALIGNED"])):
+        place.must(compiler, "-O1", "-fno-builtin", "-shared", "-fPIC", *options, "replaces.cc", "-o", "libreplaces.so")
+        place.must(llvm.tool("clang++"), "-std=c++20", "-fno-builtin", *options, "uses.cc", *here, "-o", "plain")
+        expected = place.must("./plain").stdout
+        place.must("szc++", "-std=c++20", "-fno-builtin", *options, "uses.cc", *here, "-o", "prog")
+        for command, settings in (("./prog", {}), ("./prog", {"STAB_HEAP": "page"}), ("./prog", ALL_ON), ("./plain", {"LD_PRELOAD": heap}),
+                                  ("./plain", {"LD_PRELOAD": heap, "STAB_HEAP": "page"}), ("./prog", {"LD_PRELOAD": heap})):
+            ran = place.run(command, **settings)
+            expect((ran.returncode, ran.stdout) == (0, expected),
+                   f"{compiler} {options}, {command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}, expected {expected}")
+
+
 def check_objects_for_libraries(place):
     """In an executable they are part of it, and no library."""
     place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")
