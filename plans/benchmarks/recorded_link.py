@@ -51,7 +51,9 @@ class RecordedLink:
         return {"COMPILER_PATH": str(LINKER), "RECORD_LINK": str(self.archive), "RECORD_OUTPUT": Path(binary).name}
 
     def exists(self):
-        return (self.folder / "finish").exists()
+        """Whether it can be made again: an installation of szc that has gone took its post-link step along."""
+        finish = self.folder / "finish"
+        return finish.exists() and all(Path(program).exists() for program in finish.read_text().split()[:1])
 
     def accept(self, built, post_linker):
         """Keeps what the build recorded, if that gives the binary that was built; post_linker: szc's, or ""."""
