@@ -419,6 +419,7 @@ void start(const OwnHelper* own) {
     degrade(control(), Degradation::kNamesHidden);
   // Where the program's own malloc serves, no call comes to ours that would tell.
   if (wanted.heap != abi::HeapMode::kOff) heap::find_brought();
+  if (heap::find_library_operators != nullptr) heap::find_library_operators();
   if (!wants_helper(wanted)) return;
   const bool launched = wanted.helper_socket >= 0 && is_helper_socket(wanted.helper_socket);
   if (own == nullptr && !launched) return;

@@ -45,22 +45,28 @@ constexpr const char* kNames[kForms] = {
     "_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t",
     "_ZdlPvRKSt9nothrow_t", "_ZdaPvRKSt9nothrow_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t", "_ZdaPvSt11align_val_tRKSt9nothrow_t"};
 
-// What libraries replace, looked up by the first call of any form. Those of a plain program are bound then or before, and
-// libraries that are opened later come behind the C++ library.
+// What libraries replace, looked up by the runtime's start, or by a constructor's call before that. Libraries that are opened
+// later come behind the C++ library.
 enum Replaced : int { kUnknown, kNone, kSome };
 Replaced replaced = kUnknown;
 void* in_libraries[kForms];  // null: not replaced; written before `replaced`
 
-[[gnu::noinline, gnu::cold]] void* find_in_libraries(Form form) {
-  if (__atomic_load_n(&replaced, __ATOMIC_ACQUIRE) == kUnknown) {
-    Replaced found = kNone;
-    for (int i = 0; i < kForms; ++i) {
-      void* const other = stab::heap::library_operator(kNames[i]);
-      __atomic_store_n(&in_libraries[i], other, __ATOMIC_RELAXED);
-      if (other != nullptr) found = kSome;
-    }
-    __atomic_store_n(&replaced, found, __ATOMIC_RELEASE);
+}  // namespace
+
+void stab::heap::find_library_operators() {
+  Replaced found = kNone;
+  for (int i = 0; i < kForms; ++i) {
+    void* const other = library_operator(kNames[i]);
+    __atomic_store_n(&in_libraries[i], other, __ATOMIC_RELAXED);
+    if (other != nullptr) found = kSome;
   }
+  __atomic_store_n(&replaced, found, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+[[gnu::noinline, gnu::cold]] void* find_in_libraries(Form form) {
+  if (__atomic_load_n(&replaced, __ATOMIC_ACQUIRE) == kUnknown) stab::heap::find_library_operators();
   return __atomic_load_n(&in_libraries[form], __ATOMIC_RELAXED);
 }
 

@@ -34,6 +34,10 @@ bool library_has_malloc();
 // The operator new or delete of that mangled name by which a library behind us replaces that of the C++ library; null: none
 // does. The C++ library is the one that has std::get_new_handler.
 void* library_operator(const char* mangled);
+// Looks all of them up. To be called before a constructor of a library can: a search waits for the loader's lock, which whoever
+// loads a library holds while its constructors run, and those may wait for a thread that calls operator new. Null where the
+// program has no operators of ours.
+[[gnu::weak]] void find_library_operators();
 
 // True in a program that defines malloc, or in a static one wraps it with --wrap: that serves all calls. In a dynamic one
 // it stands before ours, and operator new alone comes here; `behind` is set to it.

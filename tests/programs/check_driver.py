@@ -578,6 +578,30 @@ def check_library_replaces_operators(place):
                    f"{compiler} {options}, {command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}, expected {expected}")
 
 
+# The loader's lock is held while a library's constructors run.
+WAITS_FOR_ITS_THREAD = """#include <pthread.h>
+static void* work(void*) { delete new int; return nullptr; }
+__attribute__((constructor)) static void begin() { pthread_t t; pthread_create(&t, nullptr, work, nullptr); pthread_join(t, nullptr); }
+"""
+LOADS_IT = """#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char**) { if (argc > 1) delete new int; puts(dlopen("./libwaits.so", RTLD_NOW) ? "42" : dlerror()); }
+"""
+
+
+def check_first_new_while_loading(place):
+    """The program's first operator new may be a thread's for which a library's constructor waits."""
+    place.write("waits.cc", WAITS_FOR_ITS_THREAD)
+    place.write("loads.cc", LOADS_IT)
+    place.must(llvm.tool("clang++"), "-fno-builtin", "-shared", "-fPIC", "waits.cc", "-o", "libwaits.so")
+    place.must(llvm.tool("clang++"), "loads.cc", "-o", "plain")
+    place.must("szc++", "loads.cc", "-o", "prog")
+    preloads = [str(place.bin.parent / f"lib/stab/{name}.so") for name in ("libstabheap", "libstabhost")]
+    for command, settings in (("./prog", {}), ("./prog", ALL_ON), *(("./plain", {"LD_PRELOAD": preload}) for preload in preloads)):
+        ran = place.run("timeout", "20", command, **settings)
+        expect((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
 def check_objects_for_libraries(place):
     """In an executable they are part of it, and no library."""
     place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")
