@@ -8,12 +8,6 @@
 #include "stabd/engine/separation/tree_at_broker.h"
 
 namespace stab::engine {
-namespace {
-
-// What is killed is gone within milliseconds; longer than this, it sits in the kernel.
-constexpr std::chrono::milliseconds kEndDeadline{10'000};
-
-}  // namespace
 
 int HelperAtBroker::end() {
   const pid_t pid = std::exchange(pid_, -1);

@@ -16,9 +16,6 @@
 namespace stab::engine {
 namespace {
 
-// What is killed is gone within milliseconds; longer than this, it sits in the kernel.
-constexpr std::chrono::seconds kEndDeadline{10};
-
 Result<UniqueFd> sealed_file(const std::string& command) {
   UniqueFd fd(::memfd_create("stab-command", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return system_error("memfd_create", errno);

@@ -25,7 +25,7 @@ class OwnProcess {
 
 // Starts one and waits for its exec.
 using StartProcess = std::function<Result<std::unique_ptr<OwnProcess>>(const host::LaunchRequest& program,
-                                                                              const host::LaunchDescriptors& descriptors)>;
+                                                                       const host::LaunchDescriptors& descriptors)>;
 // In no trial's tree. `broker` outlives what it starts.
 StartProcess started_by(broker::Client& broker);
 // As a member of a tree of trials, within these limits; it ends with all of the tree. `tree` outlives it.

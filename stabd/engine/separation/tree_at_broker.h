@@ -64,6 +64,8 @@ class TreeAtBroker {
   bool begins_trial_ = false;
 };
 
+// What is killed is gone within milliseconds; longer than this, it sits in the kernel.
+inline constexpr std::chrono::seconds kEndDeadline{10};
 // Asks again until what the request names is gone. kBusy when something is still alive at the deadline.
 Result<broker::Answer> end_at_broker(broker::Client& broker, const broker::End& request, std::chrono::milliseconds deadline);
 
