@@ -29,6 +29,10 @@ Error bad_input(std::string message, SourceSpot spot) {
   return Error{ErrorCode::kBadInput, std::move(message), std::move(spot)};
 }
 
+Error denied(std::string message) { return Error{ErrorCode::kDenied, std::move(message), {}}; }
+
+Error corrupt(std::string message) { return Error{ErrorCode::kCorrupt, std::move(message), {}}; }
+
 Error system_error(std::string_view what, int errno_value) {
   ErrorCode code = ErrorCode::kSystem;
   if (errno_value == ENOENT || errno_value == ESRCH) code = ErrorCode::kNotFound;

@@ -41,6 +41,8 @@ struct Error {
 std::string_view name(ErrorCode code);
 
 Error bad_input(std::string message, SourceSpot spot = {});
+Error denied(std::string message);
+Error corrupt(std::string message);
 
 // "open '/x': No such file or directory", with a code derived from errno_value.
 Error system_error(std::string_view what, int errno_value);

@@ -68,16 +68,16 @@ constexpr Row kRows[] = {
     {S::kCancelled, E::kImport, S::kCancelled},
 };
 
-using Table = std::array<std::array<ExperimentStep, kExperimentEventCount>, kExperimentStateCount>;
+using StepTable = std::array<std::array<ExperimentStep, kExperimentEventCount>, kExperimentStateCount>;
 
-constexpr Table make_table() {
-  Table table{};
+constexpr StepTable make_table() {
+  StepTable table{};
   for (int state = 0; state < kExperimentStateCount; ++state)
     for (ExperimentStep& cell : table[state]) cell.state = static_cast<S>(state);
   for (const Row& row : kRows) table[static_cast<int>(row.from)][static_cast<int>(row.event)] = {row.to, true};
   return table;
 }
-constexpr Table kTable = make_table();
+constexpr StepTable kTable = make_table();
 
 }  // namespace
 

@@ -20,9 +20,8 @@ namespace stab::store {
 namespace {
 
 Status check_other(Database& database, const std::string& path) {
-  STAB_TRY(const int64_t application, database.integer("PRAGMA other.application_id"));
-  if (application != kApplicationId)
-    return Error{ErrorCode::kCorrupt, "'" + path + "' is no store of Stab's", {}};
+  const Status owner = check_owner(database, "other");
+  if (!owner) return Error{owner.error().code, "'" + path + "': " + owner.error().message, {}};
   STAB_TRY(const int64_t version, database.integer("PRAGMA other.user_version"));
   if (version != kSchemaVersion)
     return Error{ErrorCode::kUnavailable,

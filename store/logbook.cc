@@ -63,10 +63,11 @@ CREATE TABLE gates(
 CREATE INDEX gates_of_a_pair ON gates(stream, number);
 )sql";
 
-LogbookFinding finding(const Statement& row) {
+Result<LogbookFinding> finding(const Statement& row) {
   LogbookFinding out;
-  Columns(row).into(out.session, out.workload, out.response, out.difference, out.standard_error, out.df, out.blocks);
-  return out;
+  Columns columns(row);
+  columns.into(out.session, out.workload, out.response, out.difference, out.standard_error, out.df, out.blocks);
+  return columns.made(out);
 }
 
 constexpr char kControls[] =
@@ -96,10 +97,9 @@ struct Logbook::State {
       int64_t id = 0, tests = 0;
       double rate = 0;
     };
-    const auto read = [](const Statement& row) {
+    const auto read = [](const Statement& row) -> Result<Row> {
       Row out;
-      Columns(row).into(out.id, out.tests, out.rate);
-      return out;
+      return Columns(row).into(out.id, out.tests, out.rate).made(out);
     };
     STAB_TRY(Statement * add, database.prepare("INSERT INTO streams(name, rate, tests) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
     STAB_CHECK_OK(add->run(stream.name, stream.rate, stream.tests));

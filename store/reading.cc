@@ -19,11 +19,12 @@ constexpr std::pair<std::string_view, std::string_view> kBuiltin[] = {
     {"region_time", "CASE WHEN json_valid(o.dose_json) THEN json_extract(o.dose_json, '$.region.wall_ns') END / 1e9"},
 };
 
-SampleRow read_sample(const Statement& row) {
+Result<SampleRow> read_sample(const Statement& row) {
   SampleRow sample;
-  Columns(row).into(sample.trial, sample.subject, sample.cell, sample.block, sample.order, sample.run, sample.link, sample.seed,
-                    sample.layout, sample.value, sample.layouts_executed, sample.excluded);
-  return sample;
+  Columns columns(row);
+  columns.into(sample.trial, sample.subject, sample.cell, sample.block, sample.order, sample.run, sample.link, sample.seed,
+               sample.layout, sample.value, sample.layouts_executed, sample.excluded);
+  return columns.made(sample);
 }
 
 // All of an outcome but its trial and what stands in other tables.
@@ -35,17 +36,17 @@ Result<Outcome> read_outcome(const Statement& row) {
 }
 
 // Attempts that stand alike.
-struct Counted {
+struct CountedState {
   TrialState state{};
   bool superseded = false;
   int64_t count = 0;
 };
-Result<Counted> read_counted(const Statement& row, int first) {
-  Counted out;
+Result<CountedState> read_counted(const Statement& row, int first) {
+  CountedState out;
   return Columns(row, first).word("state", out.state, trial_state).into(out.superseded, out.count).made(out);
 }
 
-void add(const Counted& group, Progress& out) {
+void add(const CountedState& group, Progress& out) {
   out.attempts += group.count;
   if (group.superseded) return;
   out.planned_total += group.count;
@@ -56,12 +57,12 @@ void add(const Counted& group, Progress& out) {
 
 Result<Progress> Store::progress(Id experiment) {
   Progress out;
-  STAB_TRY(const std::vector<Counted> groups,
+  STAB_TRY(const std::vector<CountedState> groups,
            state_->database.select(
                "SELECT state, superseded, number FROM trial_counts WHERE experiment = ? AND kind = 'main' AND "
                "number > 0",
                [](const Statement& row) { return read_counted(row, 0); }, experiment));
-  for (const Counted& group : groups) add(group, out);
+  for (const CountedState& group : groups) add(group, out);
   return out;
 }
 
@@ -75,8 +76,8 @@ Result<std::map<Id, Listed>> Store::listed(std::optional<int64_t> uid, Id from) 
            database.select(
                "SELECT experiment, state, superseded, number FROM trial_counts WHERE experiment " + of +
                    " AND kind = 'main' AND number > 0",
-               [](const Statement& row) -> Result<std::pair<Id, Counted>> {
-                 STAB_TRY(const Counted group, read_counted(row, 1));
+               [](const Statement& row) -> Result<std::pair<Id, CountedState>> {
+                 STAB_TRY(const CountedState group, read_counted(row, 1));
                  return std::pair(row.integer(0), group);
                },
                uid, from));

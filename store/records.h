@@ -468,7 +468,7 @@ struct SlotParts {
 // What a machine was like while trials ran, from a moment until the next such row.
 struct EnvironmentRow {
   int number = 0;         // from 1
-  int64_t since_ns = 0;   // realtime; 0: an older version of Stab didn't say
+  int64_t since_ns = 0;   // realtime
   std::map<std::string, std::string> facts;
 };
 

@@ -115,6 +115,8 @@ CREATE TABLE trials(
   started_at_ns INTEGER NOT NULL DEFAULT 0,
   finished_at_ns INTEGER NOT NULL DEFAULT 0,
   failure TEXT NOT NULL DEFAULT '',
+  -- Trials of one subject run in the same layout of the code exactly where this is equal (plan/design.h: layout_id).
+  layout INTEGER NOT NULL,
   UNIQUE(experiment, kind, position, attempt),
   FOREIGN KEY(experiment, subject) REFERENCES subjects,
   FOREIGN KEY(experiment, cell) REFERENCES cells
@@ -201,31 +203,6 @@ CREATE TABLE events(
 ) STRICT;
 CREATE INDEX events_by_experiment ON events(experiment, id);
 
--- For people: one wide row for each attempt.
-CREATE VIEW results AS
-SELECT e.name AS experiment, e.id AS experiment_id, t.id AS trial, t.kind, t.position, t.attempt, t.state,
-       t.superseded, s.name AS subject, c.name AS cell, c.code, c.stack, c.heap, c.epoch_ns / 1e6 AS epoch_ms,
-       t.block, t.run, t.pass, t.link, printf('%016x', t.seed) AS seed,
-       o.wall_ns / 1e9 AS wall_s, o.user_ns / 1e9 AS user_s, o.system_ns / 1e9 AS system_s, o.max_rss_kib,
-       (SELECT json_group_object(r.name, r.value) FROM responses r WHERE r.trial = t.id) AS counters,
-       o.layouts_built, o.layouts_executed, o.functions_moved, o.helper_cpu_ns / 1e9 AS helper_cpu_s,
-       (SELECT group_concat(x.rule, '; ') FROM exclusions x WHERE x.trial = t.id) AS excluded_by,
-       o.exit_status, o.signal, t.failure,
-       datetime(t.started_at_ns / 1000000000, 'unixepoch') AS started_utc
-FROM trials t
-JOIN experiments e ON e.id = t.experiment
-JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
-JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
-LEFT JOIN outcomes o ON o.trial = t.id;
-
--- For people: how far each experiment is.
-CREATE VIEW progress AS
-SELECT e.name AS experiment, e.id AS experiment_id, e.state, t.state AS trials, count(*) AS number
-FROM experiments e JOIN trials t ON t.experiment = e.id
-WHERE t.kind = 'main' AND t.superseded = 0
-GROUP BY e.id, t.state;
-)sql",
-                                  R"sql(
 -- What a user was told is done and the engine has yet to do: it stops what runs, or finds time between trials.
 CREATE TABLE wishes(
   experiment INTEGER PRIMARY KEY REFERENCES experiments ON DELETE CASCADE,
@@ -283,53 +260,6 @@ END;
 CREATE INDEX experiments_shown ON experiments(submitter_uid, name, id, state, failure, priority, submitted_at_ns,
                                               finished_at_ns, schedule_version, replicates);
 
-INSERT INTO trial_counts SELECT experiment, kind, superseded, state, count(*) FROM trials GROUP BY experiment, kind, superseded, state;
-INSERT INTO usage SELECT id, submitter_uid, 0, 0, 0 FROM experiments;
-UPDATE usage SET trials = (SELECT count(*) FROM trials t WHERE t.experiment = usage.experiment AND t.kind = 'main' AND t.superseded = 0);
-UPDATE usage SET stored_bytes = (SELECT length(CAST(plan_text AS BLOB)) FROM experiments WHERE id = usage.experiment) + 200 * trials;
-INSERT INTO stretches SELECT id, 0, replicates FROM experiments WHERE schedule_version > 0;
-)sql",
-                                  R"sql(
--- Trials of one subject run in the same layout of the code exactly where this is equal (plan/design.h: layout_id). It comes
--- with the schedule; trials of before get what the design would have given them: the first of the cells that run the same
--- binaries and the link, where code is as linked, else the cell and the block.
-ALTER TABLE trials ADD COLUMN layout INTEGER NOT NULL DEFAULT 0;
-
-CREATE TABLE binaries(experiment INTEGER, cell INTEGER, fixed INTEGER, treatments TEXT, PRIMARY KEY(experiment, cell)) WITHOUT ROWID;
-CREATE INDEX same_binaries ON binaries(experiment, fixed, treatments, cell);
-INSERT INTO binaries SELECT c.experiment, c.cell, c.code IN ('off', 'copy'),
-  coalesce((SELECT group_concat(factor || '=' || quote(level), ' ') FROM
-             (SELECT factor, level FROM cell_levels l WHERE l.experiment = c.experiment AND l.cell = c.cell AND
-                l.factor NOT IN ('code', 'stack', 'stack_range', 'heap', 'epoch', 'env_size') ORDER BY factor)), '')
-FROM cells c;
-UPDATE trials SET layout =
-  (SELECT CASE WHEN b.fixed
-          THEN (SELECT min(o.cell) FROM binaries o
-                WHERE o.experiment = b.experiment AND o.fixed AND o.treatments = b.treatments) << 32 | trials.link
-          ELSE b.cell << 32 | (trials.block + 1) END
-   FROM binaries b WHERE b.experiment = trials.experiment AND b.cell = trials.cell);
-DROP TABLE binaries;
-
-DROP VIEW results;
--- For people: one wide row for each attempt. A layout reads CELL.LINK or CELL.BLOCK.
-CREATE VIEW results AS
-SELECT e.name AS experiment, e.id AS experiment_id, t.id AS trial, t.kind, t.position, t.attempt, t.state,
-       t.superseded, s.name AS subject, c.name AS cell, c.code, c.stack, c.heap, c.epoch_ns / 1e6 AS epoch_ms,
-       t.block, t.run, t.pass, t.link, printf('%016x', t.seed) AS seed,
-       printf('%d.%d', t.layout >> 32, t.layout & 0xffffffff) AS layout,
-       o.wall_ns / 1e9 AS wall_s, o.user_ns / 1e9 AS user_s, o.system_ns / 1e9 AS system_s, o.max_rss_kib,
-       (SELECT json_group_object(r.name, r.value) FROM responses r WHERE r.trial = t.id) AS counters,
-       o.layouts_built, o.layouts_executed, o.functions_moved, o.helper_cpu_ns / 1e9 AS helper_cpu_s,
-       (SELECT group_concat(x.rule, '; ') FROM exclusions x WHERE x.trial = t.id) AS excluded_by,
-       o.exit_status, o.signal, t.failure,
-       datetime(t.started_at_ns / 1000000000, 'unixepoch') AS started_utc
-FROM trials t
-JOIN experiments e ON e.id = t.experiment
-JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
-JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
-LEFT JOIN outcomes o ON o.trial = t.id;
-)sql",
-                                  R"sql(
 -- Each start of a slot, a share of an experiment's blocks that one machine at a time runs. The epoch is a fencing token: parts
 -- of an older one are superseded.
 CREATE TABLE slot_epochs(
@@ -371,15 +301,30 @@ CREATE TABLE parts(
 ) STRICT, WITHOUT ROWID;
 -- A block is of one machine, whatever a program does.
 CREATE UNIQUE INDEX parts_recorded_once ON parts(experiment, block) WHERE fate = 'recorded';
-)sql",
-                                  R"sql(
+
 -- What each epoch of an attempt was, where the plan asks for it; stabd/engine/trial/epoch_series.h says how it is written.
 CREATE TABLE epochs(
   trial INTEGER PRIMARY KEY REFERENCES trials ON DELETE CASCADE,
   series BLOB NOT NULL
 ) STRICT;
-)sql",
-                                  R"sql(
+
+-- What the machine was like while trials ran: one row for each time when it was found otherwise than before. Which of them a
+-- trial is of, its boot and the moment of its claim say.
+CREATE TABLE environments(
+  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
+  number INTEGER NOT NULL CHECK(number > 0),
+  since_ns INTEGER NOT NULL,
+  PRIMARY KEY(experiment, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE environment_facts(
+  experiment INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY(experiment, number, name),
+  FOREIGN KEY(experiment, number) REFERENCES environments ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
 -- Causal experiments: lines of the program that are sped up virtually, and windows in which that happens.
 CREATE TABLE regions(
   experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
@@ -474,26 +419,31 @@ CREATE TABLE samples(
   cpu_ns INTEGER NOT NULL,
   PRIMARY KEY(trial, region)
 ) STRICT, WITHOUT ROWID;
-)sql",
-                                  R"sql(
--- What the machine was like while trials ran: one row for each time when it was found otherwise than before. Which of them a
--- trial is of, its boot and the moment of its claim say. Older versions kept the facts of the last run alone, in host_facts.
-CREATE TABLE environments(
-  experiment INTEGER NOT NULL REFERENCES experiments ON DELETE CASCADE,
-  number INTEGER NOT NULL CHECK(number > 0),
-  since_ns INTEGER NOT NULL,
-  PRIMARY KEY(experiment, number)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE environment_facts(
-  experiment INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  value TEXT NOT NULL,
-  PRIMARY KEY(experiment, number, name),
-  FOREIGN KEY(experiment, number) REFERENCES environments ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
-INSERT INTO environments SELECT DISTINCT experiment, 1, 0 FROM host_facts;
-INSERT INTO environment_facts SELECT experiment, 1, name, value FROM host_facts;
+
+-- For people: one wide row for each attempt. A layout reads CELL.LINK or CELL.BLOCK.
+CREATE VIEW results AS
+SELECT e.name AS experiment, e.id AS experiment_id, t.id AS trial, t.kind, t.position, t.attempt, t.state,
+       t.superseded, s.name AS subject, c.name AS cell, c.code, c.stack, c.heap, c.epoch_ns / 1e6 AS epoch_ms,
+       t.block, t.run, t.pass, t.link, printf('%016x', t.seed) AS seed,
+       printf('%d.%d', t.layout >> 32, t.layout & 0xffffffff) AS layout,
+       o.wall_ns / 1e9 AS wall_s, o.user_ns / 1e9 AS user_s, o.system_ns / 1e9 AS system_s, o.max_rss_kib,
+       (SELECT json_group_object(r.name, r.value) FROM responses r WHERE r.trial = t.id) AS counters,
+       o.layouts_built, o.layouts_executed, o.functions_moved, o.helper_cpu_ns / 1e9 AS helper_cpu_s,
+       (SELECT group_concat(x.rule, '; ') FROM exclusions x WHERE x.trial = t.id) AS excluded_by,
+       o.exit_status, o.signal, t.failure,
+       datetime(t.started_at_ns / 1000000000, 'unixepoch') AS started_utc
+FROM trials t
+JOIN experiments e ON e.id = t.experiment
+JOIN subjects s ON s.experiment = t.experiment AND s.subject = t.subject
+JOIN cells c ON c.experiment = t.experiment AND c.cell = t.cell
+LEFT JOIN outcomes o ON o.trial = t.id;
+
+-- For people: how far each experiment is.
+CREATE VIEW progress AS
+SELECT e.name AS experiment, e.id AS experiment_id, e.state, t.state AS trials, count(*) AS number
+FROM experiments e JOIN trials t ON t.experiment = e.id
+WHERE t.kind = 'main' AND t.superseded = 0
+GROUP BY e.id, t.state;
 )sql"};
 
 Error newer(int64_t version) {
@@ -503,14 +453,33 @@ Error newer(int64_t version) {
           {}};
 }
 
+// Databases had another number in their header, and seven versions, before the first release began to count anew. What the last of
+// them holds is what version 1 holds.
+constexpr int64_t kBeforeRelease = 0x53746162;
+constexpr int64_t kLastBeforeRelease = 7;
+
+Error before_release(int64_t version) {
+  std::string message = "the database was made before Stab's first release, with schema version " + std::to_string(version) + " of then; ";
+  if (version == kLastBeforeRelease)
+    message += "it holds what version 1 holds: end what uses it, then \"sqlite3 FILE 'PRAGMA application_id = " +
+               std::to_string(kApplicationId) + "; PRAGMA user_version = 1'\" carries it over";
+  else
+    message += "nothing carries it over: read it with the Stab that made it, and measure anew";
+  return {ErrorCode::kUnavailable, message, {}};
+}
+
 }  // namespace
 
 constinit const int kSchemaVersion = static_cast<int>(std::size(kSteps));
 
-Status check_owner(Database& database) {
-  STAB_TRY(const int64_t application, database.integer("PRAGMA application_id"));
+Status check_owner(Database& database, const std::string& schema) {
+  STAB_TRY(const int64_t application, database.integer(("PRAGMA " + schema + ".application_id").c_str()));
   if (application == kApplicationId) return {};
-  STAB_TRY(const int64_t objects, database.integer("SELECT count(*) FROM sqlite_schema"));
+  if (application == kBeforeRelease) {
+    STAB_TRY(const int64_t version, database.integer(("PRAGMA " + schema + ".user_version").c_str()));
+    return before_release(version);
+  }
+  STAB_TRY(const int64_t objects, database.integer(("SELECT count(*) FROM " + schema + ".sqlite_schema").c_str()));
   if (application == 0 && objects == 0) return {};  // a new file
   return Error{ErrorCode::kCorrupt, "this database belongs to another program; choose another path", {}};
 }

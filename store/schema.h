@@ -6,14 +6,15 @@
 
 namespace stab::store {
 
-// In the file's header, so that `file` and we can tell our databases from others: "Stab".
-inline constexpr int64_t kApplicationId = 0x53746162;
+// In the file's header, so that `file` and we can tell our databases from others: "STAB".
+inline constexpr int64_t kApplicationId = 0x53544142;
 
 // How many steps schema.cc has.
 extern const int kSchemaVersion;
 
-// kCorrupt where the file belongs to another program. Reads only.
-Status check_owner(Database& database);
+// kCorrupt where the file belongs to another program, kUnavailable where it is older than the first release. Reads only.
+// `schema`: of the file within the connection, "main" or an attached one's name.
+Status check_owner(Database& database, const std::string& schema = "main");
 // kCorrupt where the name of a table is one of something that would run what the file says (a view, a virtual table). Reads only.
 Status check_kinds(Database& database);
 // Brings a new or older database to kSchemaVersion, all steps in one transaction. kUnavailable where a

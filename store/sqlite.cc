@@ -90,6 +90,11 @@ std::string unknown_word(std::string_view column, std::string_view word) {
          "', which is none of its words; another program has changed it";
 }
 
+std::string unknown_number(std::string_view column, int64_t number) {
+  return "the database has " + std::to_string(number) + " in a column '" + std::string(column) +
+         "', which is none of its numbers; another program has changed it";
+}
+
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 Statement& Statement::bind(int64_t value) {
@@ -163,6 +168,11 @@ std::optional<double> Statement::maybe_number(int column) const {
 std::string Statement::bytes(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   return data ? std::string(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
+}
+
+std::string Statement::name(int column) const {
+  const char* name = sqlite3_column_name(statement_, column);
+  return name ? name : "";  // null: no memory
 }
 
 std::string Statement::text(int column) const {

@@ -60,6 +60,7 @@ class Statement {
   std::optional<double> maybe_number(int column) const;
   std::string text(int column) const;
   std::string bytes(int column) const;
+  std::string name(int column) const;  // of the column, as the query has it
 
  private:
   Status run_bound();
@@ -70,12 +71,13 @@ class Statement {
   int bind_error_ = 0;
 };
 
-// What to say of a column that holds a word which no version of ours writes.
+// What to say of a column that holds a word, or a number, which no version of ours writes.
 std::string unknown_word(std::string_view column, std::string_view word);
+std::string unknown_number(std::string_view column, int64_t number);
 
 // Reads the columns of a row one after another: whoever names the columns of a query and its fields in the same order needs no
-// numbers. Words that stand for enums are checked: CHECK constraints keep them known in a store of ours, but not in a file of
-// somebody else's.
+// numbers. Words that stand for enums are checked, and so is that a number fits its field: a store of ours keeps to both, but a
+// file of somebody else's need not.
 class Columns {
  public:
   explicit Columns(const Statement& row, int first = 0) : row_(row), next_(first) {}
@@ -104,28 +106,44 @@ class Columns {
   }
   template <class Field>
   void column(std::string_view, Field& field) { read(field); }
-  void index_or_null(std::string_view, int& field) { field = static_cast<int>(row_.maybe_integer(next_++).value_or(-1)); }
+  void index_or_null(std::string_view, int& field) {
+    std::optional<int> index;
+    read(index);
+    field = index.value_or(-1);
+  }
   std::string text() { return row_.text(next_++); }
+  // kCorrupt where the row is unreadable.
+  Status read_well() const { return fault_.empty() ? Status() : corrupt(fault_); }
   // What was made of the row, or kCorrupt where it is unreadable.
   template <typename Row>
   Result<Row> made(Row row) const {
-    if (!fault_.empty()) return Error{ErrorCode::kCorrupt, fault_, {}};
+    STAB_CHECK_OK(read_well());
     return row;
   }
 
  private:
   template <typename Number>
   requires std::is_integral_v<Number>
-  void read(Number& field) { field = static_cast<Number>(row_.integer(next_++)); }
+  void read(Number& field) { field = fitting<Number>(row_.integer(next_)); }
   void read(bool& field) { field = row_.integer(next_++) != 0; }
   void read(std::string& field) { field = text(); }
   void read(std::optional<int64_t>& field) { field = row_.maybe_integer(next_++); }
   void read(std::optional<int>& field) {
-    const std::optional<int64_t> value = row_.maybe_integer(next_++);
-    field = value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+    const std::optional<int64_t> value = row_.maybe_integer(next_);
+    field = value ? std::optional<int>(fitting<int>(*value)) : std::nullopt;
+    if (!value) ++next_;
   }
   void read(std::optional<double>& field) { field = row_.maybe_number(next_++); }
   void read(double& field) { field = row_.maybe_number(next_++).value_or(0); }
+
+  // What the next column holds, which is done with. Of 64 bits all are taken: seeds are unsigned.
+  template <typename Number>
+  Number fitting(int64_t value) {
+    if (sizeof(Number) < sizeof value && !std::in_range<Number>(value) && fault_.empty())
+      fault_ = unknown_number(row_.name(next_), value);
+    ++next_;
+    return static_cast<Number>(value);
+  }
 
   const Statement& row_;
   int next_;
@@ -136,14 +154,13 @@ class Columns {
 inline int64_t first_integer(const Statement& row) { return row.integer(0); }
 inline std::string first_text(const Statement& row) { return row.text(0); }
 template <typename First, typename Second>
-std::pair<First, Second> read_pair(const Statement& row) {
+Result<std::pair<First, Second>> read_pair(const Statement& row) {
   std::pair<First, Second> out;
-  Columns(row).into(out.first, out.second);
-  return out;
+  return Columns(row).into(out.first, out.second).made(out);
 }
 
 // What `make` makes of each row of a query whose parameters are bound, in the query's order. `make` takes the
-// statement and gives a T or a Result<T>; its first error ends the reading.
+// statement and gives a T or a Result<T>; its first error ends the reading, and what the query holds of the database.
 template <typename Make>
 auto read_rows(Statement& query, Make make) {
   using Made = std::invoke_result_t<Make, const Statement&>;
@@ -158,7 +175,9 @@ auto read_rows(Statement& query, Make make) {
         rows.push_back(std::move(made));
       }
     };
-    return read();
+    Result<std::vector<Row>> rows = read();
+    if (!rows) query.reset();
+    return rows;
   } else {
     return read_rows(query, [&](const Statement& row) -> Result<Made> { return make(row); });
   }

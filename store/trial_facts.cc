@@ -33,6 +33,10 @@ Result<std::vector<TrialFacts>> Store::trial_facts(Id experiment, std::span<cons
     columns.into(fact.trial, fact.subject, fact.cell, fact.block, fact.order, fact.link, fact.seed);
     take_dose(columns.text());
     columns.into(fact.started_at_ns, fact.build, fact.layout, fact.claimed_at_ns, fact.boot_id, fact.cpu);
+    if (const Status well = columns.read_well(); !well) {
+      trials->reset();
+      return well.error();
+    }
     at.emplace(fact.trial, facts.size() - 1);
   }
   if (facts.empty()) return facts;

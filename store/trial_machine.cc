@@ -74,17 +74,17 @@ constexpr Row kRows[] = {
     {S::kQuarantined, E::kRerun, S::kPlanned, A::kNone},
 };
 
-using Table = std::array<std::array<TrialStep, kTrialEventCount>, kTrialStateCount>;
+using StepTable = std::array<std::array<TrialStep, kTrialEventCount>, kTrialStateCount>;
 
-constexpr Table make_table() {
-  Table table{};
+constexpr StepTable make_table() {
+  StepTable table{};
   for (int state = 0; state < kTrialStateCount; ++state)
     for (TrialStep& cell : table[state]) cell.state = static_cast<S>(state);
   for (const Row& row : kRows)
     table[static_cast<int>(row.from)][static_cast<int>(row.event)] = {row.to, row.actions, true};
   return table;
 }
-constexpr Table kTable = make_table();
+constexpr StepTable kTable = make_table();
 
 }  // namespace
 

@@ -81,6 +81,35 @@ TEST_F(ReadingTest, AListSaysOfEachWhatIsSaidOfItAlone) {
   expect_listed(later, failing);
 }
 
+// A file of somebody else's: what does not fit is no other number.
+TEST_F(ReadingTest, ANumberThatDoesNotFitMakesARowUnreadable) {
+  Id id = 0;
+  {
+    Store store = open();
+    id = ready(store);
+    record_all(store, id);
+  }
+  const auto set = [&](const std::string& statement) {
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, statement.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+  };
+  set("UPDATE trials SET block = 4294967297 WHERE position = 3");
+  Store store = open();
+  const auto samples = store.samples(id, "wall_time");
+  ASSERT_FALSE(samples.ok());
+  EXPECT_EQ(samples.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(samples.error().message.find("has 4294967297 in a column 'block'"), std::string::npos) << samples.error().message;
+  EXPECT_EQ(store.trial_facts(id, {}, [](const std::string&) {}).error().code, ErrorCode::kCorrupt);
+  set("UPDATE trials SET block = 1 WHERE position = 3; UPDATE outcomes SET signal = -2147483649");
+  const auto mended = store.samples(id, "wall_time");
+  EXPECT_TRUE(mended.ok()) << mended.error().message;
+  const auto outcome = store.outcome(mended->front().trial);
+  ASSERT_FALSE(outcome.ok()) << "columns that may be null";
+  EXPECT_EQ(outcome.error().code, ErrorCode::kCorrupt);
+}
+
 TEST_F(ReadingTest, CpuTimeIsUserAndSystemTimeTogether) {
   Store store = open();
   const Id id = ready(store);
