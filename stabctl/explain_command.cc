@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// What of the budget the first question may take; the rest is for the functions.
+// What of the budget the first question takes where it finds a place; the rest is for the functions.
 constexpr double kShareOfCause = 0.6;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
@@ -154,11 +154,10 @@ class Explainer {
     const statistics::CauseSettings& settings = out.settings;
     STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0]), out));
     if (sides_.are_built_here) STAB_CHECK_OK(build(id));
-    const nanoseconds until = nanoseconds(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
     const nanoseconds began = spent();
-    for (size_t look = 0;; ++look) {
-      // The first look has the whole budget: without it there is no answer at all.
-      STAB_TRY(const engine::RunEnd end, run(id, look == 0 ? left() : until - spent()));
+    std::vector<uint32_t> earlier;  // blocks of the looks that were taken
+    for (;;) {
+      STAB_TRY(const engine::RunEnd end, run(id, left()));
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
       STAB_TRY(const std::vector<statistics::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
       const auto count = static_cast<uint32_t>(blocks.size());
@@ -172,19 +171,28 @@ class Explainer {
       if (count < statistics::kLeastCauseBlocks)
         return bad_input((is_stopped ? out.unfinished + " before" : "the runs ended before") +
                          " three blocks were whole; --at-most gives it more");
-      // Whether another look follows is decided by time alone, so that it costs no false answers.
-      uint32_t more = look + 1 < settings.looks.size() && !is_stopped ? settings.looks[look + 1] - count : 0;
-      const auto fit = static_cast<uint32_t>(std::max<int64_t>(0, (until - spent()).count() / (took.count() / count)));
-      const bool is_cut = more > fit;
-      if (is_cut) more = fit >= kLeastMore ? fit : 0;
-      if (is_cut && !is_stopped) out.unfinished = "there was no time for more";
-      const bool is_last = more == 0 || is_final_;
-      STAB_TRY(const double nominal, statistics::nominal_alpha(settings, count, look, is_last));
+      const bool is_last = is_stopped || is_final_;
+      const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, took / count);
+      if (next.is_cut) out.unfinished = "there was no time for more";
+      STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, next.more == 0));
       STAB_TRY(out.answer, statistics::decide_cause(blocks, settings, nominal));
-      if (is_last || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
-      is_final_ = is_cut;
-      STAB_CHECK_OK(engine_.extend(id, static_cast<int>(more)));
+      if (next.more == 0 || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
+      if (next.is_for_functions && has_place(*out.answer)) {
+        out.unfinished = "the rest of the time was for the functions";
+        return {};
+      }
+      is_final_ = next.is_cut;
+      earlier.push_back(count);
+      STAB_CHECK_OK(engine_.extend(id, static_cast<int>(next.more)));
     }
+  }
+
+  // What follows a look after `count` blocks, of which each takes so long.
+  statistics::NextCauseLook next_look(const statistics::CauseSettings& settings, size_t earlier, uint32_t count,
+                                      nanoseconds each) const {
+    const auto fit = [&](nanoseconds until) { return static_cast<uint32_t>(std::max<int64_t>(0, (until - spent()) / each)); };
+    const nanoseconds until_functions(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
+    return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_));
   }
 
   // Both programs with identical copies of their functions, sampled.
@@ -240,9 +248,6 @@ class Explainer {
   engine::LayoutTool tool_of(const store::ExperimentRow& row) const {
     return engine::layout_tool(engine_.options().installation, row);
   }
-
-  // Fewer blocks than that are not worth an extension.
-  static constexpr uint32_t kLeastMore = 4;
 
   engine::Engine& engine_;
   const Arguments& arguments_;

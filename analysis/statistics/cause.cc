@@ -95,19 +95,33 @@ std::string_view word_of(EffectState state) {
   return "open";
 }
 
-Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, size_t look, bool is_last) {
+Result<double> nominal_alpha(const CauseSettings& settings, std::span<const uint32_t> earlier, uint32_t blocks, bool is_last) {
   const double most = std::max(blocks, settings.looks.back()), half = settings.alpha / 2;
   std::vector<double> fractions, spent;
   const auto add = [&](uint32_t at, double share) {
     fractions.push_back(at / most);
     spent.push_back(share * half);
   };
-  const auto upto = [&](size_t earlier) { return static_cast<double>(earlier + 1) / static_cast<double>(settings.looks.size()); };
+  const auto upto = [&](size_t look) { return static_cast<double>(look + 1) / static_cast<double>(settings.looks.size()); };
   // A budget may end at the blocks of the look before: that is then the last one.
-  for (size_t i = 0; i < look && settings.looks[i] < blocks; ++i) add(settings.looks[i], upto(i));
-  add(blocks, is_last ? 1.0 : upto(look));
+  for (size_t i = 0; i < earlier.size() && earlier[i] < blocks; ++i) add(earlier[i], upto(i));
+  add(blocks, is_last ? 1.0 : upto(earlier.size()));
   STAB_TRY(const std::vector<Look> looks, looks_that_spend(spent, fractions, false));
   return looks.back().nominal_p;
+}
+
+NextCauseLook next_cause_look(const CauseSettings& settings, size_t earlier, uint32_t blocks, uint32_t until_functions,
+                              uint32_t in_all) {
+  constexpr uint32_t kLeastMore = 4;  // fewer blocks are not worth a look
+  const std::vector<uint32_t>& looks = settings.looks;
+  if (earlier + 1 >= looks.size() || blocks >= looks.back()) return {};
+  const bool is_one_left = earlier + 2 == looks.size();
+  const uint32_t declared = is_one_left ? looks.back() : *std::upper_bound(looks.begin(), looks.end(), blocks);
+  const uint32_t more = declared - blocks;
+  const bool is_for_functions = until_functions < kLeastMore;
+  if (!is_one_left && !is_for_functions && more > until_functions) return {until_functions, false, false};
+  if (more <= in_all) return {more, false, is_for_functions};
+  return {in_all >= kLeastMore ? in_all : 0, true, is_for_functions};
 }
 
 Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal) {

@@ -69,10 +69,23 @@ struct CauseAnswer {
   std::optional<uint32_t> settles_at;
 };
 
-// The probability that an interval of this look, number `look` from 0, leaves the truth out by itself, after so many blocks.
-// `is_last`: no look follows, for a reason that the data had no say in, such as a budget: what is left of alpha is spent.
-// kBadInput: looks that don't ascend. pre: earlier looks were taken, and none has settled it
-Result<double> nominal_alpha(const CauseSettings& settings, uint32_t blocks, size_t look, bool is_last);
+// The probability that an interval of this look leaves the truth out by itself, after so many blocks. `earlier`: the blocks of
+// the looks before it, which need not be the declared ones: each spends as much as a declared one. `is_last`: no look follows,
+// for a reason that the data had no say in, such as a budget: what is left of alpha is spent.
+// kBadInput: looks that don't ascend. pre: fewer earlier looks than are declared, and none has settled it
+Result<double> nominal_alpha(const CauseSettings& settings, std::span<const uint32_t> earlier, uint32_t blocks, bool is_last);
+
+// What follows a look that settles nothing: so many blocks, and another look. 0: none follows.
+struct NextCauseLook {
+  uint32_t more = 0;
+  bool is_cut = false;  // the time ends before the next declared look; with blocks: what follows is the last look
+  bool is_for_functions = false;  // the time has come in which a known place is looked into
+};
+// `earlier`: looks before the one after `blocks`; `until_functions`: blocks that fit into the time until a known place is looked
+// into; `in_all`: blocks that fit into the whole time. Next is the declared look, or, where that would come later, one when the
+// time for functions begins, or the last one when all time is over. By time alone, so that it costs no false answers.
+NextCauseLook next_cause_look(const CauseSettings& settings, size_t earlier, uint32_t blocks, uint32_t until_functions,
+                              uint32_t in_all);
 
 // The answer of these blocks, by intervals that err with this probability each. An answer other than kUnresolved is final.
 // kBadInput: fewer than three blocks, or a time that is no number. pre: 0 < nominal < 1

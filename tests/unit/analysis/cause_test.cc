@@ -1,15 +1,23 @@
 // Code or place, and of which function: where the truth is made, and by properties that hold whatever it is.
 #include "analysis/statistics/cause.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "analysis/statistics/distributions.h"
 #include "analysis/statistics/place_effects.h"
 #include "tests/unit/analysis/made_causes.h"
 
 namespace stab::statistics {
 namespace {
+
+using ::testing::ElementsAre;
 
 std::vector<CauseBlock> made(const MadeCause& truth, size_t blocks = 20) { return CauseMaker(7, truth).blocks(blocks); }
 
@@ -106,17 +114,77 @@ TEST(Cause, LooksShareAlphaAndTheLastOneSpendsTheRest) {
   const auto looks = static_cast<double>(settings.looks.size());
   double before = 0;
   for (size_t look = 0; look < settings.looks.size(); ++look) {
-    const double nominal = *nominal_alpha(settings, settings.looks[look], look, false);
+    const double nominal = *nominal_alpha(settings, std::span(settings.looks).first(look), settings.looks[look], false);
     EXPECT_GE(nominal, settings.alpha / 2 / looks - 1e-9) << "each look spends the same, and looks overlap";
     EXPECT_LT(nominal, settings.alpha / 2);
     before += nominal;
   }
-  EXPECT_NEAR(*nominal_alpha(settings, settings.looks[0], 0, false), settings.alpha / 2 / looks, 1e-9) << "nothing is before it";
+  EXPECT_NEAR(*nominal_alpha(settings, {}, settings.looks[0], false), settings.alpha / 2 / looks, 1e-9) << "nothing is before it";
   EXPECT_GT(before, settings.alpha / 2) << "looks overlap, so their levels add up to more than is spent";
-  EXPECT_EQ(*nominal_alpha(settings, 640, 6, false), *nominal_alpha(settings, 640, 6, true));
-  EXPECT_NEAR(*nominal_alpha(settings, 7, 0, true), settings.alpha / 2, 1e-6) << "a budget that ends before any look";
-  EXPECT_GT(*nominal_alpha(settings, 15, 1, true), *nominal_alpha(settings, 15, 1, false));
-  EXPECT_TRUE(nominal_alpha(settings, 10, 1, true)) << "no block since the last look";
+  const std::span<const uint32_t> declared = settings.looks;
+  EXPECT_EQ(*nominal_alpha(settings, declared.first(6), 640, false), *nominal_alpha(settings, declared.first(6), 640, true));
+  EXPECT_NEAR(*nominal_alpha(settings, {}, 7, true), settings.alpha / 2, 1e-6) << "a budget that ends before any look";
+  EXPECT_GT(*nominal_alpha(settings, declared.first(1), 15, true), *nominal_alpha(settings, declared.first(1), 15, false));
+  EXPECT_TRUE(nominal_alpha(settings, declared.first(1), 10, true)) << "no block since the last look";
+}
+
+// Looks as a command takes them whose time is over after so many blocks: (blocks, level) of each.
+std::vector<std::pair<uint32_t, double>> looks_in(uint32_t until_functions, uint32_t in_all) {
+  const CauseSettings settings;
+  std::vector<std::pair<uint32_t, double>> out;
+  std::vector<uint32_t> earlier;
+  bool is_final = false;
+  for (uint32_t blocks = settings.looks[0];;) {
+    const auto left = [&](uint32_t until) { return until > blocks ? until - blocks : 0; };
+    const NextCauseLook next =
+        is_final ? NextCauseLook{} : next_cause_look(settings, earlier.size(), blocks, left(until_functions), left(in_all));
+    out.emplace_back(blocks, *nominal_alpha(settings, earlier, blocks, next.more == 0));
+    if (next.more == 0) return out;
+    is_final = next.is_cut;
+    earlier.push_back(blocks);
+    blocks += next.more;
+  }
+}
+
+std::vector<uint32_t> blocks_in(uint32_t until_functions, uint32_t in_all) {
+  std::vector<uint32_t> out;
+  for (const auto& [blocks, level] : looks_in(until_functions, in_all)) out.push_back(blocks);
+  return out;
+}
+
+TEST(Cause, TimeCutsTheLooksOnceForTheFunctionsAndOnceForGood) {
+  EXPECT_THAT(blocks_in(10'000, 20'000), ElementsAre(10, 20, 40, 80, 160, 320, 640)) << "there is time for all";
+  EXPECT_THAT(blocks_in(257, 428), ElementsAre(10, 20, 40, 80, 160, 257, 428));
+  EXPECT_THAT(blocks_in(60, 100), ElementsAre(10, 20, 40, 60, 80, 100));
+  EXPECT_THAT(blocks_in(62, 104), ElementsAre(10, 20, 40, 62, 80, 104));
+  EXPECT_THAT(blocks_in(400, 600), ElementsAre(10, 20, 40, 80, 160, 320, 600)) << "the last look is for the end of the time";
+  EXPECT_THAT(blocks_in(8, 12), ElementsAre(10)) << "two blocks are not worth a look";
+}
+
+// Whatever the time, the looks together leave the truth out as often as is promised: of a walk of normal steps without a drift.
+TEST(Cause, LooksThatTimeCutsErrAsOftenAsPromised) {
+  constexpr int kWalks = 20'000;
+  constexpr std::pair<uint32_t, uint32_t> kTimes[] = {{257, 428}, {60, 100}, {400, 600}, {14, 24}};
+  for (const auto& [until_functions, in_all] : kTimes) {
+    const auto looks = looks_in(until_functions, in_all);
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> normal;
+    int left_out = 0;
+    for (int walk = 0; walk < kWalks; ++walk) {
+      double sum = 0;
+      uint32_t at = 0;
+      for (const auto& [blocks, level] : looks) {
+        sum += std::sqrt(blocks - at) * normal(random);
+        at = blocks;
+        if (std::abs(sum) / std::sqrt(blocks) > normal_quantile(1 - level / 2)) {
+          ++left_out;
+          break;
+        }
+      }
+    }
+    const double share = static_cast<double>(left_out) / kWalks, promised = CauseSettings{}.alpha / 2;
+    EXPECT_NEAR(share, promised, 4 * std::sqrt(promised * (1 - promised) / kWalks)) << until_functions << " of " << in_all;
+  }
 }
 
 TEST(Cause, RefusesWhatSaysNothing) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "analysis/statistics/cause.h"
@@ -58,8 +59,9 @@ class CauseMaker {
 // What each look may err by; a table of thousands of answers computes it once.
 inline std::vector<double> nominals_of(const CauseSettings& settings) {
   std::vector<double> out;
-  for (size_t look = 0; look < settings.looks.size(); ++look)
-    out.push_back(*nominal_alpha(settings, settings.looks[look], look, look + 1 == settings.looks.size()));
+  const std::span<const uint32_t> looks = settings.looks;
+  for (size_t look = 0; look < looks.size(); ++look)
+    out.push_back(*nominal_alpha(settings, looks.first(look), looks[look], look + 1 == looks.size()));
   return out;
 }
 
