@@ -48,4 +48,10 @@ std::string percent_text(double share) {
   return number_text(percent) + "%";
 }
 
+std::string hex_text(uint64_t value) {
+  char digits[17];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
+  return "0x" + std::string(digits, error == std::errc() ? end : digits);
+}
+
 }  // namespace stab

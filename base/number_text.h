@@ -2,6 +2,7 @@
 // or another part of the lab reads. Digits are dropped where people read a table, and there alone (analysis/text/text_table.h).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace stab {
@@ -12,5 +13,7 @@ std::string number_text(double number);
 
 // "7%", "0.012345%": the shortest percentage whose hundredth is this share; to 15 digits where none is that short.
 std::string percent_text(double share);
+// "0x1f".
+std::string hex_text(uint64_t value);
 
 }  // namespace stab

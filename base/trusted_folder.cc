@@ -37,8 +37,6 @@ bool has_access_list(int fd) {
   return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
 }
 
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
-
 class Walk {
  public:
   Walk(const std::string& path, std::optional<uid_t> too) : path_(path), too_(too) { put_in_front(path); }

@@ -12,7 +12,7 @@
 namespace stab::plan {
 namespace {
 
-constexpr size_t kMaxFactors = 16;
+constexpr size_t kMaxFractionFactors = 16;
 constexpr uint64_t kMaxChoices = 200'000;
 
 std::string trimmed(std::string_view text) {
@@ -168,8 +168,8 @@ Result<FractionDesign> make_fraction(const Plan& plan) {
   for (size_t i = 0; i < plan.factors.size(); ++i)
     if (plan.factors[i].levels.size() == 2) design.factors.push_back(static_cast<int>(i));
   const size_t k = design.factors.size(), p = static_cast<size_t>(plan.fraction.halvings);
-  if (k > kMaxFactors)
-    return bad_input("a fraction of more than " + std::to_string(kMaxFactors) + " two-level factors", spot);
+  if (k > kMaxFractionFactors)
+    return bad_input("a fraction of more than " + std::to_string(kMaxFractionFactors) + " two-level factors", spot);
   if (p + 2 > k)
     return bad_input("a 1/" + std::to_string(1u << p) + " fraction needs at least " + std::to_string(p + 2) +
                          " factors with two levels, the plan has " + std::to_string(k),

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/number_text.h"
 #include "base/rng.h"
 #include "base/wording.h"
 #include "plan/layout_confirmation.h"
@@ -187,13 +188,7 @@ void parse_confirmation(toml::Section& layout, Plan& plan) {
   make_confirmation(plan);
 }
 
-std::string hex_text(uint64_t value) {
-  char digits[17];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
-  return "0x" + std::string(digits, error == std::errc() ? end : digits);
-}
-
-std::string hex(uint64_t value) { return "\"" + hex_text(value) + "\""; }
+std::string quoted_hex(uint64_t value) { return "\"" + hex_text(value) + "\""; }
 
 }  // namespace
 
@@ -229,9 +224,9 @@ std::string confirmation_text(const Plan& plan, const ScreenKey& screened, const
            "\nbuild = " + std::to_string(build.build) + "\ntext_hash = " + toml::toml_text(build.text_hash) + "\nplaces = [\n";
     for (const MappedPlace& place : build.places) {
       out += "  { place = " + toml::toml_text(place.place) + ", function = " + toml::toml_text(place.function) +
-             ", linked = " + hex(place.linked);
+             ", linked = " + quoted_hex(place.linked);
       if (!place.other.empty())
-        out += ", other = " + toml::toml_text(place.other) + ", other_linked = " + hex(place.other_linked);
+        out += ", other = " + toml::toml_text(place.other) + ", other_linked = " + quoted_hex(place.other_linked);
       out += ", slowest = " + std::to_string(place.slowest) + ", fastest = " + std::to_string(place.fastest) + " },\n";
     }
     out += "]\n";

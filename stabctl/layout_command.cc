@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "stabctl/commands.h"
 #include "stabctl/csv_text.h"
@@ -17,12 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, value);
-  return text;
-}
-
 template <typename T>
 Json maybe(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -32,14 +27,14 @@ void print_json(const engine::TrialLayout& layout, int64_t trial) {
   Json functions = Json::array();
   for (const engine::PlacedFunction& function : layout.functions)
     functions.push_back({{"name", function.name},
-                         {"address", function.address ? Json(hex(*function.address)) : Json(nullptr)},
+                         {"address", function.address ? Json(hex_text(*function.address)) : Json(nullptr)},
                          {"moved", function.moved},
                          {"pad", maybe(function.pad)},
                          {"bytes", function.bytes},
-                         {"linked", hex(function.linked)}});
+                         {"linked", hex_text(function.linked)}});
   const Json all = {{"format", "stab-layout"}, {"version", 1},          {"trial", trial},
                     {"epoch", layout.epoch},   {"code", layout.code},   {"stack", layout.stack},
-                    {"seed", hex(layout.seed)}, {"image", maybe(layout.image)}, {"refill", maybe(layout.refill)},
+                    {"seed", hex_text(layout.seed)}, {"image", maybe(layout.image)}, {"refill", maybe(layout.refill)},
                     {"binary", layout.binary}, {"libraries_moved", layout.libraries_moved}, {"functions", functions}};
   // A path may have bytes that are no text.
   std::printf("%s\n", all.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
@@ -48,19 +43,19 @@ void print_json(const engine::TrialLayout& layout, int64_t trial) {
 void print_csv(const engine::TrialLayout& layout) {
   std::printf("address,moved,pad,bytes,linked,name\n");
   for (const engine::PlacedFunction& function : layout.functions)
-    std::printf("%s,%d,%s,%u,%s,%s\n", function.address ? hex(*function.address).c_str() : "", function.moved ? 1 : 0,
-                function.pad ? std::to_string(*function.pad).c_str() : "", function.bytes, hex(function.linked).c_str(),
+    std::printf("%s,%d,%s,%u,%s,%s\n", function.address ? hex_text(*function.address).c_str() : "", function.moved ? 1 : 0,
+                function.pad ? std::to_string(*function.pad).c_str() : "", function.bytes, hex_text(function.linked).c_str(),
                 csv_text(function.name).c_str());
 }
 
 void print_text(const engine::TrialLayout& layout, int64_t trial) {
   const auto or_none = [](const std::optional<uint32_t>& which) { return which ? std::to_string(*which) : "none"; };
   std::printf("trial %" PRId64 ", epoch %u: code %s, stack %s, seed %s, image %s, pads %s\n", trial, layout.epoch,
-              layout.code.c_str(), layout.stack.c_str(), hex(layout.seed).c_str(), or_none(layout.image).c_str(),
+              layout.code.c_str(), layout.stack.c_str(), hex_text(layout.seed).c_str(), or_none(layout.image).c_str(),
               or_none(layout.refill).c_str());
   std::printf("%16s %6s %5s %7s %12s  %s\n", "address", "mod 64", "pad", "bytes", "linked", "function");
   for (const engine::PlacedFunction& function : layout.functions)
-    std::printf("%16s %6s %5s %7u %12" PRIx64 "  %s%s\n", function.address ? hex(*function.address).c_str() + 2 : "-",
+    std::printf("%16s %6s %5s %7u %12" PRIx64 "  %s%s\n", function.address ? hex_text(*function.address).c_str() + 2 : "-",
                 function.address ? std::to_string(*function.address % 64).c_str() : "-",
                 function.pad ? std::to_string(*function.pad).c_str() : "-", function.bytes, function.linked,
                 printable(function.name).c_str(), function.moved ? "" : "  (stays)");

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 constexpr milliseconds kBarEvery{100};
 constexpr seconds kLineEvery{10};
 
-int terminal_width() {
+int progress_width() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
   return 80;
@@ -136,7 +136,7 @@ void ProgressDisplay::trial_progress(const engine::ProgressNews& news) {
 }
 
 void ProgressDisplay::show_bar(const std::string& what) {
-  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, precision_.widest(), what, terminal_width() - 1)).c_str());
+  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, precision_.widest(), what, progress_width() - 1)).c_str());
   std::fflush(stderr);
   bar_shown_ = true;
 }

@@ -20,7 +20,7 @@ std::string named(const BisectCommit& commit) {
 
 const char* slower_word(const Bisection& search) { return search.faster ? "faster" : "slower"; }
 
-std::string percent(double share) { return number_text(100 * share) + " %"; }
+std::string exact_percent(double share) { return number_text(100 * share) + " %"; }
 
 // What became slower.
 std::string it(const Bisection& search) { return search.subject.empty() ? "it" : search.subject; }
@@ -66,7 +66,7 @@ std::string sentence(const Bisection& search) {
     }
     case BisectEnd::kNone:
       return "no commit to find: " + short_hash(bad) + " is not " + word + " than " + short_hash(good) + " by " +
-             percent(search.margin) + " over random layouts";
+             exact_percent(search.margin) + " over random layouts";
     case BisectEnd::kCannotTell: break;
   }
   const BisectStep* first = search.steps.empty() ? nullptr : &search.steps.front();
@@ -97,8 +97,8 @@ std::string next_step(const Bisection& search) {
 }
 
 std::string error_rate(const Bisection& search) {
-  return "the last comparison has trials of its own: a commit that did nothing is named in at most " + percent(search.alpha) +
-         " of searches";
+  return "the last comparison has trials of its own: a commit that did nothing is named in at most " +
+         exact_percent(search.alpha) + " of searches";
 }
 
 const char* word_of(CommitFinding finding, bool faster) {

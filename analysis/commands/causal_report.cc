@@ -60,7 +60,7 @@ struct Machine {
 };
 constexpr Machine kQuiet{"quiet", 0.015}, kNoisy{"noisy", 0.04};
 
-std::string percent(double share) {
+std::string short_percent(double share) {
   return number("%.3g", 100 * share) + " %";
 }
 
@@ -71,7 +71,7 @@ report::CausalBudget on(const Machine& machine, report::CausalBudget budget) {
 
 // "+- 1.2 % and 4.3 %": an interval, and what is shown in four of five profiles.
 std::string both_of(const report::CausalPlanning& planning) {
-  return "+- " + percent(planning.half_width) + " and " + percent(planning.detectable);
+  return "+- " + short_percent(planning.half_width) + " and " + short_percent(planning.detectable);
 }
 
 std::string null_control_text(const CausalWish& wish, std::optional<uint64_t> plans_nulls) {
@@ -101,7 +101,7 @@ std::string wanted_text(const CausalWish& wish) {
            " % a window): " + std::to_string(planning.arm_windows) + " windows an arm give +- " +
            number("%g", 100 * wish.budget.margin) + " %, " + std::to_string(planning.windows) + " in all, " +
            report::machine_time_text(60 * planning.minutes) + " of the program's time; they show " +
-           percent(planning.detectable) + " in four of five profiles\n";
+           short_percent(planning.detectable) + " in four of five profiles\n";
   }
   return out;
 }

@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kConf = 0.95;
 
-std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
-
 struct Tally {
   uint64_t compared = 0, alarms = 0, lines = 0, covered = 0;
   double off = 0, most_off = 0, widest_null = 0;
@@ -90,11 +88,11 @@ CommandOutput run_causal_selftest(const std::vector<report::CausalData>& program
   };
   const std::string all = std::to_string(tally.compared);
   output.out = "causal selftest: " + all + " comparisons of windows in which all threads pause with windows without a pause\n";
-  line("false alarms", std::to_string(tally.alarms) + " of " + all + ", " + percent(rate->estimate) + "; exact 95 % interval " +
-                           percent(rate->conf_low) + " to " + percent(rate->conf_high));
-  line("promised", percent(alpha));
-  line("widest null interval", "reaches " + percent(tally.widest_null));
-  line("a line worth " + percent(kSelftestSaving),
+  line("false alarms", std::to_string(tally.alarms) + " of " + all + ", " + text::percent(rate->estimate) +
+                           "; exact 95 % interval " + text::percent(rate->conf_low) + " to " + text::percent(rate->conf_high));
+  line("promised", text::percent(alpha));
+  line("widest null interval", "reaches " + text::percent(tally.widest_null));
+  line("a line worth " + text::percent(kSelftestSaving),
        "off by " + text::significant(100 * mean_off, 2) + " points in the mean, " + text::significant(100 * tally.most_off, 2) +
            " at most; its 95 % interval holds the truth in " + std::to_string(tally.covered) + " of " +
            std::to_string(tally.lines));

@@ -13,7 +13,7 @@
 namespace stab::commands {
 namespace {
 
-constexpr size_t kFewest = 2;  // processes in each combination: fewer say nothing of what another would take
+constexpr size_t kFewestProcesses = 2;  // processes in each combination: fewer say nothing of what another would take
 
 using Combination = std::vector<std::string>;
 
@@ -114,7 +114,7 @@ std::string thin_cell(const Rows& rows, const RowCells& cells) {
   std::map<uint32_t, std::set<uint32_t>> processes;
   for (size_t row = 0; row < rows.logs.size(); ++row) processes[cells.of_row[row]].insert(rows.process.codes[row]);
   for (size_t row = 0; row < rows.logs.size(); ++row) {
-    if (processes[cells.of_row[row]].size() >= kFewest) continue;
+    if (processes[cells.of_row[row]].size() >= kFewestProcesses) continue;
     std::string words;
     for (const CsvColumn& factor : rows.factors)
       words += (words.empty() ? "" : ", ") + factor.name + "=" + factor.levels[factor.codes[row]];

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kConf = 0.95;
 
-std::string percent(double log_ratio) {
+std::string change_of(double log_ratio) {
   const double share = 100 * std::expm1(log_ratio);
   return (share < 0 ? "-" : "") + text::significant(std::fabs(share), 2) + " %";
 }
@@ -88,10 +88,10 @@ CommandOutput run_nightly(const NightlyFacts& facts) {
   text::TextTable table({{"equal builds of"}, {"differ today by", Align::kRight}, {"sessions", Align::kRight},
                          {"between them (sd)", Align::kRight}, {"95 % interval"}, {"a gate's interval"}});
   for (const Line& line : lines) {
-    const std::string sd = line.between ? percent(line.between->sd) : "unknown";
-    const std::string ends = line.between ? percent(line.between->low) + " to " + percent(line.between->high) : "";
-    const std::string wide = "+-" + percent(line.half) + (line.widened > 0 ? " becomes +-" + percent(line.widened) : "");
-    table.add({line.today->workload + " (" + line.today->response + ")", percent(line.today->found.difference),
+    const std::string sd = line.between ? change_of(line.between->sd) : "unknown";
+    const std::string ends = line.between ? change_of(line.between->low) + " to " + change_of(line.between->high) : "";
+    const std::string wide = "+-" + change_of(line.half) + (line.widened > 0 ? " becomes +-" + change_of(line.widened) : "");
+    table.add({line.today->workload + " (" + line.today->response + ")", change_of(line.today->found.difference),
                std::to_string(line.sessions.size()), sd, ends, wide});
   }
   constexpr int kWidth = 120;

@@ -23,8 +23,6 @@ bool is_selftest(const report::Samples& samples) {
          std::all_of(samples.workloads.begin(), samples.workloads.end(), is_comparison);
 }
 
-std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
-
 }  // namespace
 
 CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions& options) {
@@ -77,11 +75,12 @@ CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions
   };
   output.out = "selftest: " + std::to_string(compared) + " comparisons of builds that differ in their links alone, " +
                std::to_string(draws) + " links a side\n";
-  line("false alarms", std::to_string(alarms) + " of " + std::to_string(compared) + ", " + percent(interval->estimate) +
-                           "; exact 95 % interval " + percent(interval->conf_low) + " to " + percent(interval->conf_high));
-  line("promised", percent(report->alpha));
+  line("false alarms", std::to_string(alarms) + " of " + std::to_string(compared) + ", " + text::percent(interval->estimate) +
+                           "; exact 95 % interval " + text::percent(interval->conf_low) + " to " +
+                           text::percent(interval->conf_high));
+  line("promised", text::percent(report->alpha));
   line("changed after Holm", std::to_string(after_holm) + " (what a report would call slower or faster)");
-  line("widest interval", "+-" + percent(std::sqrt(widest) - 1));
+  line("widest interval", "+-" + text::percent(std::sqrt(widest) - 1));
   output.out += too_many ? "more alarms than promised: something on this machine favours one side; see the validity table of "
                            "'stabctl report', and 'stabctl doctor'\n"
                          : "the lab keeps what it promises, as far as " + std::to_string(compared) + " comparisons can tell\n";

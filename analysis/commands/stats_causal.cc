@@ -38,7 +38,7 @@ CommandOutput causal(const Arguments& args, const std::string& path, int width) 
   return {*std::move(text), "", 0};
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kCausalMethods[] = {
     {.name = "causal",
      .help = "which line is worth optimizing, from windows of virtual speedup; --coz: for 'coz plot'",
      .flags = "margin alpha coz",
@@ -47,6 +47,6 @@ constexpr StatsMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const StatsMethod> causal_methods() { return kMethods; }
+std::span<const StatsMethod> causal_methods() { return kCausalMethods; }
 
 }  // namespace stab::commands

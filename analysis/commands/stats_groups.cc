@@ -360,7 +360,7 @@ Result<text::Finding> adjust(const Arguments&, const StatsData& data) {
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kGroupMethods[] = {
     {"anova", "factorial analysis of variance, --type 1 (default), 2 or 3",
      "response group levels block log model additive type", anova},
     {"anova-hc3", "the same, cells may differ in spread (HC3), --type 2 (default) or 3",
@@ -389,6 +389,6 @@ constexpr StatsMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const StatsMethod> group_methods() { return kMethods; }
+std::span<const StatsMethod> group_methods() { return kGroupMethods; }
 
 }  // namespace stab::commands

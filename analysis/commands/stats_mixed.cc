@@ -94,7 +94,7 @@ Result<text::Finding> mixed(const Arguments& args, const StatsData& data) {
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kMixedMethods[] = {
     {"mixed", "levels of --group against the first, random intercepts of --random crossed or nested, by REML",
      "response group levels random log ddf conf", mixed},
 };
@@ -102,7 +102,7 @@ constexpr StatsMethod kMethods[] = {
 }  // namespace
 
 std::span<const StatsMethod> mixed_methods() {
-  return kMethods;
+  return kMixedMethods;
 }
 
 }  // namespace stab::commands

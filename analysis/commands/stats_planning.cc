@@ -159,7 +159,7 @@ Result<text::Finding> binomial(const Arguments& args) {
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kPlanningMethods[] = {
     {"binomial", "a proportion: --successes of --trials against --p, Clopper-Pearson interval",
      "successes trials p alternative conf", nullptr, binomial},
     {"power-t", "two of --n, --delta, --power give the third (t tests)",
@@ -174,6 +174,6 @@ constexpr StatsMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const StatsMethod> planning_methods() { return kMethods; }
+std::span<const StatsMethod> planning_methods() { return kPlanningMethods; }
 
 }  // namespace stab::commands

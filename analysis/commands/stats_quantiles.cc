@@ -46,7 +46,7 @@ Result<text::Finding> shift_function(const Arguments& args, const StatsData& dat
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kQuantileMethods[] = {
     {"shift-function", "two samples at several quantiles (Harrell-Davis), with a band that holds for all at once",
      "response group levels pair log probs conf", shift_function},
 };
@@ -54,7 +54,7 @@ constexpr StatsMethod kMethods[] = {
 }  // namespace
 
 std::span<const StatsMethod> quantile_methods() {
-  return kMethods;
+  return kQuantileMethods;
 }
 
 }  // namespace stab::commands

@@ -102,7 +102,7 @@ Result<text::Finding> from_variances(const Arguments& args) {
   return planned(names, levels, asked);
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kRepetitionMethods[] = {
     {"repetitions", "where to repeat for --half-width at the least cost, from a pilot's nested --group and --costs",
      "response group log costs half-width alpha sides least", from_pilot},
     {"plan-repetitions", "the same from --variances and --costs, outermost level first",
@@ -112,7 +112,7 @@ constexpr StatsMethod kMethods[] = {
 }  // namespace
 
 std::span<const StatsMethod> repetition_methods() {
-  return kMethods;
+  return kRepetitionMethods;
 }
 
 }  // namespace stab::commands

@@ -478,7 +478,7 @@ Result<text::Finding> sequence_method(const Arguments& args, const StatsData& da
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kSampleMethods[] = {
     {"describe", "n, means, quantiles, spread and their intervals", "response group levels log conf", describe},
     {"quantile", "quantiles, --type 1 to 9 of Hyndman & Fan (7)", "response group levels log probs type", quantiles},
     {"one-sample-t", "mean against --mu", "response log mu alternative conf", one_sample},
@@ -513,6 +513,6 @@ constexpr StatsMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const StatsMethod> sample_methods() { return kMethods; }
+std::span<const StatsMethod> sample_methods() { return kSampleMethods; }
 
 }  // namespace stab::commands

@@ -62,7 +62,7 @@ Result<text::Finding> qq(const Arguments&, const StatsData& data) {
   return finding;
 }
 
-constexpr StatsMethod kMethods[] = {
+constexpr StatsMethod kShapeMethods[] = {
     {"shapiro-wilk", "normality, 3 to 5000 values", "response group levels log", shapiro},
     {"anderson-darling", "normality, tails weigh more", "response group levels log", anderson},
     {"dip", "one mode or several (Hartigan and Hartigan)", "response group levels log", dip},
@@ -71,6 +71,6 @@ constexpr StatsMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const StatsMethod> shape_methods() { return kMethods; }
+std::span<const StatsMethod> shape_methods() { return kShapeMethods; }
 
 }  // namespace stab::commands

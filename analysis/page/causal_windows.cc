@@ -14,8 +14,6 @@ using Json = nlohmann::json;
 constexpr int kVersion = 2;
 constexpr uint64_t kNoLine = UINT32_MAX;
 
-Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
-
 template <typename Rows, typename Get>
 void column(text::JsonWriter& json, std::string_view key, const Rows& rows, const Get& get) {
   json.begin_array(key);

@@ -15,8 +15,6 @@ namespace {
 constexpr std::string_view kTypes[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 constexpr size_t kWidths[] = {1, 2, 4, 8, 4, 8};
 
-Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
-
 std::string base64(const std::string& bytes) {
   // EVP_EncodeBlock takes an int, so large inputs go in pieces of whole triples.
   constexpr size_t kPiece = 3 << 20;

@@ -29,8 +29,6 @@ constexpr std::string_view kEstimators[] = {"hodges-lehmann", "quantile", "mixed
 constexpr std::string_view kRules[] = {"fixed", "looks", "precision", "sequence"};
 constexpr std::string_view kSpendings[] = {"obrien-fleming", "pocock", "classic-obrien-fleming", "classic-pocock"};
 
-Error corrupt(std::string what) { return {ErrorCode::kCorrupt, std::move(what), {}}; }
-
 // The numbers of a dose that are counted for every trial which has one.
 struct DoseField {
   const char* name;

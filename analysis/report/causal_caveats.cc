@@ -24,7 +24,6 @@ constexpr double kMuchUnclassified = 0.05;
 constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
 constexpr double kMuchLengthened = 0.1;
 
-std::string percent(double share) { return text::significant(100 * share, 3) + " %"; }
 std::string range(const Interval& share) {
   return text::ratio_text(1 + share.estimate) + " [" + text::ratio_text(1 + share.low) + ", " + text::ratio_text(1 + share.high) +
          "]";
@@ -72,7 +71,7 @@ class Warnings {
       } else if (!null.holds) {
         say(CausalCaveatCode::kNullUnsure,
             "the null control of " + where + " is " + range(null.effect.speedup) + ", not yet within the margin of " +
-                percent(design_.margin) + "; no verdict is given",
+                text::percent(design_.margin) + "; no verdict is given",
             null.settles_windows ? "about " + std::to_string(*null.settles_windows) + " null windows are needed, there are " +
                                        std::to_string(null.effect.windows) +
                                        ": more replicates (as many control trials may follow), or a wider margin"
@@ -90,7 +89,7 @@ class Warnings {
       if (summary.foreign > 0)
         say(CausalCaveatCode::kContention,
             std::to_string(summary.foreign) + " of " + std::to_string(summary.windows + summary.foreign) + " windows" + at(cell) +
-                " were left out, as other programs took more than " + percent(design_.most_foreign) + " of their CPUs",
+                " were left out, as other programs took more than " + text::percent(design_.most_foreign) + " of their CPUs",
             "isolate the trials' CPUs; where more than half of the windows are left out no verdict is given");
       if (summary.trials < kFewestCausalTrials) few_trials(cell);
       if (summary.excluded_trials > 0)
@@ -146,15 +145,16 @@ class Warnings {
       if (closed && design_.closed_loop)
         return say(CausalCaveatCode::kClosedLoop,
                    "arrivals wait for the program" + where + ", as the plan declares: at load " +
-                       plain(saturation.arrivals_load) + " " + percent(saturation.arrivals_share->estimate) +
+                       plain(saturation.arrivals_load) + " " + text::percent(saturation.arrivals_share->estimate) +
                        " of those at the smallest load came",
                    "what is shown is of these clients, not of more of them");
       if (saturation.arrivals != name(ArrivalsVerdict::kUnsure)) continue;
       return say(CausalCaveatCode::kLoopUnknown,
                  "whether arrivals wait for the program" + where + " is not sure: at load " + plain(saturation.arrivals_load) +
-                     " came " + percent(saturation.arrivals_share->estimate) + " [" + percent(saturation.arrivals_share->low) +
-                     ", " + percent(saturation.arrivals_share->high) + "] of the arrivals at the smallest load",
-                 "more or longer trials; " + percent(kFewestOfArrivals) + " is what has to be excluded");
+                     " came " + text::percent(saturation.arrivals_share->estimate) + " [" +
+                     text::percent(saturation.arrivals_share->low) + ", " + text::percent(saturation.arrivals_share->high) +
+                     "] of the arrivals at the smallest load",
+                 "more or longer trials; " + text::percent(kFewestOfArrivals) + " is what has to be excluded");
     }
   }
 
@@ -205,16 +205,16 @@ class Warnings {
     if (least_sampled != nullptr && least_sampled->unsampled_share > kMuchUnsampled) unsampled(*least_sampled);
     if (all.unattributed > kMuchUnattributed)
       say(CausalCaveatCode::kUnattributed,
-          "up to " + percent(all.unattributed) + " of a trial's samples belong to no line in scope",
+          "up to " + text::percent(all.unattributed) + " of a trial's samples belong to no line in scope",
           "compile with debug information, widen the scope or name the modules");
     if (all.unclassified > kMuchUnclassified)
       say(CausalCaveatCode::kUnclassifiedWaits,
-          "up to " + percent(all.unclassified) +
+          "up to " + text::percent(all.unclassified) +
               " of a trial's waits were in calls that are not seen; pauses may be paid twice there",
           "pin the trials to one CPU (cpus = \"auto\"), where no pause is needed");
     if (all.unclassified_on_one_cpu > kMuchUnclassified)
       say(CausalCaveatCode::kUnclassifiedWaits,
-          "up to " + percent(all.unclassified_on_one_cpu) +
+          "up to " + text::percent(all.unclassified_on_one_cpu) +
               " of a trial's waits were in calls that are not seen; time in which all waited for the world there is missing, so "
               "lines look worth more than they are",
           kUnseenCalls);
@@ -222,13 +222,13 @@ class Warnings {
       say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick",
           "see 'stabctl doctor'");
     if (all.lengthened > kMuchLengthened)
-      say(CausalCaveatCode::kLengthened, "pauses made up to " + percent(all.lengthened) + " of a trial's time",
+      say(CausalCaveatCode::kLengthened, "pauses made up to " + text::percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");
   }
 
   // User time without a sample is that of threads which end within a period.
   void unsampled(const CausalTrial& trial) {
-    const std::string much = "up to " + percent(trial.unsampled_share) + " of a trial's CPU time has no sample: ";
+    const std::string much = "up to " + text::percent(trial.unsampled_share) + " of a trial's CPU time has no sample: ";
     const std::string of_kernel = "what the kernel does for a line is not in its effect, and no setting changes that";
     const std::string of_threads = "a shorter sampling sees more of threads that end soon";
     if (!trial.system_share)
@@ -237,7 +237,8 @@ class Warnings {
     const double kernel = std::min(trial.unsampled_share, *trial.system_share), threads = trial.unsampled_share - kernel;
     if (threads < kMuchInThreads) return say(CausalCaveatCode::kKernelTime, much + "it was in the kernel", of_kernel);
     say(CausalCaveatCode::kKernelTime,
-        much + percent(kernel) + " were in the kernel, " + percent(threads) + " in threads that end within a period of sampling",
+        much + text::percent(kernel) + " were in the kernel, " + text::percent(threads) +
+            " in threads that end within a period of sampling",
         of_threads + "; " + of_kernel);
   }
 
@@ -245,7 +246,7 @@ class Warnings {
   void waits_under_load(double unclassified, uint64_t timeouts) {
     if (unclassified > kMuchUnclassified)
       say(CausalCaveatCode::kUnclassifiedWaits,
-          "up to " + percent(unclassified) +
+          "up to " + text::percent(unclassified) +
               " of a trial's waits were in calls that are not seen; those for the world were not made longer, so the program "
               "looks faster under a load than it is",
           kUnseenCalls);

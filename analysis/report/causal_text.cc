@@ -12,7 +12,6 @@ namespace {
 
 using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 std::string points(double share) {
   std::string out = text::significant(100 * share, 3);
   return share >= 0 ? "+" + out : out;
@@ -66,7 +65,7 @@ class CausalText {
     const std::string seen = design_.whole_runs ? plural(windows, "run") + " in " + plural(trials, "block")
                                                 : plural(trials, "trial") + ", " + plural(windows, "window");
     return out +
-           pen_.note(seen + "; margin " + percent(design_.margin) + ", alpha " + plain(design_.alpha) +
+           pen_.note(seen + "; margin " + text::percent(design_.margin) + ", alpha " + plain(design_.alpha) +
                      ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
                      plain(100 * (1 - design_.alpha)) + " % interval.");
   }
@@ -167,8 +166,9 @@ class CausalText {
       const std::string where = cell_name(design_, aa.cell);
       out += pen_.note(
           "Baseline windows against each other, '" + design_.points[aa.point].name + "'" + (where.empty() ? "" : ", " + where) +
-          ": " + percent(static_cast<double>(aa.alarms) / static_cast<double>(aa.splits), 2) + " of " +
-          std::to_string(aa.splits) + " random splits are false alarms; " + percent(design_.alpha, 2) + " are to be expected.");
+          ": " + text::percent(static_cast<double>(aa.alarms) / static_cast<double>(aa.splits), 2) + " of " +
+          std::to_string(aa.splits) + " random splits are false alarms; " + text::percent(design_.alpha, 2) +
+          " are to be expected.");
     }
     return out;
   }
@@ -222,7 +222,7 @@ class CausalText {
       table.add({"x " + plain(point.load), std::to_string(point.trials),
                  point.offered ? text::significant(*point.offered, 4) : "-", cell(point.throughput, point.throughput_mean, 1),
                  point.grows ? "grows" : cell(point.latency_s, point.latency_mean_s, 1e3),
-                 point.busy ? percent(*point.busy) : "-"});
+                 point.busy ? text::percent(*point.busy) : "-"});
     std::string out = pen_.heading("Load: '" + saturation.point + "'" + (saturation.cell.empty() ? "" : ", " + saturation.cell));
     out += pen_.before_table(scaling_text(saturation)) + pen_.table(table);
     if (std::any_of(saturation.loads.begin(), saturation.loads.end(), [](const LoadPoint& point) { return point.grows; }))

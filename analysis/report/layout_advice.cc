@@ -14,7 +14,7 @@
 namespace stab::report {
 namespace {
 
-constexpr uint32_t kPage = 4096, kGrain = 16;
+constexpr uint32_t kPage = 4096;
 
 struct Wish {
   PlaceKind kind;
@@ -35,8 +35,6 @@ struct Placing {
 
 using Placings = std::map<uint64_t, Placing>;  // by linked
 
-bool is_of_two(PlaceKind kind) { return kind == PlaceKind::kOffset || kind == PlaceKind::kSets; }
-
 // Whether at `offset` all wishes of the function hold; those of two only where the other one is placed.
 bool keeps_all(const Placing& placing, uint32_t offset, const Placings& all) {
   return std::all_of(placing.wishes.begin(), placing.wishes.end(), [&](const Wish& wish) {
@@ -50,12 +48,6 @@ std::optional<uint32_t> find_offset(const Placing& placing, const Placings& all)
   for (uint32_t offset = 0; offset < kPage; offset += kGrain)
     if (keeps_all(placing, offset, all)) return offset;
   return std::nullopt;
-}
-
-std::string difference_of(const Interval& interval) {
-  const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
-  return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
-         value(interval.high) + "]";
 }
 
 // Why no line of a file can name this function. stab-layout makes names up for those that have none, and prints '?' for odd
@@ -140,7 +132,7 @@ LayoutAdvice advise(const LayoutMap& map, Wanted wanted) {
       continue;
     }
     out.measured.push_back(place.place.text() + ", " + level_text(place.place, place.slowest) + " against " +
-                           level_text(place.place, place.fastest) + ": " + difference_of(place.difference) + ", by '" +
+                           level_text(place.place, place.fastest) + ": " + ratio_interval_text(place.difference) + ", by '" +
                            map.confirmation->experiment + "'");
   }
   for (const auto& [linked, placing] : all) out.places.push_back(place_of(placing));

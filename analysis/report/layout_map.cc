@@ -16,7 +16,7 @@
 namespace stab::report {
 namespace {
 
-constexpr uint32_t kPageBytes = 4096, kLineBytes = 64, kGrain = 16;
+constexpr uint32_t kPageBytes = 4096, kLineBytes = 64;
 constexpr uint32_t kLeastOfLevel = 30;   // moments: sums of fewer are not normal where tails are heavy
 constexpr double kPower = 0.8;
 constexpr int kShareRounds = 1000;
@@ -33,7 +33,6 @@ constexpr std::pair<PlaceKind, std::string_view> kKinds[] = {
     {PlaceKind::kLine, "start mod 64"}, {PlaceKind::kHalf, "start mod 32"},           {PlaceKind::kPage, "crosses a page"},
     {PlaceKind::kPad, "pad mod 64"},    {PlaceKind::kOffset, "same offset in 4 KiB"}, {PlaceKind::kSets, "same sets"}};
 
-bool is_of_two(PlaceKind kind) { return kind == PlaceKind::kOffset || kind == PlaceKind::kSets; }
 int levels_of(PlaceKind kind) { return kind == PlaceKind::kLine || kind == PlaceKind::kPad ? 4 : 2; }
 
 // Bytes from `a` up to `b` where pages follow each other in a circle.
@@ -72,7 +71,6 @@ std::vector<uint8_t> levels_at(const PlacementData& data, PlaceKind kind, size_t
   return out;
 }
 
-std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
 double as_ratio(double logarithm) { return std::expm1(logarithm); }
 
 // Functions that an edit may name twice, such as two static ones, are told by their addresses.
@@ -188,9 +186,9 @@ void few_units(const LayoutMap& map, const MapSettings& settings, Caveats& out) 
   // What is found shrinks with the root of the number.
   const double times = map.screen.finds / std::log1p(settings.margin);
   out.push_back({"few-" + map.unit + "s",
-                 std::to_string(map.moments) + " " + map.unit + "s at a noise of " + percent(map.screen.noise) +
-                     " find a difference of " + percent(as_ratio(map.screen.finds)) +
-                     " in 8 of 10 screens, and the plan's margin is " + percent(settings.margin),
+                 std::to_string(map.moments) + " " + map.unit + "s at a noise of " + text::percent(map.screen.noise) +
+                     " find a difference of " + text::percent(as_ratio(map.screen.finds)) +
+                     " in 8 of 10 screens, and the plan's margin is " + text::percent(settings.margin),
                  "about " + text::significant(times * times * static_cast<double>(map.moments), 2) + " " + map.unit +
                      "s would find the margin: more replicates, or a longer run"});
 }
@@ -262,6 +260,8 @@ void unconfirmed(const LayoutMap& map, Caveats& out) {
 }
 
 }  // namespace
+
+bool is_of_two(PlaceKind kind) { return kind == PlaceKind::kOffset || kind == PlaceKind::kSets; }
 
 std::string_view name(PlaceKind kind) {
   for (const auto& [known, word] : kKinds)

@@ -68,6 +68,12 @@ enum class PlaceKind {
 std::string_view name(PlaceKind kind);
 std::optional<PlaceKind> place_kind(std::string_view name);
 
+// A place of two functions, how they lie to each other.
+bool is_of_two(PlaceKind kind);
+
+// What a copy of a function is aligned to, in bytes.
+inline constexpr uint32_t kGrain = 16;
+
 // The level of a place of one function's start, or of two, that begins so many bytes behind the begin of a page.
 // pre: not kPad, whose place is no start
 int place_level(PlaceKind kind, uint32_t offset, uint32_t bytes);

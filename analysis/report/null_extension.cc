@@ -11,8 +11,6 @@
 namespace stab::report {
 namespace {
 
-std::string percent(double share) { return text::significant(100 * share, 2) + " %"; }
-
 // No null window would bring a verdict here.
 bool is_lost(const CausalCellSummary& cell) {
   return cell.trials < kFewestCausalTrials || cell.windows == 0 || 2 * cell.foreign > cell.windows + cell.foreign;
@@ -63,7 +61,8 @@ NullExtension null_extension(const CausalReport& report, uint64_t most, double m
     const std::string verb = null.effect.windows == 1 ? " null window knows" : " null windows know";
     std::string so_far = "the null control of " + where;
     if (is_known)
-      so_far = std::to_string(null.effect.windows) + verb + " " + so_far + " to +- " + percent(known.half_width(0, alpha));
+      so_far = std::to_string(null.effect.windows) + verb + " " + so_far + " to +- " +
+               text::percent(known.half_width(0, alpha), 2);
     else
       so_far += " has too few windows";
     uint64_t trials = 1;
@@ -72,13 +71,13 @@ NullExtension null_extension(const CausalReport& report, uint64_t most, double m
     if (most > 0 && reached < margin) {
       if (trials > out.trials) {
         out.trials = trials;
-        out.why = so_far + ", and the margin is " + percent(margin);
+        out.why = so_far + ", and the margin is " + text::percent(margin, 2);
       }
     } else if (out.why.empty()) {
-      out.why = most == 0 ? so_far + ", and the margin is " + percent(margin) +
+      out.why = most == 0 ? so_far + ", and the margin is " + text::percent(margin, 2) +
                                 "; whole runs as windows take no control trials: write more replicates or a wider margin"
                           : so_far + ", which " + std::to_string(most) + " control trials would not bring inside the margin of " +
-                                percent(margin) + "; more replicates, longer runs or a wider margin would";
+                                text::percent(margin, 2) + "; more replicates, longer runs or a wider margin would";
     }
   }
   return out;

@@ -7,32 +7,19 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
+#include "base/number_text.h"
 
 namespace stab::report {
 namespace {
 
 using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 std::string share_text(const statistics::PlacementFit::Share& share) {
-  std::string out = percent(share.estimate, 2);
+  std::string out = text::percent(share.estimate, 2);
   if (share.interval)
     out += " [" + text::significant(100 * share.interval->first, 2) + ", " + text::significant(100 * share.interval->second, 2) +
            "]";
   return out;
-}
-
-std::string difference_of(const Interval& interval) {
-  const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
-  return (interval.estimate >= 1 ? "+" : "") + value(interval.estimate) + " % [" + value(interval.low) + ", " +
-         value(interval.high) + "]";
 }
 
 std::string functions_text(const Place& place) { return place.function + (place.other.empty() ? "" : " and " + place.other); }
@@ -41,9 +28,9 @@ std::string header(const LayoutMap& map, int width) {
   std::string text = "layout map of '" + map.experiment + "', " + map.workload + ": CPU time" +
                      (map.work.empty() ? "" : " by " + map.work) + " in " + plural(map.moments, map.unit);
   if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
-  text += "; noise of one " + percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
+  text += "; noise of one " + text::percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
           plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
-          percent(std::expm1(map.screen.finds));
+          text::percent(std::expm1(map.screen.finds));
   std::string out = text::wrap(text, width, "", "  ");
   if (map.left_out.empty()) return out;
   text = "left out:";
@@ -80,8 +67,9 @@ std::string confirmation_text(const LayoutMap& map, int width) {
   std::string out =
       "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
                             (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
-                            " that the screen has not seen; intervals of " + percent(1 - confirmation.alpha, 3) + ", Holm over " +
-                            plural(confirmation.places.size(), "place") + ", margin " + percent(confirmation.margin),
+                            " that the screen has not seen; intervals of " + text::percent(1 - confirmation.alpha) +
+                            ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
+                            text::percent(confirmation.margin),
                         width, "", "  ");
   text::TextTable table({function_column(confirmation.places),
                          {"place", Align::kLeft, true},
@@ -96,8 +84,8 @@ std::string confirmation_text(const LayoutMap& map, int width) {
     const bool measured = place.refused.empty();
     table.add({functions_text(place.place), std::string(name(place.place.kind)) + (place.forced ? "" : " *"),
                level_text(place.place, place.slowest), level_text(place.place, place.fastest),
-               measured ? difference_of(place.difference) : "-", measured ? text::p_text(place.p_holm) : "-",
-               measured ? percent(place.sd, 2) : "-", measured ? share_text(place.share) : "-", confirmed_word(place)});
+               measured ? ratio_interval_text(place.difference) : "-", measured ? text::p_text(place.p_holm) : "-",
+               measured ? text::percent(place.sd, 2) : "-", measured ? share_text(place.share) : "-", confirmed_word(place)});
   }
   out += table.text(width);
   const bool some_drawn = std::any_of(confirmation.places.begin(), confirmation.places.end(),
@@ -105,7 +93,7 @@ std::string confirmation_text(const LayoutMap& map, int width) {
   if (some_drawn) out += "  * its levels came as layouts were drawn; the others were forced, each as often\n";
   if (std::any_of(confirmation.places.begin(), confirmation.places.end(), [](const auto& p) { return p.refused.empty(); }))
     out += text::wrap("all of them together: " + share_text(confirmation.all) + " of the variance from " + map.unit + " to " +
-                    map.unit + ", an sd of " + percent(confirmation.all_sd, 2) +
+                    map.unit + ", an sd of " + text::percent(confirmation.all_sd, 2) +
                     " between random layouts; the rest is noise and what the map has not found",
                 width, "  ", "  ");
   return out;
@@ -116,8 +104,8 @@ std::string candidates_text(const LayoutMap& map, int width) {
     return "\n" +
            text::wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
                       width, "", "  ");
-  std::string out =
-      "\n" + text::wrap("candidates of the screen (false discovery rate " + percent(kDiscoveryRate, 2) + ")", width, "", "  ");
+  const std::string rate = text::percent(kDiscoveryRate, 2);
+  std::string out = "\n" + text::wrap("candidates of the screen (false discovery rate " + rate + ")", width, "", "  ");
   text::TextTable table({function_column(map.screen.candidates),
                          {"place", Align::kLeft, true},
                          {"slow", Align::kRight},
@@ -130,10 +118,10 @@ std::string candidates_text(const LayoutMap& map, int width) {
   for (const Candidate& candidate : map.screen.candidates) {
     std::string samples = "-";
     for (const PlacementData::Function& function : map.functions)
-      if (function.linked == candidate.place.linked && function.samples) samples = percent(*function.samples, 2);
+      if (function.linked == candidate.place.linked && function.samples) samples = text::percent(*function.samples, 2);
     table.add({functions_text(candidate.place), std::string(name(candidate.place.kind)),
                level_text(candidate.place, candidate.slowest), level_text(candidate.place, candidate.fastest),
-               text::ratio_text(std::exp(candidate.difference)), percent(std::sqrt(candidate.effects.variance), 2),
+               text::ratio_text(std::exp(candidate.difference)), text::percent(std::sqrt(candidate.effects.variance), 2),
                text::p_text(candidate.test.p_value), text::p_text(candidate.q_value), samples});
   }
   return out + table.text(width);
@@ -142,8 +130,8 @@ std::string candidates_text(const LayoutMap& map, int width) {
 // --- JSON -----------------------------------------------------------------------------------------------------------
 
 void write_place(text::JsonWriter& json, const Place& place) {
-  json.value("function", place.function).value("linked", hex(place.linked));
-  if (!place.other.empty()) json.value("other", place.other).value("other_linked", hex(place.other_linked));
+  json.value("function", place.function).value("linked", hex_text(place.linked));
+  if (!place.other.empty()) json.value("other", place.other).value("other_linked", hex_text(place.other_linked));
   json.value("place", name(place.kind));
 }
 
@@ -215,7 +203,7 @@ std::string render_map_json(const LayoutMap& map) {
   for (const PlacementData::Function& function : map.functions)
     json.begin_object()
         .value("name", function.name)
-        .value("linked", hex(function.linked))
+        .value("linked", hex_text(function.linked))
         .value("bytes", function.bytes)
         .value("samples", function.samples)
         .value("older", function.older)

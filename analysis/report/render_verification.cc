@@ -11,8 +11,6 @@ namespace {
 
 using Align = text::TextTable::Align;
 
-std::string percent(double share, int digits = 3) { return text::significant(100 * share, digits) + " %"; }
-
 std::string ratio_of(const BuildRatio& of) {
   if (!of.refused.empty()) return "-";
   const auto value = [](double ratio) { return text::significant(100 * (ratio - 1), 3); };
@@ -61,8 +59,8 @@ std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& r
     out += ": " + ratio_of(file.links) + " over " + plural(file.links.file_count, "random link") + " against " +
            std::to_string(file.links.plain_count) + " of the plain build";
   if (file.spread.refused.empty())
-    out += "; links differ by an sd of " + percent(file.spread.file_sd, 2) + " instead of " + percent(file.spread.plain_sd, 2) +
-           ", a ratio of " + spread_ratio_of(file.spread);
+    out += "; links differ by an sd of " + text::percent(file.spread.file_sd, 2) + " instead of " +
+           text::percent(file.spread.plain_sd, 2) + ", a ratio of " + spread_ratio_of(file.spread);
   else out += "; " + file.spread.refused;
   if (!file.moving.refused.empty()) return out;
   out += ". With code = '" + report.moving_code + "' " + ratio_of(file.moving) + " is left";
@@ -101,8 +99,8 @@ void write_spread(text::JsonWriter& json, const LinkSpread& spread) {
 std::string render_verification_text(const LayoutVerificationReport& report, int width) {
   std::string out =
       text::wrap("layout files of " + report.workload + ", verified by '" + report.experiment + "': " + report.response +
-                     " of a build with the file to that of the plain one; intervals of " + percent(1 - report.alpha, 3) +
-                     ", margin " + percent(report.margin) + (report.simulated ? "; simulated cost, no time" : ""),
+                     " of a build with the file to that of the plain one; intervals of " + text::percent(1 - report.alpha, 3) +
+                     ", margin " + text::percent(report.margin) + (report.simulated ? "; simulated cost, no time" : ""),
                  width, "", "  ");
   for (const VerifiedFile& file : report.files) out += "\n" + text::wrap(sentence(file, report), width, "", "  ");
   text::TextTable table({{"file", Align::kLeft, true},
@@ -114,7 +112,7 @@ std::string render_verification_text(const LayoutVerificationReport& report, int
                          {"code " + report.moving_code, Align::kRight},
                          {"gain there", Align::kLeft, true}});
   for (const VerifiedFile& file : report.files)
-    table.add({file.name, ratio_of(file.links), percent(file.spread.plain_sd, 2), percent(file.spread.file_sd, 2),
+    table.add({file.name, ratio_of(file.links), text::percent(file.spread.plain_sd, 2), text::percent(file.spread.file_sd, 2),
                spread_ratio_of(file.spread), ratio_of(file.as_linked), ratio_of(file.moving),
                std::string(vanishes_word(file.vanishes))});
   return out + "\n" + table.text(width);

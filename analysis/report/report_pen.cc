@@ -125,6 +125,11 @@ std::string interval_text(const Response& response, const Interval& interval) {
   return between(difference_text(response, interval.low), difference_text(response, interval.high));
 }
 
+std::string ratio_interval_text(const Interval& ratio) {
+  const auto value = [](double of) { return text::significant(100 * (of - 1), 3); };
+  return (ratio.estimate >= 1 ? "+" : "") + value(ratio.estimate) + " % [" + value(ratio.low) + ", " + value(ratio.high) + "]";
+}
+
 std::string machine_time_text(double seconds) {
   const double minutes = seconds / 60, hours = minutes / 60;
   char text[40];

@@ -48,6 +48,8 @@ std::string difference_text(const Response& response, double value);
 // "[-1.20, +3.40] %": a unit that both ends share is said once.
 std::string between(const std::string& low, const std::string& high);
 std::string interval_text(const Response& response, const Interval& interval);
+// "+1.23 % [-0.50, +2.90]" of an interval of ratios.
+std::string ratio_interval_text(const Interval& ratio);
 
 // "40 s", "12 min", "3.4 h", "2.5 days": how long a machine is needed, rounded up.
 std::string machine_time_text(double seconds);

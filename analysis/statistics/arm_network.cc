@@ -20,12 +20,6 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-struct Part {
-  Matrix design, weight, covariance;
-  Vector differences;
-  double df = 0;
-};
-
 size_t root_of(std::vector<size_t>& above, size_t arm) {
   while (above[arm] != arm) arm = above[arm] = above[above[arm]];
   return arm;
@@ -34,6 +28,11 @@ size_t root_of(std::vector<size_t>& above, size_t arm) {
 }  // namespace
 
 struct ArmNetwork::Fit {
+  struct Part {
+    Matrix design, weight, covariance;
+    Vector differences;
+    double df = 0;
+  };
   std::vector<Part> parts;
   std::vector<Eigen::Index> parameter;  // by arm; -1: the first of its component, whose effect is 0
   Eigen::Index parameters = 0;
@@ -68,10 +67,10 @@ Result<ArmNetwork> ArmNetwork::fit(size_t arms, const std::vector<ArmContrasts>&
   for (size_t e = 0; e < experiments.size(); ++e) {
     const ArmContrasts& found = experiments[e];
     const auto k = static_cast<Eigen::Index>(found.differences.size());
-    Part part{Matrix::Zero(k, fit.parameters),
-              found.draws * (Matrix::Identity(k, k) - Matrix::Constant(k, k, 1 / static_cast<double>(k + 1))),
-              Eigen::Map<const Matrix>(found.covariance.data(), k, k), Eigen::Map<const Vector>(found.differences.data(), k),
-              found.df};
+    Fit::Part part{Matrix::Zero(k, fit.parameters),
+                   found.draws * (Matrix::Identity(k, k) - Matrix::Constant(k, k, 1 / static_cast<double>(k + 1))),
+                   Eigen::Map<const Matrix>(found.covariance.data(), k, k),
+                   Eigen::Map<const Vector>(found.differences.data(), k), found.df};
     if (Eigen::LLT<Matrix>(part.covariance).info() != Eigen::Success)
       return bad_input("experiment " + std::to_string(e + 1) + ": the covariance of its differences is not positive definite");
     for (Eigen::Index i = 0; i < k; ++i) {
@@ -93,7 +92,7 @@ void ArmNetwork::find_contradictions() {
   Vector right = Vector::Zero(fit_->parameters);
   std::vector<Matrix> weights;
   Eigen::Index differences = 0;
-  for (const Part& part : fit_->parts) {
+  for (const Fit::Part& part : fit_->parts) {
     const auto k = part.differences.size();
     const double unbiased = (part.df - static_cast<double>(k) - 1) / part.df;
     if (!(unbiased > 0)) return;
@@ -119,7 +118,7 @@ TTest ArmNetwork::difference(size_t a, size_t b, double conf) const {
   fit_->put(asked.transpose(), a, -1);
   const Vector gradient = fit_->inverse * asked;
   VarianceSum variance;
-  for (const Part& part : fit_->parts) {
+  for (const Fit::Part& part : fit_->parts) {
     const Vector along = part.weight * (part.design * gradient);
     if (const double share = along.dot(part.covariance * along); share > 0) variance.add(share, part.df);
   }
@@ -134,7 +133,7 @@ std::vector<ArmErrors> ArmNetwork::errors_of(const std::vector<size_t>& arms) co
   }
   const Matrix gradients = asked * fit_->inverse;
   std::vector<ArmErrors> out;
-  for (const Part& part : fit_->parts) {
+  for (const Fit::Part& part : fit_->parts) {
     const Matrix along = gradients * part.design.transpose() * part.weight;  // an arm a row, a difference of the part a column
     const Matrix moved = along * Eigen::LLT<Matrix>(part.covariance).matrixL().toDenseMatrix();
     if (!(moved.cwiseAbs().maxCoeff() > 0)) continue;

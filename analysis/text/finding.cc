@@ -43,7 +43,7 @@ void write(JsonWriter& json, const Finding& finding) {
   for (const auto& [key, value] : finding.fields()) std::visit(WriteValue{json, key}, value);
 }
 
-std::string number_text(const std::string& key, double number) {
+std::string text_of_number(const std::string& key, double number) {
   if (key.starts_with("p_")) return p_text(number);
   char text[32];
   std::snprintf(text, sizeof text, "%.7g", number);
@@ -54,13 +54,13 @@ std::string value_text(const std::string& key, const Finding::Value& value) {
   struct Text {
     const std::string& key;
     std::string operator()(std::monostate) const { return "-"; }
-    std::string operator()(double number) const { return number_text(key, number); }
+    std::string operator()(double number) const { return text_of_number(key, number); }
     std::string operator()(int64_t number) const { return std::to_string(number); }
     std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(const std::vector<double>& numbers) const {
       std::string out;
-      for (double number : numbers) out += (out.empty() ? "" : "  ") + number_text(key, number);
+      for (double number : numbers) out += (out.empty() ? "" : "  ") + text_of_number(key, number);
       return out;
     }
     std::string operator()(const std::vector<std::string>& texts) const {

@@ -136,6 +136,8 @@ std::string significant(double value, int digits) {
   return text;
 }
 
+std::string percent(double share, int digits) { return significant(100 * share, digits) + " %"; }
+
 std::string p_text(double p) {
   char text[32];
   if (p < 1e-300) return "<1e-300";

@@ -41,6 +41,8 @@ std::string_view cut(std::string_view text, size_t columns);
 
 // "0.0123", "1.23e-05", "-4.5": `digits` significant digits.
 std::string significant(double value, int digits = 4);
+// "4.51 %" of 0.0451.
+std::string percent(double share, int digits = 3);
 // "0.031", "1.2e-07", "<1e-300".
 std::string p_text(double p);
 // A ratio as a difference: 1.0123 -> "+1.23 %"; 3.5 -> "x 3.50".

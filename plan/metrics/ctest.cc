@@ -93,7 +93,7 @@ Result<std::vector<TestResult>> log_results(std::string_view text) {
   return results;
 }
 
-Result<std::vector<TestResult>> results_of(std::string_view text) {
+Result<std::vector<TestResult>> tests_of(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (!text.substr(first).starts_with('<')) return log_results(text);
   JunitResults results;
@@ -112,7 +112,7 @@ Status check_names(const std::vector<TestResult>& results) {
 }  // namespace
 
 Result<std::vector<Metric>> read_ctest(std::string_view text) {
-  STAB_TRY(const std::vector<TestResult> results, results_of(text));
+  STAB_TRY(const std::vector<TestResult> results, tests_of(text));
   STAB_CHECK_OK(check_names(results));
   Collected out;
   for (const TestResult& one : results)

@@ -31,8 +31,6 @@ constexpr int kMostGroups = 65536;
 // Between trials of one experiment nobody's groups change; asking a directory service each time would take longer than they.
 constexpr std::chrono::seconds kRemember{10};
 
-Error denied(std::string text) { return Error{ErrorCode::kDenied, std::move(text), {}}; }
-
 bool has_name(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
   sockaddr_un address{};
   socklen_t bytes = sizeof address;

@@ -36,8 +36,6 @@ constexpr milliseconds kClearPatience{2000};
 // Whether another broker has done that.
 constexpr milliseconds kLookAgain{50};
 
-Error denied(std::string text) { return Error{ErrorCode::kDenied, std::move(text), {}}; }
-
 // Not a number of a process or a tree that is ours.
 Error unknown(const std::string& what) {
   return Error{ErrorCode::kNotFound, what + " was not started here, or was ended before", {}};

@@ -34,7 +34,7 @@ const std::vector<std::string_view> kLogFormats = {"auto", "text", "json", "jour
 const std::vector<std::string_view> kDuringTrials = {"live", "quiet", "off"};
 
 // Like Section::text, but of a path that means the same from everywhere.
-void absolute_path(Section& section, std::string_view key, std::string& out) {
+void take_absolute_path(Section& section, std::string_view key, std::string& out) {
   const TomlNode* node = section.text(key, out);
   if (node && (out.empty() || out[0] != '/'))
     section.faults().error(node->spot, "'" + std::string(key) + "' is '" + out + "', expected an absolute path",
@@ -95,11 +95,11 @@ void parse_user(const TomlNode& node, Faults& faults, const UserLookup& users, C
 
 void parse_daemon(const TomlNode& table, Faults& faults, Config& config) {
   Section section(table, "[daemon]", faults);
-  absolute_path(section, "database", config.database);
-  absolute_path(section, "socket", config.socket);
+  take_absolute_path(section, "database", config.database);
+  take_absolute_path(section, "socket", config.socket);
   section.text("socket_group", config.socket_group);
   section.text("user", config.user);
-  absolute_path(section, "broker", config.broker);
+  take_absolute_path(section, "broker", config.broker);
   section.boolean("root_plans", config.root_plans);
   section.boolean("web", config.web);
   section.integer("connections", 2 * Connections::kReserved, 4096, config.connections.all);

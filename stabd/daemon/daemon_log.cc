@@ -39,19 +39,19 @@ void put_line(std::string line) {
 
 }  // namespace
 
-std::string text_line(const LogEntry& entry, int64_t realtime_ns) {
+std::string text_of_entry(const LogEntry& entry, int64_t realtime_ns) {
   std::string line = engine::local_time(realtime_ns) + " " + entry.kind;
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + quoted_if_needed(one_line(value));
   return line + ": " + one_line(entry.text);  // last, so that nothing in it looks like a field
 }
 
-std::string json_line(const LogEntry& entry, int64_t realtime_ns) {
+std::string json_of_entry(const LogEntry& entry, int64_t realtime_ns) {
   nlohmann::ordered_json json = {{"at_ns", realtime_ns},
                                  {"priority", static_cast<int>(entry.priority)},
                                  {"kind", entry.kind},
                                  {"text", printable(entry.text)}};
   for (const auto& [name, value] : entry.fields) json[name] = printable(value);
-  return stab::json_line(json);
+  return json_line(json);
 }
 
 std::vector<std::string> journal_fields(const LogEntry& entry) {
@@ -79,7 +79,7 @@ LogSink make_log(LogFormat format, std::function<int64_t()> realtime_ns,
   if (format == LogFormat::kAuto) format = stderr_is_journal() ? LogFormat::kJournal : LogFormat::kText;
   return [format, realtime_ns = std::move(realtime_ns), to_journal = std::move(to_journal)](const LogEntry& entry) {
     if (format == LogFormat::kJournal) return to_journal(journal_fields(entry));
-    put_line(format == LogFormat::kJson ? json_line(entry, realtime_ns()) : text_line(entry, realtime_ns()));
+    put_line(format == LogFormat::kJson ? json_of_entry(entry, realtime_ns()) : text_of_entry(entry, realtime_ns()));
   };
 }
 

@@ -29,8 +29,8 @@ struct LogEntry {
 using LogSink = std::function<void(const LogEntry&)>;
 
 // Each is one line without its end, or one "NAME=value" a field. Control characters of strangers are gone.
-std::string text_line(const LogEntry& entry, int64_t realtime_ns);
-std::string json_line(const LogEntry& entry, int64_t realtime_ns);
+std::string text_of_entry(const LogEntry& entry, int64_t realtime_ns);
+std::string json_of_entry(const LogEntry& entry, int64_t realtime_ns);
 std::vector<std::string> journal_fields(const LogEntry& entry);
 
 // A sink for stderr and a function that takes the journal's fields.

@@ -15,8 +15,6 @@ bool is_in(const Peer& peer, const std::optional<uint32_t>& group) {
   return group && (peer.gid == *group || std::find(peer.groups.begin(), peer.groups.end(), *group) != peer.groups.end());
 }
 
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
-
 }  // namespace
 
 bool is_privileged(uid_t uid, uid_t owner) { return uid == 0 || uid == owner; }

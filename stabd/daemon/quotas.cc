@@ -7,8 +7,6 @@
 namespace stab::daemon {
 namespace {
 
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
-
 Status check_number_of(const store::UserUsage& used, const Quota& quota) {
   if (used.unfinished < quota.experiments) return {};
   return denied("you have " + std::to_string(used.unfinished) + " experiments that aren't over, and may have " +

@@ -26,8 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error denied(std::string text) { return Error{ErrorCode::kDenied, std::move(text), {}}; }
-
 bool may_be_given(const struct stat& info, const ServiceUser& user) { return info.st_uid == 0 || info.st_uid == user.uid; }
 
 Error cant_give(const std::string& path, const ServiceUser& user) {

@@ -47,8 +47,6 @@ constexpr int64_t kMaxBlocksAtOnce = 1'000'000;
 // Of those that did not pass: more say nothing new, and each is a row to be read.
 constexpr size_t kMaxTrialsNotPassed = 200;
 
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
-
 ServiceAnswer faulty(const RpcFault& fault) {
   ServiceAnswer answer{fault_line(fault)};
   answer.fault = fault.code;
@@ -204,7 +202,7 @@ Result<ServiceAnswer> Service::take(const Call& call, const plan::Plan& plan, co
   thread_->waits_with(static_cast<int>(priority));
   rules_.log({LogPriority::kInfo, "submit", plan.experiment.name,
               {{"experiment", std::to_string(id)}, {"uid", std::to_string(peer.uid)}, {"priority", std::to_string(priority)}}});
-  return changed(answer_line(request.id, stab::json_line(Json{{"experiment", id}, {"warnings", warnings}})), id, peer.uid,
+  return changed(answer_line(request.id, json_line(Json{{"experiment", id}, {"warnings", warnings}})), id, peer.uid,
                  "submit");
 }
 
@@ -388,7 +386,7 @@ Result<ServiceAnswer> Service::machine(const Call& call) {
 Result<ServiceAnswer> Service::logs(const Call& call) {
   STAB_TRY(const store::ExperimentSummary row, chosen(call));
   STAB_TRY(const std::string text, engine::log_text(call.reader, row.id));
-  return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"text", text}})), {}};
+  return ServiceAnswer{answer_line(call.request.id, json_line(Json{{"text", text}})), {}};
 }
 
 Result<ServiceAnswer> Service::output(const Call& call) {
@@ -397,7 +395,7 @@ Result<ServiceAnswer> Service::output(const Call& call) {
     STAB_TRY(const std::vector<engine::TrialOutput> trials, engine::trials_not_passed(call.reader, row.id, kMaxTrialsNotPassed));
     Json list = Json::array();
     for (const engine::TrialOutput& one : trials) list.push_back(Json::parse(engine::output_json(one)));
-    return ServiceAnswer{answer_line(call.request.id, stab::json_line(Json{{"trials", list}}))};
+    return ServiceAnswer{answer_line(call.request.id, json_line(Json{{"trials", list}}))};
   }
   STAB_TRY(const ChosenTrial trial, chosen_trial(call));
   // Programs print their own times, and a replay's passes for its trial's.
@@ -439,7 +437,7 @@ Result<ServiceAnswer> Service::rerun(const Call& call) {
     return bad_input("trial " + std::to_string(trial.row.id) +
                      " was run on one of several machines, where blocks are run as wholes; 'stabctl extend' adds some");
   STAB_TRY(const store::Id planned, thread_->rerun(trial.row.id, experiment.id));
-  return changed(answer_line(call.request.id, stab::json_line(Json{{"trial", planned}, {"experiment", experiment.id}})),
+  return changed(answer_line(call.request.id, json_line(Json{{"trial", planned}, {"experiment", experiment.id}})),
                  experiment.id, experiment.submitter_uid, "rerun");
 }
 
@@ -452,7 +450,7 @@ Result<ServiceAnswer> Service::bundle(const Call& call) {
   STAB_TRY(const BundlePiece piece, bundles_.piece(*thread_, row, call.peer.uid, offset, copy));
   return ServiceAnswer{
       answer_line(call.request.id,
-                  stab::json_line(Json{{"data", to_base64(piece.bytes)},
+                  json_line(Json{{"data", to_base64(piece.bytes)},
                                        {"size", piece.size},
                                        {"end", piece.end},
                                        {"copy", piece.copy},
@@ -498,7 +496,7 @@ Result<ServiceAnswer> Service::change(const Call& call) {
   }
   rules_.log({LogPriority::kInfo, request.method, row.name,
               {{"experiment", std::to_string(row.id)}, {"uid", std::to_string(peer.uid)}}});
-  return changed(answer_line(request.id, stab::json_line(Json{{"experiment", row.id}})), row.id, row.submitter_uid,
+  return changed(answer_line(request.id, json_line(Json{{"experiment", row.id}})), row.id, row.submitter_uid,
                  request.method);
 }
 

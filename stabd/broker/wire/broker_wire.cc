@@ -38,7 +38,7 @@ std::optional<std::string_view> text_of(const char (&array)[kRoom]) {
 template <size_t kRoom>
 Status check_name(const char* what, const char (&array)[kRoom]) {
   const auto text = text_of(array);
-  if (!text || !is_simple_name(*text)) return wrong(std::string(what) + " is no simple name");
+  if (!text || !is_simple_name(*text)) return wrong(std::string(what).append(" is no simple name"));
   return {};
 }
 

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kForgetWithin{5'000};
 constexpr int kEndMs = 15'000;
 constexpr std::chrono::milliseconds kKillLimit{1000};
 // A user's spool may be out of reach for a minute; one that stays so is a fault to be told.
-constexpr int kMostFailures = 6;
+constexpr int kMostFailedStarts = 6;
 
 class LaunchedDeputy final : public DeputyProcess {
  public:
@@ -181,7 +181,7 @@ Status DeputyEngine::start(int slot, int64_t epoch, const std::string& host) {
 
 Result<bool> DeputyEngine::lives(int slot, int64_t epoch) {
   if (const Status is_ready = ready(); !is_ready) {
-    if (failures_ < kMostFailures) return true;
+    if (failures_ < kMostFailedStarts) return true;
     return Error{ErrorCode::kUnavailable, "the submit agent (stabctl deputy) can't be started: " + why_, {}};
   }
   const Of of(slot, epoch);

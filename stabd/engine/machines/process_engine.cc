@@ -21,7 +21,7 @@ extern char** environ;
 namespace stab::engine {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(100);  // how often a verdict is looked for, to be sent
+constexpr auto kLookForVerdict = std::chrono::milliseconds(100);  // how often a verdict is looked for, to be sent
 // A trial may take long; what has not ended by then is killed, and its trial with it.
 constexpr auto kGrace = std::chrono::seconds(10);
 
@@ -130,7 +130,7 @@ void ProcessEngine::serve(Child& child, int slot, int64_t epoch) {
           !sender.send(name, spool->path_of(name)))
         return;
     const std::string verdict = slot_file(slot, epoch, "verdict");
-    while (!child.over && !child.closing && !spool->has(verdict)) std::this_thread::sleep_for(kLook);
+    while (!child.over && !child.closing && !spool->has(verdict)) std::this_thread::sleep_for(kLookForVerdict);
     if (spool->has(verdict)) (void)sender.send(verdict, spool->path_of(verdict));
   });
 }
@@ -163,7 +163,7 @@ void ProcessEngine::end(Child& child, std::chrono::steady_clock::time_point dead
       ::waitpid(child.pid, &status, 0);
       break;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLookForVerdict);
   }
   child.pid = -1;
   if (child.sends.joinable()) child.sends.join();

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "analysis/report/layout_map.h"
+#include "base/number_text.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
 #include "stabd/engine/trial/epoch_series.h"
@@ -23,17 +24,6 @@ constexpr double kBusy = 0.005;
 // With fewer busy ones, quiet functions are looked at, too: 0.3 s of samples may miss what takes a percent, and as many cost
 // no more runs.
 constexpr size_t kFewMoved = 12;
-constexpr char kHex[] = "0123456789abcdef";
-
-std::string hex(uint64_t value) {
-  std::string digits;
-  do digits.insert(digits.begin(), kHex[value % 16]);
-  while (value /= 16);
-  return "0x" + digits;
-}
-
-Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
-
 // The functions of the build that this trial ran, without samples.
 Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const Archive& archive,
                                const LayoutTool& tool) {
@@ -44,7 +34,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
                                                         "--image", "0"}, plain, {}));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.is_strange();
   ListedBuild out;
   out.text_hash = head[2];
   if (out.text_hash != ran.text_hash)
@@ -52,7 +42,8 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     ListedFunction function;
-    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
+    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes))
+      return tool.is_strange();
     function.moves = fields[2] != "-";
     function.name = fields[4];
     out.add(std::move(function));
@@ -224,16 +215,16 @@ Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, cons
     STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
     std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
                                       "--seed", std::to_string(ran.seed), "--through", "0"};
-    for (const SharedFunction& function : functions.moved) words.push_back(hex(function.new_linked));
+    for (const SharedFunction& function : functions.moved) words.push_back(hex_text(function.new_linked));
     STAB_TRY(const std::string text, tool.output(binary, words, ran, series.script));
     const std::vector<std::string_view> lines = split(text, '\n');
     const std::vector<std::string_view> fields = lines.size() < 2 ? std::vector<std::string_view>() : split(lines[1], '\t');
-    if (fields.size() != 1 + 2 * functions.moved.size()) return strange(tool);
+    if (fields.size() != 1 + 2 * functions.moved.size()) return tool.is_strange();
     statistics::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
     for (size_t f = 0; f < functions.moved.size(); ++f) {
       const SharedFunction& function = functions.moved[f];
       uint32_t offset = 0;
-      if (!take(fields[1 + f], 10, offset)) return strange(tool);
+      if (!take(fields[1 + f], 10, offset)) return tool.is_strange();
       const uint32_t place = offset % 4096 & ~15u;
       if (place != function.old_place() && place != function.new_place())
         return Error{ErrorCode::kInternal, "'" + function.shown + "' lay where the script of trial " + std::to_string(trial.id) +

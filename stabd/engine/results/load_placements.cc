@@ -10,6 +10,7 @@
 
 #include "analysis/statistics/placements.h"
 #include "base/like.h"
+#include "base/number_text.h"
 #include "plan/layout_confirmation.h"
 #include "runtime/code/layout_script.h"
 #include "stabd/engine/results/layout_tool.h"
@@ -223,8 +224,6 @@ Result<Steadiness> choose_work(const Group& group, const plan::Plan& plan, const
 
 // --- places -----------------------------------------------------------------------------------------------------------
 
-Error strange(const LayoutTool& tool) { return {ErrorCode::kCorrupt, "'" + tool.path + "' is of another version", {}}; }
-
 std::vector<std::string> words_for(const Ran& ran) {
   return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
@@ -242,7 +241,7 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
            tool.output(group.binary, words, group.trials.front().ran, group.script_of(group.trials.front())));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return strange(tool);
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.is_strange();
   if (head[2] != group.text_hash)
     return Error{ErrorCode::kCorrupt,
                  "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
@@ -252,7 +251,8 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     PlacementData::Function function;
-    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes)) return strange(tool);
+    if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes))
+      return tool.is_strange();
     function.name = fields[4];
     ++out.named[function.name];
     if (fields[2] == "-") continue;
@@ -265,12 +265,6 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
     out.moving.push_back(std::move(function));
   }
   return out;
-}
-
-std::string hex(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, std::vector<PlacementData::Function>& functions) {
@@ -315,25 +309,25 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
       if (which != helper::kNoImage) last = std::max(last, which);
   std::vector<std::string> words = words_for(trial.ran);
   words.insert(words.end(), {"--through", std::to_string(last)});
-  for (const PlacementData::Function& function : functions) words.push_back(hex(function.linked));
+  for (const PlacementData::Function& function : functions) words.push_back(hex_text(function.linked));
   STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, group.script_of(trial)));
   Drawn drawn;
   std::string_view rest = text;
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
-    if (end == std::string_view::npos) return strange(tool);
+    if (end == std::string_view::npos) return tool.is_strange();
     const std::vector<std::string_view> fields = split(rest.substr(0, end), '\t');
     rest.remove_prefix(end + 1);
-    if (fields.size() != 1 + 2 * functions.size()) return strange(tool);
+    if (fields.size() != 1 + 2 * functions.size()) return tool.is_strange();
     std::vector<uint16_t> offset(functions.size()), pad(functions.size());
     for (size_t f = 0; f < functions.size(); ++f)
       if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f]))
-        return strange(tool);
+        return tool.is_strange();
     drawn.offset.push_back(std::move(offset));
     drawn.pad.push_back(std::move(pad));
   }
-  if (drawn.offset.size() != size_t{last} + 1) return strange(tool);
+  if (drawn.offset.size() != size_t{last} + 1) return tool.is_strange();
   return drawn;
 }
 
@@ -476,7 +470,7 @@ void leave_out_repeats(Group& group) {
 }  // namespace
 
 std::string name_in_script(const PlacementData::Function& function, size_t same) {
-  const std::string address = hex(function.linked);
+  const std::string address = hex_text(function.linked);
   // stab-layout makes a name up for a stripped function, and prints '?' for odd bytes.
   const bool is_symbol = function.name != "fn_" + address.substr(2) && function.name.find_first_of("?\"\\") == std::string::npos;
   return same == 1 && is_symbol && function.name.size() <= code::kMostCountedName ? function.name : address;

@@ -5,8 +5,6 @@
 namespace stab::lines {
 namespace {
 
-Error corrupt(const char* what) { return Error{ErrorCode::kCorrupt, what, {}}; }
-
 bool is_short(const std::string& text) { return text.size() <= kMostTextBytes; }
 
 bool is_region(const Region& region) { return is_short(region.file) && is_short(region.function); }

@@ -18,7 +18,7 @@ const LogEntry kHostile{LogPriority::kWarning, "submit", "a\033[2Jb\nstabd: all 
                         {{"experiment", "3"}, {"name", "x uid=0\n\xc2\x9b" "31m \"q\""}}};
 
 TEST(DaemonLog, TextStaysOnItsLine) {
-  const std::string line = text_line(kHostile, 1'000'000'000);
+  const std::string line = text_of_entry(kHostile, 1'000'000'000);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(line.find('\033'), std::string::npos);
   EXPECT_NE(line.find(" submit experiment=3 name=\"x uid=0 ?31m \\\"q\\\"\": a?[2Jb stabd: all is well"), std::string::npos)
@@ -26,7 +26,7 @@ TEST(DaemonLog, TextStaysOnItsLine) {
 }
 
 TEST(DaemonLog, JsonIsOneObjectALine) {
-  const std::string line = json_line(kHostile, 5);
+  const std::string line = json_of_entry(kHostile, 5);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const nlohmann::json json = nlohmann::json::parse(line);
   EXPECT_EQ(json.at("at_ns"), 5);
@@ -38,7 +38,7 @@ TEST(DaemonLog, JsonIsOneObjectALine) {
 
 TEST(DaemonLog, NotUtf8IsLogged) {
   const LogEntry entry{LogPriority::kInfo, "submit", "\xff\xfe", {}};
-  EXPECT_FALSE(json_line(entry, 0).empty());
+  EXPECT_FALSE(json_of_entry(entry, 0).empty());
 }
 
 TEST(DaemonLog, JournalHasFields) {
