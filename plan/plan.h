@@ -376,7 +376,7 @@ struct Program {
 
 // --- [layout] --------------------------------------------------------------------------------------------
 
-// A place that a map names, as analysis/report/layout_map.h has it: its words, which two of its levels are compared.
+// A place that a map names, as analysis/layout_report/layout_map.h has it: its words, which two of its levels are compared.
 struct MappedPlace {
   std::string place;                     // "start mod 64"
   std::string function, other;           // other: of two

@@ -41,7 +41,7 @@ Result<engine::EmittedLayout> emitted(store::Store& store, const store::Experime
            engine::map_of(store, row.id, engine::layout_tool(installation, row),
                           engine::Archive(engine::archive_beside(database))));
   return engine::emit_layout(store, mapped, arguments.workload,
-                             arguments.slow ? report::Wanted::kSlowest : report::Wanted::kFastest);
+                             arguments.slow ? layout_report::Wanted::kSlowest : layout_report::Wanted::kFastest);
 }
 
 // A plan, and where its relative paths start.

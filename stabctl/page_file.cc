@@ -116,7 +116,7 @@ Status write_page(store::Store& store, const store::ExperimentRow& experiment, c
     evidence.experiment = *commands.at_daemon;
     evidence.at_daemon = true;
   }
-  STAB_TRY(const std::vector<report::CausalData> profiles, engine::load_causal(store, experiment, expanded));
+  STAB_TRY(const std::vector<causal_report::CausalData> profiles, engine::load_causal(store, experiment, expanded));
   STAB_TRY(const std::string page, page::render_page(samples, evidence, profiles));
   return write_whole(page, path);
 }

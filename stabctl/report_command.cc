@@ -39,7 +39,7 @@ bool wants_first_screen(const Arguments& arguments) {
 
 namespace {
 
-int print_causal(const std::vector<report::CausalData>& profiles, const commands::ReportOptions& options,
+int print_causal(const std::vector<causal_report::CausalData>& profiles, const commands::ReportOptions& options,
                  const std::string& coz) {
   if (!coz.empty()) {
     const auto text = commands::causal_for_coz(profiles);

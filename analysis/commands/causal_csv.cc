@@ -25,7 +25,7 @@ class Reader {
  public:
   explicit Reader(const CsvText& csv) : csv_(csv) {}
 
-  Result<report::CausalData> read() {
+  Result<causal_report::CausalData> read() {
     STAB_CHECK_OK(choose_columns());
     STAB_TRY(columns_, read_csv(csv_, requests_));
     for (size_t i = 0; i < columns_.size(); ++i) by_name_[columns_[i].name] = &columns_[i];
@@ -35,10 +35,10 @@ class Reader {
     STAB_CHECK_OK(name_cells());
     for (size_t row = 0; row < rows_; ++row) STAB_CHECK_OK(add(row));
     std::set<double> speedups;
-    for (const report::CausalWindow& window : data_.windows)
-      if (window.kind == report::ArmKind::kSpeedup) speedups.insert(window.speedup);
+    for (const causal_report::CausalWindow& window : data_.windows)
+      if (window.kind == causal_report::ArmKind::kSpeedup) speedups.insert(window.speedup);
     data_.speedups.assign(speedups.begin(), speedups.end());
-    if (const auto fault = report::fault_of(data_)) return bad_input("'" + csv_.name() + "': " + *fault);
+    if (const auto fault = causal_report::fault_of(data_)) return bad_input("'" + csv_.name() + "': " + *fault);
     return std::move(data_);
   }
 
@@ -57,9 +57,9 @@ class Reader {
         requests_.push_back({name, CsvKind::kLevel});
       else if (std::find(kNumberColumns.begin(), kNumberColumns.end(), name) != kNumberColumns.end())
         requests_.push_back({name, CsvKind::kNumber});
-      else if (name.starts_with("visits:")) add_point(name, name.substr(7), report::PointKind::kProgress);
-      else if (name.starts_with("arrivals:")) add_point(name, name.substr(9), report::PointKind::kArrival);
-      else if (name.starts_with("departures:")) add_point(name, name.substr(11), report::PointKind::kLatency);
+      else if (name.starts_with("visits:")) add_point(name, name.substr(7), causal_report::PointKind::kProgress);
+      else if (name.starts_with("arrivals:")) add_point(name, name.substr(9), causal_report::PointKind::kArrival);
+      else if (name.starts_with("departures:")) add_point(name, name.substr(11), causal_report::PointKind::kLatency);
       else if (name.starts_with("inside_ns:")) requests_.push_back({name, CsvKind::kNumber});
       else if (name.starts_with("cell:")) {
         requests_.push_back({name, CsvKind::kLevel});
@@ -75,17 +75,17 @@ class Reader {
     }
     if (data_.points.empty()) return bad_input("'" + csv_.name() + "' counts nothing: it takes a column 'visits:NAME'");
     std::set<std::string> names;
-    for (const report::CausalPoint& point : data_.points) {
+    for (const causal_report::CausalPoint& point : data_.points) {
       if (point.name.empty()) return bad_input("'" + csv_.name() + "' has a point without a name");
       if (!names.insert(point.name).second)
         return bad_input("'" + csv_.name() + "' has two points of the name '" + point.name + "'");
-      if (point.kind == report::PointKind::kLatency && !has("inside_ns:" + point.name))
+      if (point.kind == causal_report::PointKind::kLatency && !has("inside_ns:" + point.name))
         return bad_input("'departures:" + point.name + "' also needs the column 'inside_ns:" + point.name + "'");
     }
     return {};
   }
 
-  void add_point(const std::string& column, std::string name, report::PointKind kind) {
+  void add_point(const std::string& column, std::string name, causal_report::PointKind kind) {
     requests_.push_back({column, CsvKind::kNumber});
     data_.points.push_back({std::move(name), kind});
     point_columns_.push_back(column);
@@ -117,7 +117,7 @@ class Reader {
     const CsvColumn& lines = *column("line");
     for (const std::string& name : lines.levels) {
       if (name == kNone) continue;
-      report::CausalLine line;
+      causal_report::CausalLine line;
       line.name = name;
       const size_t colon = name.rfind(':');
       if (colon != std::string::npos && colon + 1 < name.size() && colon + 10 > name.size() &&
@@ -141,7 +141,7 @@ class Reader {
       return {};
     }
     for (size_t row = 0; row < rows_; ++row) {
-      report::CausalCell cell;
+      causal_report::CausalCell cell;
       for (const std::string& factor : data_.factors) cell.levels.push_back(word("cell:" + factor, row));
       if (cell_of_.count(cell.levels)) continue;
       for (size_t f = 0; f < data_.factors.size(); ++f) {
@@ -163,25 +163,25 @@ class Reader {
 
   // The row's trial, made where it is the first of it.
   Result<uint32_t> trial_of(size_t row) {
-    report::CausalTrial trial;
+    causal_report::CausalTrial trial;
     if (!data_.factors.empty()) {
       std::vector<std::string> levels;
       for (const std::string& factor : data_.factors) levels.push_back(word("cell:" + factor, row));
       trial.cell = cell_of_.at(levels);
     }
     if (column("clock")) {
-      const auto clock = report::causal_clock(word("clock", row));
+      const auto clock = causal_report::causal_clock(word("clock", row));
       if (!clock) return at(row, "'clock' is '" + word("clock", row) + "', not 'wall' or 'cpu'");
       trial.clock = *clock;
     }
-    if (!column(trial.clock == report::CausalClock::kCpu ? "cpu_ns" : "wall_ns"))
-      return at(
-          row, std::string("its clock takes the column '") + (trial.clock == report::CausalClock::kCpu ? "cpu_ns'" : "wall_ns'"));
+    if (!column(trial.clock == causal_report::CausalClock::kCpu ? "cpu_ns" : "wall_ns"))
+      return at(row, std::string("its clock takes the column '") +
+                         (trial.clock == causal_report::CausalClock::kCpu ? "cpu_ns'" : "wall_ns'"));
     STAB_TRY(trial.run_ns, count("run_ns", row));
     const std::string& name = word("trial", row);
     const auto found = trial_of_.find(name);
     if (found != trial_of_.end()) {
-      const report::CausalTrial& before = data_.trials[found->second];
+      const causal_report::CausalTrial& before = data_.trials[found->second];
       if (before.cell != trial.cell || before.clock != trial.clock || before.run_ns != trial.run_ns)
         return at(row, "trial '" + name + "' has another cell, clock or 'run_ns' in a row before");
       return found->second;
@@ -196,10 +196,11 @@ class Reader {
   }
 
   Status add(size_t row) {
-    report::CausalWindow window;
+    causal_report::CausalWindow window;
     STAB_TRY(window.trial, trial_of(row));
     // In CSV a bare "null" is a missing value.
-    const auto kind = word("kind", row) == "null-control" ? report::ArmKind::kNull : report::arm_kind(word("kind", row));
+    const auto kind =
+        word("kind", row) == "null-control" ? causal_report::ArmKind::kNull : causal_report::arm_kind(word("kind", row));
     if (!kind) return at(row, "'kind' is '" + word("kind", row) + "', not 'baseline', 'speedup', 'null-control' or 'slowdown'");
     window.kind = *kind;
     if (word("line", row) != kNone) window.line = line_of_.at(word("line", row));
@@ -217,12 +218,12 @@ class Reader {
     window.foreign_share = number("foreign_share", row);
     window.busy_share = number("busy_share", row);
     STAB_TRY(window.layout, count("layout", row));
-    if (number("skipped", row) != 0) window.flags |= report::bit(report::WindowFlag::kSkipped);
-    if (number("cut", row) != 0) window.flags |= report::bit(report::WindowFlag::kCut);
+    if (number("skipped", row) != 0) window.flags |= causal_report::bit(causal_report::WindowFlag::kSkipped);
+    if (number("cut", row) != 0) window.flags |= causal_report::bit(causal_report::WindowFlag::kCut);
     for (size_t p = 0; p < data_.points.size(); ++p) {
       STAB_TRY(const uint64_t visits, count(point_columns_[p], row));
       window.visits.push_back(visits);
-      if (data_.points[p].kind != report::PointKind::kLatency) continue;
+      if (data_.points[p].kind != causal_report::PointKind::kLatency) continue;
       window.latencies.resize(data_.points.size());
       window.latencies[p] = {number("inside_ns:" + data_.points[p].name, row), visits};
     }
@@ -239,7 +240,7 @@ class Reader {
   static constexpr size_t kLargestCounts = 10'000'000;
 
   const CsvText& csv_;
-  report::CausalData data_;
+  causal_report::CausalData data_;
   std::vector<CsvRequest> requests_;
   std::vector<std::string> point_columns_;
   std::vector<CsvColumn> columns_;
@@ -251,6 +252,6 @@ class Reader {
 
 }  // namespace
 
-Result<report::CausalData> causal_data_of(const CsvText& csv) { return Reader(csv).read(); }
+Result<causal_report::CausalData> causal_data_of(const CsvText& csv) { return Reader(csv).read(); }
 
 }  // namespace stab::commands

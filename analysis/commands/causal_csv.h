@@ -2,13 +2,13 @@
 #pragma once
 
 #include "analysis/commands/csv.h"
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "base/result.h"
 
 namespace stab::commands {
 
 // Refuses, beside what read_csv() does: a missing column, a word that isn't one of ours, a count that isn't whole, a row that
 // contradicts another of its trial, more than 100000 lines x points.
-Result<report::CausalData> causal_data_of(const CsvText& csv);
+Result<causal_report::CausalData> causal_data_of(const CsvText& csv);
 
 }  // namespace stab::commands

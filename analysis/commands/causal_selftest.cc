@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/statistics/proportion.h"
 #include "analysis/text/finding.h"
 #include "analysis/text/text_table.h"
@@ -20,17 +20,17 @@ struct Tally {
   double off = 0, most_off = 0, widest_null = 0;
   std::string refusal;
 
-  void add(const report::CausalReport& report) {
+  void add(const causal_report::CausalReport& report) {
     if (report.nulls.empty() || !report.nulls[0].effect.refused.empty()) {
       refusal = report.design.program + ": " + (report.nulls.empty() ? "no null window" : report.nulls[0].effect.refused);
       return;
     }
-    const report::CausalEffect& null = report.nulls[0].effect;
+    const causal_report::CausalEffect& null = report.nulls[0].effect;
     ++compared;
     alarms += null.p_value < report.design.alpha;
     widest_null = std::max({widest_null, std::fabs(null.speedup.low), std::fabs(null.speedup.high)});
-    for (const report::CausalCurve& curve : report.curves) {
-      for (const report::CausalArm& arm : curve.arms) {
+    for (const causal_report::CausalCurve& curve : report.curves) {
+      for (const causal_report::CausalArm& arm : curve.arms) {
         if (!arm.effect.refused.empty()) continue;
         const report::Interval& found = arm.effect.speedup;
         ++lines;
@@ -42,24 +42,24 @@ struct Tally {
   }
 };
 
-bool is_selftest(const report::CausalData& data) {
+bool is_selftest(const causal_report::CausalData& data) {
   return data.experiment.starts_with("selftest-causal") && data.program.starts_with("aa") && data.lines.size() == 1 &&
          data.speedups == std::vector<double>{kSelftestSpeedup};
 }
 
 }  // namespace
 
-CommandOutput run_causal_selftest(const std::vector<report::CausalData>& programs, const SelftestOptions& options) {
+CommandOutput run_causal_selftest(const std::vector<causal_report::CausalData>& programs, const SelftestOptions& options) {
   if (programs.empty()) return refused(bad_input("there is no causal profile to judge"));
   Tally tally;
-  for (const report::CausalData& data : programs) {
+  for (const causal_report::CausalData& data : programs) {
     if (!is_selftest(data))
       return refused(bad_input("'" + data.experiment + "' is no causal selftest: what its lines are worth is not known"));
     if (data.incomplete)
       return refused(
           bad_input("'" + data.experiment +
                     "' is not finished, so its rate is not known yet; 'stabctl resume' continues it"));
-    const Result<report::CausalReport> report = report::analyse_causal(data, 0);
+    const Result<causal_report::CausalReport> report = causal_report::analyse_causal(data, 0);
     if (!report) return refused(report.error());
     tally.add(*report);
   }

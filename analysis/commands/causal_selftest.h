@@ -6,7 +6,7 @@
 
 #include "analysis/commands/method_commands.h"
 #include "analysis/commands/selftest.h"
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 
 namespace stab::commands {
 
@@ -18,6 +18,6 @@ inline constexpr double kSelftestSaving = 0.25;
 // Each program is one comparison: its null windows against its baselines, and its only line against kSelftestSaving. Exit code 0:
 // the exact interval of the rate of alarms holds alpha or lies below it; 1: it lies above; 2: nothing could be compared, or it is
 // not over.
-CommandOutput run_causal_selftest(const std::vector<report::CausalData>& programs, const SelftestOptions& options);
+CommandOutput run_causal_selftest(const std::vector<causal_report::CausalData>& programs, const SelftestOptions& options);
 
 }  // namespace stab::commands

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::page {
@@ -23,48 +23,49 @@ void column(text::JsonWriter& json, std::string_view key, const Rows& rows, cons
 
 struct TrialNumber {
   const char* name;
-  uint64_t report::CausalTrial::*field;
+  uint64_t causal_report::CausalTrial::*field;
 };
-constexpr TrialNumber kTrialNumbers[] = {{"id", &report::CausalTrial::id},
-                                         {"run_ns", &report::CausalTrial::run_ns},
-                                         {"all_samples", &report::CausalTrial::all_samples}};
+constexpr TrialNumber kTrialNumbers[] = {{"id", &causal_report::CausalTrial::id},
+                                         {"run_ns", &causal_report::CausalTrial::run_ns},
+                                         {"all_samples", &causal_report::CausalTrial::all_samples}};
 struct TrialShare {
   const char* name;
-  double report::CausalTrial::*field;
+  double causal_report::CausalTrial::*field;
 };
-constexpr TrialShare kTrialShares[] = {{"kernel_share", &report::CausalTrial::unsampled_share},  // by the name that pages know
-                                       {"unattributed_share", &report::CausalTrial::unattributed_share},
-                                       {"unclassified_waits", &report::CausalTrial::unclassified_waits},
-                                       {"lengthened_share", &report::CausalTrial::lengthened_share}};
+constexpr TrialShare kTrialShares[] = {
+    {"kernel_share", &causal_report::CausalTrial::unsampled_share},  // by the name that pages know
+    {"unattributed_share", &causal_report::CausalTrial::unattributed_share},
+    {"unclassified_waits", &causal_report::CausalTrial::unclassified_waits},
+    {"lengthened_share", &causal_report::CausalTrial::lengthened_share}};
 struct WindowNumber {
   const char* name;
-  uint64_t report::CausalWindow::*field;
+  uint64_t causal_report::CausalWindow::*field;
 };
-constexpr WindowNumber kWindowNumbers[] = {{"start_ns", &report::CausalWindow::start_ns},
-                                           {"wall_ns", &report::CausalWindow::wall_ns},
-                                           {"cpu_ns", &report::CausalWindow::cpu_ns},
-                                           {"world_ns", &report::CausalWindow::world_ns},
-                                           {"credited_ns", &report::CausalWindow::credited_ns},
-                                           {"line_samples", &report::CausalWindow::line_samples},
-                                           {"layout", &report::CausalWindow::layout}};
+constexpr WindowNumber kWindowNumbers[] = {{"start_ns", &causal_report::CausalWindow::start_ns},
+                                           {"wall_ns", &causal_report::CausalWindow::wall_ns},
+                                           {"cpu_ns", &causal_report::CausalWindow::cpu_ns},
+                                           {"world_ns", &causal_report::CausalWindow::world_ns},
+                                           {"credited_ns", &causal_report::CausalWindow::credited_ns},
+                                           {"line_samples", &causal_report::CausalWindow::line_samples},
+                                           {"layout", &causal_report::CausalWindow::layout}};
 struct WindowShare {
   const char* name;
-  double report::CausalWindow::*field;
+  double causal_report::CausalWindow::*field;
 };
-constexpr WindowShare kWindowShares[] = {{"speedup", &report::CausalWindow::speedup},
-                                         {"pay_ratio", &report::CausalWindow::pay_ratio},
-                                         {"foreign_share", &report::CausalWindow::foreign_share},
-                                         {"busy_share", &report::CausalWindow::busy_share}};
+constexpr WindowShare kWindowShares[] = {{"speedup", &causal_report::CausalWindow::speedup},
+                                         {"pay_ratio", &causal_report::CausalWindow::pay_ratio},
+                                         {"foreign_share", &causal_report::CausalWindow::foreign_share},
+                                         {"busy_share", &causal_report::CausalWindow::busy_share}};
 struct WindowIndex {
   const char* name;
-  uint32_t report::CausalWindow::*field;
+  uint32_t causal_report::CausalWindow::*field;
 };
-constexpr WindowIndex kWindowIndexes[] = {{"trial", &report::CausalWindow::trial},
-                                          {"block", &report::CausalWindow::block},
-                                          {"order", &report::CausalWindow::order},
-                                          {"flags", &report::CausalWindow::flags}};
+constexpr WindowIndex kWindowIndexes[] = {{"trial", &causal_report::CausalWindow::trial},
+                                          {"block", &causal_report::CausalWindow::block},
+                                          {"order", &causal_report::CausalWindow::order},
+                                          {"flags", &causal_report::CausalWindow::flags}};
 
-void write_design(text::JsonWriter& json, const report::CausalData& data) {
+void write_design(text::JsonWriter& json, const causal_report::CausalData& data) {
   json.value("experiment", data.experiment)
       .value("program", data.program)
       .value("margin", data.margin)
@@ -75,10 +76,10 @@ void write_design(text::JsonWriter& json, const report::CausalData& data) {
   column(json, "factors", data.factors, [](const std::string& name) { return name; });
   column(json, "speedups", data.speedups, [](double speedup) { return speedup; });
   json.begin_array("points");
-  for (const report::CausalPoint& point : data.points)
+  for (const causal_report::CausalPoint& point : data.points)
     json.begin_object().value("name", point.name).value("kind", name(point.kind)).end();
   json.end().begin_array("lines");
-  for (const report::CausalLine& line : data.lines)
+  for (const causal_report::CausalLine& line : data.lines)
     json.begin_object()
         .value("name", line.name)
         .value("file", line.file)
@@ -88,7 +89,7 @@ void write_design(text::JsonWriter& json, const report::CausalData& data) {
         .value("candidate", line.candidate)
         .end();
   json.end().begin_array("cells");
-  for (const report::CausalCell& cell : data.cells) {
+  for (const causal_report::CausalCell& cell : data.cells) {
     json.begin_object().value("load", cell.load);
     column(json, "levels", cell.levels, [](const std::string& level) { return level; });
     json.end();
@@ -96,9 +97,9 @@ void write_design(text::JsonWriter& json, const report::CausalData& data) {
   json.end();
 }
 
-void write_trials(text::JsonWriter& json, const report::CausalData& data) {
+void write_trials(text::JsonWriter& json, const causal_report::CausalData& data) {
   json.begin_array("trials");
-  for (const report::CausalTrial& trial : data.trials) {
+  for (const causal_report::CausalTrial& trial : data.trials) {
     json.begin_object()
         .value("cell", trial.cell)
         .value("clock", name(trial.clock))
@@ -114,37 +115,41 @@ void write_trials(text::JsonWriter& json, const report::CausalData& data) {
   json.end();
 }
 
-void write_windows(text::JsonWriter& json, const report::CausalData& data) {
+void write_windows(text::JsonWriter& json, const causal_report::CausalData& data) {
   json.begin_object("windows");
-  column(json, "kind", data.windows, [](const report::CausalWindow& window) { return static_cast<uint32_t>(window.kind); });
+  column(json, "kind", data.windows,
+         [](const causal_report::CausalWindow& window) { return static_cast<uint32_t>(window.kind); });
   column(json, "line", data.windows,
-         [](const report::CausalWindow& window) { return window.line ? uint64_t{*window.line} : kNoLine; });
+         [](const causal_report::CausalWindow& window) { return window.line ? uint64_t{*window.line} : kNoLine; });
   for (const WindowIndex& index : kWindowIndexes)
-    column(json, index.name, data.windows, [&](const report::CausalWindow& window) { return window.*index.field; });
+    column(json, index.name, data.windows, [&](const causal_report::CausalWindow& window) { return window.*index.field; });
   for (const WindowNumber& number : kWindowNumbers)
-    column(json, number.name, data.windows, [&](const report::CausalWindow& window) { return window.*number.field; });
+    column(json, number.name, data.windows, [&](const causal_report::CausalWindow& window) { return window.*number.field; });
   for (const WindowShare& share : kWindowShares)
-    column(json, share.name, data.windows, [&](const report::CausalWindow& window) { return window.*share.field; });
+    column(json, share.name, data.windows, [&](const causal_report::CausalWindow& window) { return window.*share.field; });
   json.begin_array("visits");
   for (size_t p = 0; p < data.points.size(); ++p)
     column(json, {}, data.windows,
-           [&](const report::CausalWindow& window) { return window.visits.empty() ? 0 : window.visits[p]; });
+           [&](const causal_report::CausalWindow& window) { return window.visits.empty() ? 0 : window.visits[p]; });
   json.end().begin_array("inside_ns");
   for (size_t p = 0; p < data.points.size(); ++p)
-    column(json, {}, data.windows,
-           [&](const report::CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].inside_ns; });
+    column(json, {}, data.windows, [&](const causal_report::CausalWindow& window) {
+      return window.latencies.empty() ? 0 : window.latencies[p].inside_ns;
+    });
   json.end().begin_array("departures");
   for (size_t p = 0; p < data.points.size(); ++p)
-    column(json, {}, data.windows,
-           [&](const report::CausalWindow& window) { return window.latencies.empty() ? 0 : window.latencies[p].departures; });
+    column(json, {}, data.windows, [&](const causal_report::CausalWindow& window) {
+      return window.latencies.empty() ? 0 : window.latencies[p].departures;
+    });
   json.end();
-  column(json, "has_integrals", data.windows, [](const report::CausalWindow& window) { return !window.latencies.empty(); });
+  column(json, "has_integrals", data.windows,
+         [](const causal_report::CausalWindow& window) { return !window.latencies.empty(); });
   json.end();
 }
 
 // pre: exceptions of nlohmann's are caught by the caller
-Result<report::CausalData> data_of(const Json& json) {
-  report::CausalData data;
+Result<causal_report::CausalData> data_of(const Json& json) {
+  causal_report::CausalData data;
   data.experiment = json.at("experiment"), data.program = json.at("program");
   data.margin = json.at("margin"), data.alpha = json.at("alpha"), data.most_foreign = json.at("most_foreign");
   data.sampling_ns = json.at("sampling_ns"), data.window_ns = json.at("window_ns");
@@ -153,7 +158,7 @@ Result<report::CausalData> data_of(const Json& json) {
   data.factors = json.at("factors").get<std::vector<std::string>>();
   data.speedups = json.at("speedups").get<std::vector<double>>();
   for (const Json& point : json.at("points")) {
-    const auto kind = report::point_kind(point.at("kind").get<std::string>());
+    const auto kind = causal_report::point_kind(point.at("kind").get<std::string>());
     if (!kind) return corrupt("a progress point has an unknown kind");
     data.points.push_back({point.at("name"), *kind});
   }
@@ -163,9 +168,9 @@ Result<report::CausalData> data_of(const Json& json) {
   for (const Json& cell : json.at("cells"))
     data.cells.push_back({cell.at("levels").get<std::vector<std::string>>(), cell.at("load")});
   for (const Json& each : json.at("trials")) {
-    report::CausalTrial trial;
+    causal_report::CausalTrial trial;
     trial.cell = each.at("cell");
-    const auto clock = report::causal_clock(each.at("clock").get<std::string>());
+    const auto clock = causal_report::causal_clock(each.at("clock").get<std::string>());
     if (!clock) return corrupt("a trial has an unknown clock");
     trial.clock = *clock;
     trial.coarse_samples = each.at("coarse_samples"), trial.timeouts = each.at("timeouts");
@@ -186,10 +191,10 @@ Result<report::CausalData> data_of(const Json& json) {
   }
   data.windows.resize(rows);
   for (size_t row = 0; row < rows; ++row) {
-    report::CausalWindow& window = data.windows[row];
+    causal_report::CausalWindow& window = data.windows[row];
     const uint64_t kind = windows.at("kind")[row], line = windows.at("line")[row];
-    if (kind > static_cast<uint64_t>(report::ArmKind::kSlowdown)) return corrupt("a window has an unknown kind");
-    window.kind = static_cast<report::ArmKind>(kind);
+    if (kind > static_cast<uint64_t>(causal_report::ArmKind::kSlowdown)) return corrupt("a window has an unknown kind");
+    window.kind = static_cast<causal_report::ArmKind>(kind);
     if (line != kNoLine) window.line = static_cast<uint32_t>(line);
     for (const WindowIndex& index : kWindowIndexes) window.*index.field = windows.at(index.name)[row];
     for (const WindowNumber& number : kWindowNumbers) window.*number.field = windows.at(number.name)[row];
@@ -205,17 +210,17 @@ Result<report::CausalData> data_of(const Json& json) {
 
 }  // namespace
 
-Result<std::string> causal_json(std::span<const report::CausalData> programs) {
+Result<std::string> causal_json(std::span<const causal_report::CausalData> programs) {
   text::JsonWriter json;
   json.begin_object().value("format", "stab-causal").value("version", kVersion).begin_array("programs");
-  for (const report::CausalData& data : programs) {
-    STAB_TRY(const report::CausalReport report, report::analyse_causal(data));
+  for (const causal_report::CausalData& data : programs) {
+    STAB_TRY(const causal_report::CausalReport report, causal_report::analyse_causal(data));
     json.begin_object();
-    report::write_causal(json, report);
+    causal_report::write_causal(json, report);
     json.end();
   }
   json.end().begin_array("data");
-  for (const report::CausalData& data : programs) {
+  for (const causal_report::CausalData& data : programs) {
     json.begin_object();
     write_design(json, data);
     write_trials(json, data);
@@ -226,14 +231,14 @@ Result<std::string> causal_json(std::span<const report::CausalData> programs) {
   return json.take();
 }
 
-Result<std::vector<report::CausalData>> read_causal(const Json& described) {
-  std::vector<report::CausalData> out;
+Result<std::vector<causal_report::CausalData>> read_causal(const Json& described) {
+  std::vector<causal_report::CausalData> out;
   try {
     if (described.at("format") != "stab-causal" || described.at("version") != kVersion)
       return corrupt("its windows are of another format or version");
     for (const Json& each : described.at("data")) {
-      STAB_TRY(report::CausalData data, data_of(each));
-      if (const auto fault = report::fault_of(data)) return corrupt("its windows don't fit: " + *fault);
+      STAB_TRY(causal_report::CausalData data, data_of(each));
+      if (const auto fault = causal_report::fault_of(data)) return corrupt("its windows don't fit: " + *fault);
       out.push_back(std::move(data));
     }
   } catch (const Json::exception& exception) {

@@ -8,15 +8,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "base/result.h"
 
 namespace stab::page {
 
 // One profile a program. Refuses what analyse_causal() refuses.
-Result<std::string> causal_json(std::span<const report::CausalData> programs);
+Result<std::string> causal_json(std::span<const causal_report::CausalData> programs);
 
 // The data of the profiles, bit for bit. kCorrupt names what doesn't fit.
-Result<std::vector<report::CausalData>> read_causal(const nlohmann::json& described);
+Result<std::vector<causal_report::CausalData>> read_causal(const nlohmann::json& described);
 
 }  // namespace stab::page

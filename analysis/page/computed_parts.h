@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "analysis/report/evidence_of_trials.h"
 #include "analysis/page/columns.h"
 #include "analysis/report/samples.h"
@@ -23,6 +23,6 @@ struct ComputedParts {
 
 // Refuses what analyse() and analyse_causal() refuse.
 Result<ComputedParts> computed_parts(const report::Samples& samples, const report::Evidence& evidence,
-                                     std::span<const report::CausalData> profiles = {});
+                                     std::span<const causal_report::CausalData> profiles = {});
 
 }  // namespace stab::page

@@ -2,7 +2,7 @@
 
 #include "analysis/page/causal_windows.h"
 #include "analysis/page/computed_parts.h"
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/report/export.h"
 #include "analysis/page/evidence_json.h"
 #include "analysis/page/figure_data.h"
@@ -39,21 +39,21 @@ report::Samples with_valid_text(report::Samples samples) {
   return samples;
 }
 
-void clean_texts(report::CausalData& data) {
+void clean_texts(causal_report::CausalData& data) {
   const auto clean = [](std::string& text) { text = text::valid_text(text); };
   clean(data.experiment), clean(data.program);
   for (std::string& factor : data.factors) clean(factor);
-  for (report::CausalPoint& point : data.points) clean(point.name);
-  for (report::CausalLine& line : data.lines) clean(line.name), clean(line.file), clean(line.function);
-  for (report::CausalCell& cell : data.cells)
+  for (causal_report::CausalPoint& point : data.points) clean(point.name);
+  for (causal_report::CausalLine& line : data.lines) clean(line.name), clean(line.file), clean(line.function);
+  for (causal_report::CausalCell& cell : data.cells)
     for (std::string& level : cell.levels) clean(level);
-  for (report::CausalTrial& trial : data.trials) clean(trial.excluded);
+  for (causal_report::CausalTrial& trial : data.trials) clean(trial.excluded);
 }
 
 }  // namespace
 
 Result<ComputedParts> computed_parts(const report::Samples& samples, const report::Evidence& evidence,
-                                     std::span<const report::CausalData> profiles) {
+                                     std::span<const causal_report::CausalData> profiles) {
   STAB_TRY(const report::Report report, report::analyse(samples));
   report::UnitsByResponse units(samples.responses.size());
   for (size_t r = 0; r < samples.responses.size(); ++r)
@@ -62,18 +62,18 @@ Result<ComputedParts> computed_parts(const report::Samples& samples, const repor
   ComputedParts parts{
       report::to_json(report), figures_json(samples, units, report), report::render_terminal(report), report::export_r(report),
       std::move(causal),       columns_of(samples, units, evidence)};
-  for (const report::CausalData& profile : profiles) {
-    STAB_TRY(const report::CausalReport found, report::analyse_causal(profile, 0));
-    parts.plain += "\n" + report::render_causal_text(found, 100, false);
+  for (const causal_report::CausalData& profile : profiles) {
+    STAB_TRY(const causal_report::CausalReport found, causal_report::analyse_causal(profile, 0));
+    parts.plain += "\n" + causal_report::render_causal_text(found, 100, false);
   }
   return parts;
 }
 
 Result<std::string> render_page(const report::Samples& as_given, const report::Evidence& evidence,
-                                std::span<const report::CausalData> profiles_as_given) {
+                                std::span<const causal_report::CausalData> profiles_as_given) {
   const report::Samples samples = with_valid_text(as_given);
-  std::vector<report::CausalData> profiles(profiles_as_given.begin(), profiles_as_given.end());
-  for (report::CausalData& profile : profiles) clean_texts(profile);
+  std::vector<causal_report::CausalData> profiles(profiles_as_given.begin(), profiles_as_given.end());
+  for (causal_report::CausalData& profile : profiles) clean_texts(profile);
   STAB_TRY(const ComputedParts computed, computed_parts(samples, evidence, profiles));
   PageParts parts;
   parts.title = text::as_markup(samples.experiment);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/commands/method_commands.h"
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "analysis/report/evidence_of_trials.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
@@ -15,7 +15,7 @@ namespace stab::page {
 
 // profiles: of each program that has a causal one. Refuses what analyse() and analyse_causal() refuse.
 Result<std::string> render_page(const report::Samples& samples, const report::Evidence& evidence,
-                                std::span<const report::CausalData> profiles = {});
+                                std::span<const causal_report::CausalData> profiles = {});
 
 // What a page may do, as a Content-Security-Policy; each page has it in its head as well.
 std::string page_policy();

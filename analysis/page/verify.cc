@@ -129,7 +129,7 @@ Result<commands::CommandOutput> verify(const std::string& page) {
   STAB_TRY(const Json evidence, parsed(parts.evidence, "evidence"));
   STAB_TRY(const Json causal, parsed(parts.causal, "causal profiles"));
   STAB_TRY(const ReadSamples read, read_samples(described, parts.trials));
-  STAB_TRY(const std::vector<report::CausalData> profiles, read_causal(causal));
+  STAB_TRY(const std::vector<causal_report::CausalData> profiles, read_causal(causal));
   STAB_TRY(const ComputedParts again, computed_parts(read.samples, {}, profiles));
   Differences differences;
   compare("report", report, Json::parse(again.report), differences);

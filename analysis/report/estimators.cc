@@ -22,7 +22,7 @@ namespace stab::report {
 namespace {
 
 // The cells of one contrast as samples, in one order throughout.
-struct Draws {
+struct CellDraws {
   std::vector<statistics::WeightedSample> cells;  // coefficients: those of the contrast
   std::vector<bool> baseline;         // of each cell: it is one of the baseline's
   bool together = false;              // the i-th values of all cells are one draw
@@ -32,10 +32,10 @@ struct Draws {
   double level = 0;
 };
 
-Result<Draws> draws_of(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
+Result<CellDraws> draws_of(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
                        std::optional<LinkFit>& fit) {
   STAB_TRY(const ComparedCells compared, compared_cells(samples, factor, level, workload));
-  Draws out;
+  CellDraws out;
   out.level = compared.level;
   bool linked = false, all_linked = true, clustered = false;
   for (const auto& [cell, coefficient] : compared.coefficients) {
@@ -126,7 +126,7 @@ Result<Located> signed_ranks(const std::vector<double>& values, const Asked& ask
   return of_ranks(statistics::wilcoxon_signed_rank(values, options_of(asked, values.size())), asked, values.size());
 }
 
-Result<Located> hodges_lehmann(const Draws& draws, const std::vector<double>& coefficients, bool layout, const Asked& asked) {
+Result<Located> hodges_lehmann(const CellDraws& draws, const std::vector<double>& coefficients, bool layout, const Asked& asked) {
   if (draws.together) {
     std::vector<double> values(draws.cells[0].values.size());
     for (size_t c = 0; c < draws.cells.size(); ++c)
@@ -149,7 +149,8 @@ Result<Located> hodges_lehmann(const Draws& draws, const std::vector<double>& co
   return of_ranks(statistics::mann_whitney(samples[0], samples[1], options_of(asked, larger)), asked, n);
 }
 
-Result<Located> by_quantile(const Draws& draws, const std::vector<double>& coefficients, double probability, const Asked& asked) {
+Result<Located> by_quantile(const CellDraws& draws, const std::vector<double>& coefficients, double probability,
+                            const Asked& asked) {
   if (draws.of_links)
     return bad_input("links that recur are crossed with blocks: a quantile over links would hold the blocks' differences");
   std::vector<statistics::WeightedSample> cells = draws.cells;
@@ -273,7 +274,7 @@ void name_question(Named& out, const Samples& samples, size_t response, size_t f
   out.scale = samples.responses[response].scale;
 }
 
-std::vector<double> with_baseline(const Draws& draws, double of_baseline) {
+std::vector<double> with_baseline(const CellDraws& draws, double of_baseline) {
   const auto baselines = static_cast<double>(std::count(draws.baseline.begin(), draws.baseline.end(), true));
   std::vector<double> coefficients;
   for (size_t c = 0; c < draws.cells.size(); ++c)
@@ -315,7 +316,7 @@ void add_mixed(std::vector<Candidate>& candidates, const Samples& samples, const
   });
 }
 
-Result<Located> locate(const Estimator& estimator, const Draws& draws, bool layout, const Asked& asked, double of_baseline) {
+Result<Located> locate(const Estimator& estimator, const CellDraws& draws, bool layout, const Asked& asked, double of_baseline) {
   if (of_baseline != 0 && draws.of_links)
     return bad_input("the error of a margin that is a share of the baseline can't be had where links are crossed with blocks");
   const std::vector<double> coefficients = with_baseline(draws, of_baseline);
@@ -359,7 +360,7 @@ std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, co
         std::vector<double> estimates, baselines;  // of the workloads, on the response's scale
         std::string refused;
         for (size_t w = 0; w < units[response].size(); ++w) {
-          const Result<Draws> draws = draws_of(samples, factor, level, units[response][w], fits[w]);
+          const Result<CellDraws> draws = draws_of(samples, factor, level, units[response][w], fits[w]);
           Candidate& candidate = begin(Population::kOneWorkload);
           candidate.contrast.workload = samples.workloads[w];
           if (!draws && early.empty()) candidate.contrast.refused = draws.error().message;
@@ -415,7 +416,7 @@ std::vector<ShiftFunction> shift_functions_of(const Samples& samples, const Unit
         shift.workload = samples.workloads[w];
         shift.refused = early;
         if (!early.empty()) return;
-        const Result<Draws> draws = draws_of(samples, factor, level, units[response][w], fit);
+        const Result<CellDraws> draws = draws_of(samples, factor, level, units[response][w], fit);
         if (!draws || draws->of_links) {
           shift.refused =
               draws ? "links that recur are crossed with blocks: a quantile over links would hold the blocks' differences"

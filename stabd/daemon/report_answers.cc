@@ -37,7 +37,7 @@ Result<std::string> report_answer(store::Store& store, const store::ExperimentRo
   options.where = {row.id, printable(request.text("options")), printable(request.text("page"))};
   options.width = width_asked(request);
   std::vector<std::string> without;
-  STAB_TRY(const std::vector<report::CausalData> profiles, engine::load_causal(store, row, expanded, &without));
+  STAB_TRY(const std::vector<causal_report::CausalData> profiles, engine::load_causal(store, row, expanded, &without));
   commands::CommandOutput output = profiles.empty() ? commands::run_report(samples, options)
                                                     : commands::run_causal_report(profiles, options);
   // Its trials as any others are behind --full: windows have changed their times.
@@ -55,7 +55,7 @@ Result<std::string> page_answer(store::Store& store, const store::ExperimentRow&
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(row));
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row, expanded));
   STAB_TRY(const report::Evidence evidence, engine::load_evidence(store, row, expanded, samples));
-  STAB_TRY(const std::vector<report::CausalData> profiles, engine::load_causal(store, row, expanded));
+  STAB_TRY(const std::vector<causal_report::CausalData> profiles, engine::load_causal(store, row, expanded));
   STAB_TRY(const std::string page, page::render_page(samples, evidence, profiles));
   return printed(page, "", 0);
 }

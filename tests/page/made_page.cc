@@ -34,6 +34,8 @@ using namespace stab;
 using namespace stab::analysis;
 using namespace stab::page;
 using namespace stab::report;
+using namespace stab::causal_report;
+using namespace stab::layout_report;
 
 // A second response and excluded trials, as an experiment of the lab has them.
 void add_counter(Samples& samples) {

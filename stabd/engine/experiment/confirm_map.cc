@@ -10,8 +10,8 @@
 namespace stab::engine {
 namespace {
 
-plan::MappedPlace place_of(const report::Candidate& candidate) {
-  return {std::string(report::name(candidate.place.kind)),
+plan::MappedPlace place_of(const layout_report::Candidate& candidate) {
+  return {std::string(layout_report::name(candidate.place.kind)),
           candidate.place.function,
           candidate.place.other,
           candidate.place.linked,
@@ -36,16 +36,16 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   std::vector<plan::MappedBuild> measured;
   size_t candidates = 0;
   for (const Placements& placements : all.of) {
-    const Result<report::LayoutMap> map = [&] {
+    const Result<layout_report::LayoutMap> map = [&] {
       const GateOpen open(engine.gate());
-      return report::screen_layouts(placements.data, settings_of(expanded.plan));
+      return layout_report::screen_layouts(placements.data, settings_of(expanded.plan));
     }();
     if (!map) {
       all.refused.push_back({placements.data.workload, map.error().message});
       continue;
     }
     plan::MappedBuild build{placements.data.workload, placements.build, placements.text_hash, {}};
-    for (const report::Candidate& candidate : map->screen.candidates)
+    for (const layout_report::Candidate& candidate : map->screen.candidates)
       if (build.places.size() < static_cast<size_t>(expanded.plan.layout.confirm)) build.places.push_back(place_of(candidate));
     candidates += build.places.size();
     measured.push_back(std::move(build));

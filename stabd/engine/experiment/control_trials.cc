@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "analysis/report/causal.h"
-#include "analysis/report/null_extension.h"
+#include "analysis/causal_report/causal.h"
+#include "analysis/causal_report/null_extension.h"
 #include "plan/limits.h"
 #include "plan/size.h"
 #include "stabd/engine/build/gate_open.h"
@@ -40,20 +40,20 @@ std::optional<ControlTrials> control_trials_of(const std::vector<store::EventRow
 Result<ControlTrials> add_control_trials(LiveExperiment& experiment) {
   store::Store& store = experiment.store();
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment.id()));
-  STAB_TRY(std::vector<report::CausalData> profiles, load_causal(store, row));
+  STAB_TRY(std::vector<causal_report::CausalData> profiles, load_causal(store, row));
   const plan::Plan& plan = experiment.plan();
   // A whole run is one window: there more replicates are what more null windows are.
   const bool whole = plan.causal->experiments == plan::Causal::Experiments::kTrials;
   const auto most = whole ? uint64_t{0} : static_cast<uint64_t>(plan.experiment.replicates);
-  report::NullExtension all;
+  causal_report::NullExtension all;
   {
     const GateOpen open(experiment.gate());
-    for (report::CausalData& data : profiles) {
+    for (causal_report::CausalData& data : profiles) {
       if (data.points.empty()) continue;
       data.incomplete = false;
-      const Result<report::CausalReport> report = report::analyse_causal(data, 0);
+      const Result<causal_report::CausalReport> report = causal_report::analyse_causal(data, 0);
       if (!report) continue;  // whoever reports says why
-      const report::NullExtension one = report::null_extension(*report, most);
+      const causal_report::NullExtension one = causal_report::null_extension(*report, most);
       if (one.trials > all.trials || all.why.empty()) all = one;
     }
   }

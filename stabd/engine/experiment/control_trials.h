@@ -1,7 +1,7 @@
 // Control trials: trials of null and baseline windows alone, behind the plan's own, where these leave a null control open
-// (analysis/report/null_extension.h); at most as many as the plan has replicates. Whether there are any is decided once, after
-// the last of the plan's trials, and logged: an experiment that was killed goes on with the same ones, and further blocks of
-// `stabctl extend` are ordinary ones.
+// (analysis/causal_report/null_extension.h); at most as many as the plan has replicates. Whether there are any is decided once,
+// after the last of the plan's trials, and logged: an experiment that was killed goes on with the same ones, and further blocks
+// of `stabctl extend` are ordinary ones.
 #pragma once
 
 #include <cstdint>

@@ -24,11 +24,11 @@ Result<size_t> choose_map(const MappedExperiment& mapped, const std::string& wor
   std::string names;
   std::vector<size_t> confirmed;
   for (size_t i = 0; i < mapped.maps.size(); ++i) {
-    const report::LayoutMap& map = mapped.maps[i];
+    const layout_report::LayoutMap& map = mapped.maps[i];
     names += (names.empty() ? "'" : ", '") + map.workload + "'";
     if (workload.empty() ? map.confirmation.has_value() : map.workload == workload) confirmed.push_back(i);
   }
-  const auto is_of = [&](const report::LayoutMap& map) { return map.workload == mapped.maps[confirmed[0]].workload; };
+  const auto is_of = [&](const layout_report::LayoutMap& map) { return map.workload == mapped.maps[confirmed[0]].workload; };
   // Of one build, too, where the others' maps have found nothing: a verification would build another one with its file.
   const auto is_refused_of = [&](const RefusedMap& one) { return one.workload == mapped.maps[confirmed[0]].workload; };
   if (confirmed.size() == 1 && std::count_if(mapped.maps.begin(), mapped.maps.end(), is_of) == 1 &&
@@ -50,16 +50,16 @@ Result<size_t> choose_map(const MappedExperiment& mapped, const std::string& wor
 }  // namespace
 
 Result<EmittedLayout> emit_layout(store::Store& store, const MappedExperiment& mapped, const std::string& workload,
-                                  report::Wanted wanted) {
+                                  layout_report::Wanted wanted) {
   STAB_TRY(const size_t which, choose_map(mapped, workload));
-  const report::LayoutMap& map = mapped.maps[which];
+  const layout_report::LayoutMap& map = mapped.maps[which];
   if (!map.confirmation)
     return bad_input("the places of '" + map.workload +
                      "' were not confirmed by fresh trials; map = true under [layout] does that");
   STAB_TRY(const store::ExperimentRow row, store.experiment(mapped.screened));
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   STAB_TRY(const auto facts, store.host_facts(mapped.screened));
-  const report::LayoutAdvice advice = report::advise(map, wanted);
+  const layout_report::LayoutAdvice advice = layout_report::advise(map, wanted);
   EmittedLayout out;
   out.left_out = advice.left_out;
   if (advice.places.empty()) {
@@ -76,9 +76,10 @@ Result<EmittedLayout> emit_layout(store::Store& store, const MappedExperiment& m
   if (cpu == facts.end() || cpu->second.empty())
     return bad_input("the experiment recorded no CPU model, so it is unknown where its advice holds");
   file.cpu = cpu->second;
-  if (wanted == report::Wanted::kSlowest) file.measured.push_back("the slow place of each function: a control, not advice");
+  if (wanted == layout_report::Wanted::kSlowest)
+    file.measured.push_back("the slow place of each function: a control, not advice");
   for (const std::string& line : advice.measured) file.measured.push_back(line.substr(0, kMostMeasuredBytes));
-  for (const report::AdvisedPlace& place : advice.places)
+  for (const layout_report::AdvisedPlace& place : advice.places)
     file.places.push_back({place.function, place.modulus, place.remainder, place.bytes});
   // What its own reader refuses must not be written, such as a name that no linker takes in a list.
   STAB_TRY(const advice::LayoutFile again, advice::parse_layout_file(advice::text_of(file), row.name + ".layout"));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/layout_advice.h"
+#include "analysis/layout_report/layout_advice.h"
 #include "base/result.h"
 #include "plan/advice/layout_file.h"
 #include "stabd/engine/results/map_of.h"
@@ -20,6 +20,6 @@ struct EmittedLayout {
 // Of the map of `workload`; empty: of the one map whose places were confirmed. kBadInput where there is none, or several builds
 // of one workload were mapped, and says what to do.
 Result<EmittedLayout> emit_layout(store::Store& store, const MappedExperiment& mapped, const std::string& workload,
-                                  report::Wanted wanted);
+                                  layout_report::Wanted wanted);
 
 }  // namespace stab::engine

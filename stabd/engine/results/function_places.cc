@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "base/number_text.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
@@ -68,7 +68,7 @@ Result<std::vector<store::TrialRow>> recorded_trials(store::Store& store, const 
 double share_of(double samples, const ListedBuild& build) { return build.samples > 0 ? samples / build.samples : 0; }
 
 std::string names_in_script(const ListedFunction& function) {
-  report::PlacementData::Function named;
+  layout_report::PlacementData::Function named;
   named.linked = function.linked;
   named.name = function.name;
   return name_in_script(named, 1);

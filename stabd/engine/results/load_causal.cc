@@ -22,12 +22,12 @@
 namespace stab::engine {
 namespace {
 
-using report::CausalClock;
-using report::CausalData;
-using report::CausalPoint;
-using report::CausalTrial;
-using report::CausalWindow;
-using report::PointKind;
+using causal_report::CausalClock;
+using causal_report::CausalData;
+using causal_report::CausalPoint;
+using causal_report::CausalTrial;
+using causal_report::CausalWindow;
+using causal_report::PointKind;
 
 constexpr char kEndToEnd[] = "end-to-end";
 
@@ -38,12 +38,12 @@ double share(int64_t part, double whole) {
 uint64_t count(int64_t number) { return static_cast<uint64_t>(std::max<int64_t>(number, 0)); }
 
 // The store's numbers are those of the plan.
-std::optional<report::ArmKind> arm_kind_of(uint32_t stored) {
-  constexpr std::pair<plan::CausalArmKind, report::ArmKind> kKinds[] = {
-      {plan::CausalArmKind::kBaseline, report::ArmKind::kBaseline},
-      {plan::CausalArmKind::kSpeedup, report::ArmKind::kSpeedup},
-      {plan::CausalArmKind::kNull, report::ArmKind::kNull},
-      {plan::CausalArmKind::kSlowdown, report::ArmKind::kSlowdown},
+std::optional<causal_report::ArmKind> arm_kind_of(uint32_t stored) {
+  constexpr std::pair<plan::CausalArmKind, causal_report::ArmKind> kKinds[] = {
+      {plan::CausalArmKind::kBaseline, causal_report::ArmKind::kBaseline},
+      {plan::CausalArmKind::kSpeedup, causal_report::ArmKind::kSpeedup},
+      {plan::CausalArmKind::kNull, causal_report::ArmKind::kNull},
+      {plan::CausalArmKind::kSlowdown, causal_report::ArmKind::kSlowdown},
   };
   for (const auto& [of_plan, of_report] : kKinds)
     if (static_cast<uint32_t>(of_plan) == stored) return of_report;
@@ -68,12 +68,12 @@ size_t common_directory(const std::vector<store::RegionRow>& regions) {
   return slash == std::string::npos ? 0 : slash + 1;
 }
 
-std::vector<report::CausalLine> lines_of(const std::vector<store::RegionRow>& regions) {
+std::vector<causal_report::CausalLine> lines_of(const std::vector<store::RegionRow>& regions) {
   const size_t common = common_directory(regions);
-  std::vector<report::CausalLine> lines;
+  std::vector<causal_report::CausalLine> lines;
   std::set<std::string> taken;
   for (const store::RegionRow& region : regions) {
-    report::CausalLine line;
+    causal_report::CausalLine line;
     line.file = region.file;
     line.line = region.line;
     line.function = region.function;
@@ -93,7 +93,7 @@ std::vector<report::CausalLine> lines_of(const std::vector<store::RegionRow>& re
 // Files, functions and points are named by a measured program, or by whoever has made the database.
 void make_printable(CausalData& data) {
   data.experiment = one_line(data.experiment);
-  for (report::CausalLine& line : data.lines)
+  for (causal_report::CausalLine& line : data.lines)
     for (std::string* text : {&line.file, &line.function, &line.name}) *text = one_line(*text);
   for (CausalPoint& point : data.points) point.name = one_line(point.name);
 }
@@ -195,7 +195,7 @@ class Loader {
       trial.unsampled_share = 1 - share(run.samples * run.period_ns, static_cast<double>(run.cpu_ns));
     trial.system_share = row.system_share;
     trial.unattributed_share = share(run.samples_unattributed, static_cast<double>(run.samples));
-    trial.unclassified_waits = report::unclassified_share(
+    trial.unclassified_waits = causal_report::unclassified_share(
         static_cast<double>(run.waits), static_cast<double>(run.waits_classified), static_cast<double>(run.run_ns) / 1e9);
     if (trial.clock == CausalClock::kWall)
       trial.lengthened_share = run.pauses == "thread" ? share(run.growth_ns, static_cast<double>(run.run_ns))
@@ -222,7 +222,7 @@ class Loader {
     window.trial = trial;
     window.block = whole_ ? 0 : static_cast<uint32_t>(stored.block);
     window.order = orders_[trial]++;
-    const std::optional<report::ArmKind> kind = arm_kind_of(stored.kind);
+    const std::optional<causal_report::ArmKind> kind = arm_kind_of(stored.kind);
     if (!kind)
       return Error{ErrorCode::kCorrupt, "a window of trial " + std::to_string(row.trial) + " is of the unknown kind " +
                                             std::to_string(stored.kind), {}};
@@ -255,9 +255,9 @@ class Loader {
     const double cpus_time = static_cast<double>(stored.wall_ns) * std::max(row.run.cpus, 1u);
     window.busy_share = share(stored.cpu_ns, cpus_time);
     window.layout = layout_of(row, stored, trial);
-    if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(report::WindowFlag::kSkipped);
-    if ((stored.flags & causal::kWindowCut) != 0 && !whole_) window.flags |= bit(report::WindowFlag::kCut);
-    if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(report::WindowFlag::kProlonged);
+    if ((stored.flags & causal::kWindowSkipped) != 0) window.flags |= bit(causal_report::WindowFlag::kSkipped);
+    if ((stored.flags & causal::kWindowCut) != 0 && !whole_) window.flags |= bit(causal_report::WindowFlag::kCut);
+    if ((stored.flags & causal::kWindowProlonged) != 0) window.flags |= bit(causal_report::WindowFlag::kProlonged);
     data_.windows.push_back(std::move(window));
     return {};
   }
@@ -326,7 +326,7 @@ Result<std::vector<CausalData>> load_causal(store::Store& store, const store::Ex
     for (const plan::Factor& factor : expanded.plan.factors) data.factors.push_back(factor.name);
     data.lines = lines_of(of_subject);
     for (const plan::Cell& cell : expanded.design.cells) {
-      report::CausalCell& out = data.cells.emplace_back();
+      causal_report::CausalCell& out = data.cells.emplace_back();
       for (size_t f = 0; f < expanded.plan.factors.size(); ++f)
         out.levels.push_back(expanded.plan.factors[f].levels[static_cast<size_t>(cell.levels[f])].name);
       if (is_load) out.load = cell.load_permille / 1000.0;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "base/result.h"
 #include "stabd/engine/build/expand.h"
 #include "store/store.h"
@@ -12,10 +12,10 @@ namespace stab::engine {
 
 // One for each subject that has windows, in the plan's order. Empty: the experiment is none with a profile, or has no window yet;
 // the latter's programs are then `without`. kCorrupt where its plan doesn't parse. Reads only.
-Result<std::vector<report::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+Result<std::vector<causal_report::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
                                                     std::vector<std::string>* without = nullptr);
 // For who has expanded its plan already.
-Result<std::vector<report::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
+Result<std::vector<causal_report::CausalData>> load_causal(store::Store& store, const store::ExperimentRow& experiment,
                                                     const ExpandedPlan& expanded, std::vector<std::string>* without = nullptr);
 
 // For people, of a profile that there isn't: "no window of 'a' yet, ..."; empty: there is nothing to say.

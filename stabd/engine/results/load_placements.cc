@@ -21,7 +21,7 @@
 namespace stab::engine {
 namespace {
 
-using report::PlacementData;
+using layout_report::PlacementData;
 
 // Epochs of less than this share of the median's CPU time are ends cut off; of more than this many times its wall time, late.
 constexpr double kShort = 0.25, kLate = 3;
@@ -279,12 +279,13 @@ void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, 
     });
   const bool sampled =
       std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
-  if (sampled) std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < report::kHotShare; });
-  if (functions.size() <= report::kMostMapped) return;
+  if (sampled)
+    std::erase_if(functions, [](const auto& function) { return function.samples.value_or(0) < layout_report::kHotShare; });
+  if (functions.size() <= layout_report::kMostMapped) return;
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
     return a.samples.value_or(0) != b.samples.value_or(0) ? a.samples.value_or(0) > b.samples.value_or(0) : a.bytes > b.bytes;
   });
-  functions.resize(report::kMostMapped);
+  functions.resize(layout_report::kMostMapped);
   std::sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.linked < b.linked; });
 }
 
@@ -295,7 +296,7 @@ struct Drawn {
 
 bool take_page_offset(std::string_view field, uint16_t& out) {
   uint32_t value = 0;
-  if (field == "-") return out = report::kNowhere, true;
+  if (field == "-") return out = layout_report::kNowhere, true;
   if (!take(field, 10, value)) return false;
   out = static_cast<uint16_t>(value % 4096);
   return true;
@@ -332,7 +333,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
 }
 
 void add_row(const Drawn& drawn, const Unit& unit, bool has_pads, PlacementData& data) {
-  const std::vector<uint16_t> nowhere(data.functions.size(), report::kNowhere);
+  const std::vector<uint16_t> nowhere(data.functions.size(), layout_report::kNowhere);
   const auto& offset = unit.image != helper::kNoImage ? drawn.offset[unit.image] : nowhere;
   const auto& pad = has_pads && unit.refill != helper::kNoImage ? drawn.pad[unit.refill] : nowhere;
   data.offset.insert(data.offset.end(), offset.begin(), offset.end());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "stabd/engine/build/binary_archive.h"
@@ -20,7 +20,7 @@ namespace stab::engine {
 struct Placements {
   int subject = 0, build = 0;
   std::string text_hash;
-  report::PlacementData data;
+  layout_report::PlacementData data;
 };
 
 // A workload that can't be mapped beside others that can.
@@ -50,7 +50,7 @@ struct Steadiest {
 Steadiest steadiest_point(const EpochSeries& series);
 
 // How a layout script names a function of which `same` have its name: by link-time address where the name would be refused.
-std::string name_in_script(const report::PlacementData::Function& function, size_t same);
+std::string name_in_script(const layout_report::PlacementData::Function& function, size_t same);
 // The functions that move with the most samples, at most so many, as a layout script names them. `outcome`: the trial's.
 Result<std::vector<std::string>> hot_functions(store::Store& store, const store::TrialRow& trial, const store::Outcome& outcome,
                                                const EpochSeries& series, size_t most, const LayoutTool& tool,

@@ -15,7 +15,7 @@
 
 namespace stab::engine {
 
-report::MapSettings settings_of(const plan::Plan& plan) { return {plan.experiment.alpha, plan.experiment.margin}; }
+layout_report::MapSettings settings_of(const plan::Plan& plan) { return {plan.experiment.alpha, plan.experiment.margin}; }
 
 plan::ScreenKey key_of(const store::ExperimentRow& row) { return {row.name, row.submitted_at_ns, 0}; }
 
@@ -26,18 +26,18 @@ int number_in(const ExpandedPlan& confirmation, const ExpandedPlan& screen, int 
 
 namespace {
 
-report::Candidate candidate_of(const plan::MappedPlace& place, report::PlaceKind kind) {
-  report::Candidate out;
+layout_report::Candidate candidate_of(const plan::MappedPlace& place, layout_report::PlaceKind kind) {
+  layout_report::Candidate out;
   out.place = {kind, place.function, place.other, place.linked, place.other_linked};
   out.slowest = place.slowest;
   out.fastest = place.fastest;
   return out;
 }
 
-Result<std::vector<report::Candidate>> candidates_of(const plan::MappedBuild& build) {
-  std::vector<report::Candidate> out;
+Result<std::vector<layout_report::Candidate>> candidates_of(const plan::MappedBuild& build) {
+  std::vector<layout_report::Candidate> out;
   for (const plan::MappedPlace& place : build.places) {
-    const std::optional<report::PlaceKind> kind = report::place_kind(place.place);
+    const std::optional<layout_report::PlaceKind> kind = layout_report::place_kind(place.place);
     if (!kind)
       return Error{ErrorCode::kCorrupt, "the confirmation measures '" + place.place + "', which this version does not know", {}};
     out.push_back(candidate_of(place, *kind));
@@ -47,11 +47,11 @@ Result<std::vector<report::Candidate>> candidates_of(const plan::MappedBuild& bu
 
 // What fresh trials say of one map. Where they can't say it, that is a caveat.
 Status confirm(store::Store& store, const store::ExperimentRow& row, const ExpandedPlan& expanded, const plan::MappedBuild& build,
-               const LayoutTool& tool, const Archive& archive, report::LayoutMap& map) {
-  STAB_TRY(const std::vector<report::Candidate> candidates, candidates_of(build));
+               const LayoutTool& tool, const Archive& archive, layout_report::LayoutMap& map) {
+  STAB_TRY(const std::vector<layout_report::Candidate> candidates, candidates_of(build));
   if (candidates.empty()) return {};
   std::set<uint64_t> functions;
-  for (const report::Candidate& candidate : candidates) {
+  for (const layout_report::Candidate& candidate : candidates) {
     functions.insert(candidate.place.linked);
     if (!candidate.place.other.empty()) functions.insert(candidate.place.other_linked);
   }
@@ -64,7 +64,8 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
   for (const Placements& placements : fresh->of) {
     if (placements.data.workload != build.workload || placements.build != build.build) continue;
     if (placements.text_hash != build.text_hash) return refuse("they ran another binary than the one that was mapped");
-    Result<report::Confirmation> said = report::confirm_places(placements.data, candidates, settings_of(expanded.plan));
+    Result<layout_report::Confirmation> said =
+        layout_report::confirm_places(placements.data, candidates, settings_of(expanded.plan));
     if (!said) return refuse(said.error().message);
     add_confirmation(map, *std::move(said));
     return {};
@@ -115,7 +116,7 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
   STAB_TRY(LoadedPlacements all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool, archive));
   out.refused = std::move(all.refused);
   for (const Placements& placements : all.of) {
-    Result<report::LayoutMap> map = report::screen_layouts(placements.data, settings_of(expanded.plan));
+    Result<layout_report::LayoutMap> map = layout_report::screen_layouts(placements.data, settings_of(expanded.plan));
     if (!map) {
       out.refused.push_back({placements.data.workload, map.error().message});
       continue;
@@ -137,14 +138,15 @@ Result<MappedExperiment> map_of(store::Store& store, store::Id experiment, const
 
 std::string text_of(const MappedExperiment& mapped, int width) {
   std::string out;
-  for (const report::LayoutMap& map : mapped.maps) out += (out.empty() ? "" : "\n") + report::render_map_text(map, width);
-  for (const RefusedMap& one : mapped.refused) out += "\n" + report::render_no_map_text(one.workload, one.why, width);
+  for (const layout_report::LayoutMap& map : mapped.maps)
+    out += (out.empty() ? "" : "\n") + layout_report::render_map_text(map, width);
+  for (const RefusedMap& one : mapped.refused) out += "\n" + layout_report::render_no_map_text(one.workload, one.why, width);
   return out;
 }
 
 std::vector<std::string> json_of_each(const MappedExperiment& mapped) {
   std::vector<std::string> out;
-  for (const report::LayoutMap& map : mapped.maps) out.push_back(report::render_map_json(map));
+  for (const layout_report::LayoutMap& map : mapped.maps) out.push_back(layout_report::render_map_json(map));
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "base/result.h"
 #include "plan/layout_confirmation.h"
 #include "stabd/engine/build/expand.h"
@@ -22,7 +22,7 @@ struct MappedExperiment {
   };
   store::Id screened = 0;
   std::optional<store::Id> confirmed;   // the experiment that measured again; absent: none did
-  std::vector<report::LayoutMap> maps;  // one for each build in each workload
+  std::vector<layout_report::LayoutMap> maps;  // one for each build in each workload
   std::vector<Build> builds;              // of each map
   std::vector<RefusedMap> refused;        // workloads that have none
 };
@@ -38,7 +38,7 @@ std::vector<std::string> json_of_each(const MappedExperiment& mapped);
 Result<std::optional<store::Id>> confirmation_of(store::Store& store, store::Id screened);
 
 // What screen and confirmation are told by.
-report::MapSettings settings_of(const plan::Plan& plan);
+layout_report::MapSettings settings_of(const plan::Plan& plan);
 plan::ScreenKey key_of(const store::ExperimentRow& row);
 // The number that a build of the screen has in its confirmation, whose cells are fewer. Where a command names the level of code
 // it is none of them: then the hash of its code tells.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/report/layout_verification.h"
+#include "analysis/layout_report/layout_verification.h"
 #include "base/printable.h"
 #include "plan/layout_verification.h"
 #include "stabd/engine/build/expand.h"
@@ -13,10 +13,10 @@
 namespace stab::engine {
 namespace {
 
-Result<report::LayoutVerificationReport> report_of(store::Store& store, store::Id experiment) {
+Result<layout_report::LayoutVerificationReport> report_of(store::Store& store, store::Id experiment) {
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(const report::Samples samples, load_samples(store, row));
-  return report::verify_layouts(samples, plan::kArmFactor);
+  return layout_report::verify_layouts(samples, plan::kArmFactor);
 }
 
 }  // namespace
@@ -65,13 +65,13 @@ Result<store::ExperimentRow> experiment_of(store::Store& store, const advice::La
 }
 
 Result<std::string> verified_text(store::Store& store, store::Id experiment, int width) {
-  STAB_TRY(const report::LayoutVerificationReport report, report_of(store, experiment));
-  return printable(report::render_verification_text(report, width));
+  STAB_TRY(const layout_report::LayoutVerificationReport report, report_of(store, experiment));
+  return printable(layout_report::render_verification_text(report, width));
 }
 
 Result<std::string> verified_json(store::Store& store, store::Id experiment) {
-  STAB_TRY(const report::LayoutVerificationReport report, report_of(store, experiment));
-  return report::render_verification_json(report);
+  STAB_TRY(const layout_report::LayoutVerificationReport report, report_of(store, experiment));
+  return layout_report::render_verification_json(report);
 }
 
 bool is_verification(const store::ExperimentRow& row) {

@@ -55,10 +55,6 @@ constexpr milliseconds kKillDeadline{10'000};
 // What is kept of the output of a trial that did not pass.
 constexpr size_t kHeadBytes = 4096;
 
-struct Output {
-  UniqueFd out, err;
-};
-
 int64_t nanoseconds_of(const timeval& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<int64_t>(time.tv_usec) * 1000;
 }
@@ -492,7 +488,9 @@ class ReadyTrial::Run {
   const TrialRequest request_;
   TrialStep now_ = step(TrialState::kPlanned, TrialEvent::kClaim);  // as the store did
   store::Outcome outcome_;
-  Output output_;
+  struct {
+    UniqueFd out, err;
+  } output_;
   std::optional<HelperAtBroker> helper_;
   std::optional<LaunchedAtBroker> launched_;
   std::optional<counters::Session> counters_;

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/causal.h"
-#include "analysis/report/causal_fit.h"
+#include "analysis/causal_report/causal.h"
+#include "analysis/causal_report/causal_fit.h"
 #include "analysis/statistics/proportion.h"
 #include "tests/unit/analysis/made_windows.h"
 
@@ -29,11 +29,11 @@ Coverage coverage_of(const MadeProgram& program, int runs, bool bca) {
   Coverage out;
   const double truth = true_saving(program, 0, program.speedups.back());
   for (int run = 0; run < runs; ++run) {
-    const report::CausalData data = made_windows(program, 1000 + run);
-    const report::CausalReport report = *report::analyse_causal(data, 0);
-    for (const report::CausalCurve& curve : report.curves) {
+    const causal_report::CausalData data = made_windows(program, 1000 + run);
+    const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
+    for (const causal_report::CausalCurve& curve : report.curves) {
       if (curve.line != 0) continue;
-      const report::CausalEffect& effect = curve.arms.back().effect;
+      const causal_report::CausalEffect& effect = curve.arms.back().effect;
       if (!effect.refused.empty()) {
         ++out.refused;
         continue;
@@ -44,10 +44,10 @@ Coverage coverage_of(const MadeProgram& program, int runs, bool bca) {
     }
     if (!bca) continue;
     // The declared alternative: trials drawn with replacement.
-    report::CausalCellSummary summary;
-    const auto windows = report::windows_that_count(data, 0, summary);
-    const auto fit = report::CausalFit::of(data, 0, windows);
-    const auto interval = fit->bca({report::ArmKind::kSpeedup, 0, program.speedups.back()}, 1000, 0.95, run + 1);
+    causal_report::CausalCellSummary summary;
+    const auto windows = causal_report::windows_that_count(data, 0, summary);
+    const auto fit = causal_report::CausalFit::of(data, 0, windows);
+    const auto interval = fit->bca({causal_report::ArmKind::kSpeedup, 0, program.speedups.back()}, 1000, 0.95, run + 1);
     if (!interval) continue;
     ++out.bca_runs;
     const double low = -std::expm1(-interval->conf_low), high = -std::expm1(-interval->conf_high);
@@ -108,15 +108,15 @@ TEST(CausalCalibration, FalseWorthIt) {
       program.slopes.assign(10, 0);
       program.nulls = 6;
       program.trials = setting.trials, program.arm_spread = setting.arm_spread, program.window_spread = setting.window_spread;
-      report::CausalData data = made_windows(program, 50000 + set);
+      causal_report::CausalData data = made_windows(program, 50000 + set);
       data.margin = 0.03;
-      const report::CausalReport report = *report::analyse_causal(data, 0);
+      const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
       withheld += !report.nulls[0].holds;
       bool any = false, bad = false;
-      for (const report::CausalCurve& curve : report.curves) {
-        any = any || curve.verdict == report::LineVerdict::kWorthIt;
-        bad = bad || curve.verdict == report::LineVerdict::kHarmful;
-        no_use += curve.verdict == report::LineVerdict::kNoUse;
+      for (const causal_report::CausalCurve& curve : report.curves) {
+        any = any || curve.verdict == causal_report::LineVerdict::kWorthIt;
+        bad = bad || curve.verdict == causal_report::LineVerdict::kHarmful;
+        no_use += curve.verdict == causal_report::LineVerdict::kNoUse;
       }
       worth_it += any;
       harmful += bad;
@@ -149,10 +149,10 @@ TEST(CausalCalibration, Power) {
           program.slopes[0] = 2 * effect;
           program.trials = trials, program.blocks = blocks, program.nulls = 6;
           program.window_spread = 0.03, program.arm_spread = 0.005;
-          report::CausalData data = made_windows(program, 90000 + run);
+          causal_report::CausalData data = made_windows(program, 90000 + run);
           data.margin = 0.02;
-          const report::CausalReport report = *report::analyse_causal(data, 0);
-          found += report.curves[0].verdict == report::LineVerdict::kWorthIt;
+          const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
+          found += report.curves[0].verdict == causal_report::LineVerdict::kWorthIt;
         }
         last = static_cast<double>(found) / runs;
         if (tables()) std::printf(" %.0f %% |", 100 * last);
@@ -175,7 +175,7 @@ TEST(CausalCalibration, PhaseCoverage) {
       program.slopes = {0.6, 0.1};
       program.alive = {0.3, 1};
       program.blocks = 10, program.trials = trials, program.arm_spread = 0.01;
-      const report::CausalReport report = *report::analyse_causal(made_windows(program, 7000 + run), 0);
+      const causal_report::CausalReport report = *causal_report::analyse_causal(made_windows(program, 7000 + run), 0);
       const report::Interval& speedup = report.curves[0].arms.back().effect.speedup;
       covered += speedup.low <= 0.09 && 0.09 <= speedup.high;
     }
@@ -191,8 +191,8 @@ TEST(CausalCalibration, FalseAlarmsOfSplitBaselines) {
     MadeProgram program;
     program.baselines = 6;
     program.trials = 6;
-    const report::CausalReport report = *report::analyse_causal(made_windows(program, 300 + run));
-    for (const report::CausalAA& aa : report.aa) splits += aa.splits, alarms += aa.alarms;
+    const causal_report::CausalReport report = *causal_report::analyse_causal(made_windows(program, 300 + run));
+    for (const causal_report::CausalAA& aa : report.aa) splits += aa.splits, alarms += aa.alarms;
   }
   if (tables()) std::printf("split baselines: %.2f %% of %lu\n", 100.0 * alarms / splits, static_cast<unsigned long>(splits));
   EXPECT_EQ(splits, 8000u);
@@ -219,16 +219,16 @@ TEST(CausalCalibration, KneeCoverage) {
         double width = 0;
         Rng rng(trials);
         for (int run = 0; run < kRuns; ++run) {
-          std::vector<report::LoadedTrial> loaded;
+          std::vector<causal_report::LoadedTrial> loaded;
           for (const double load : shape.loads)
             for (uint32_t t = 0; t < trials; ++t) {
-              report::LoadedTrial trial;
+              causal_report::LoadedTrial trial;
               trial.load = load;
               trial.throughput = 100 * std::min(load, shape.knee) * std::exp(spread * normal_of(rng));
               loaded.push_back(trial);
             }
-          const report::Saturation found = report::saturation_of(loaded, 0.05);
-          said += found.verdict == report::ScalingVerdict::kScalesTo;
+          const causal_report::Saturation found = causal_report::saturation_of(loaded, 0.05);
+          said += found.verdict == causal_report::ScalingVerdict::kScalesTo;
           covered += found.knee->low <= shape.knee && shape.knee <= found.knee->high;
           width += found.knee->high - found.knee->low;
         }

@@ -11,7 +11,7 @@
 #include "analysis/commands/causal_csv.h"
 #include "analysis/commands/causal_report.h"
 #include "analysis/commands/method_commands.h"
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/text/json_writer.h"
 #include "tests/unit/analysis/made_windows.h"
 
@@ -26,17 +26,17 @@ MadeProgram some_program() {
   return program;
 }
 
-std::string json_of(const report::CausalReport& report) {
+std::string json_of(const causal_report::CausalReport& report) {
   text::JsonWriter json;
   json.begin_object();
-  report::write_causal(json, report);
+  causal_report::write_causal(json, report);
   json.end();
   return json.take();
 }
 
 TEST(CausalFiles, CsvHoldsAllThatTheReportNeeds) {
-  report::CausalData data = made_windows(some_program(), 1);
-  for (report::CausalWindow& window : data.windows) {
+  causal_report::CausalData data = made_windows(some_program(), 1);
+  for (causal_report::CausalWindow& window : data.windows) {
     window.layout = window.layout >> 32 << 32;
     window.foreign_share = std::round(window.foreign_share * 1e6) / 1e6;
   }
@@ -46,8 +46,8 @@ TEST(CausalFiles, CsvHoldsAllThatTheReportNeeds) {
   EXPECT_EQ(read->lines.size(), 3u);
   EXPECT_EQ(read->lines[0].file, "made.c");
   EXPECT_EQ(read->lines[0].line, 10u);
-  const auto direct = nlohmann::json::parse(json_of(*report::analyse_causal(data)));
-  const auto through = nlohmann::json::parse(json_of(*report::analyse_causal(*read)));
+  const auto direct = nlohmann::json::parse(json_of(*causal_report::analyse_causal(data)));
+  const auto through = nlohmann::json::parse(json_of(*causal_report::analyse_causal(*read)));
   EXPECT_EQ(direct["curves"], through["curves"]);
   EXPECT_EQ(direct["nulls"], through["nulls"]);
   EXPECT_EQ(direct["split_baselines"], through["split_baselines"]);
@@ -79,19 +79,19 @@ TEST(CausalFiles, CsvRefusesWhatItCanNotMean) {
 }
 
 TEST(CausalFiles, TextNamesLinesVerdictsAndControls) {
-  const report::CausalReport report = *report::analyse_causal(made_windows(some_program(), 2));
-  const std::string text = report::render_causal_text(report, 120, false);
+  const causal_report::CausalReport report = *causal_report::analyse_causal(made_windows(some_program(), 2));
+  const std::string text = causal_report::render_causal_text(report, 120, false);
   for (const char* part :
        {"Causal profile of made", "Throughput at 'blocks'", "-25 % of the line", "-50 % of the line", "made.c:10", "worth it",
         "made.c:20 †", "runs in a part of the run only", "Where nothing should change", "holds", "false alarms"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   // The line that is worth the most comes first.
   EXPECT_LT(text.find("made.c:10"), text.find("made.c:20"));
-  EXPECT_NE(report::render_causal_markdown(report).find("| made.c:10"), std::string::npos);
+  EXPECT_NE(causal_report::render_causal_markdown(report).find("| made.c:10"), std::string::npos);
 }
 
 TEST(CausalFiles, JsonHasTheNumbersOfTheReport) {
-  const report::CausalReport report = *report::analyse_causal(made_windows(some_program(), 3));
+  const causal_report::CausalReport report = *causal_report::analyse_causal(made_windows(some_program(), 3));
   const auto json = nlohmann::json::parse(json_of(report));
   ASSERT_EQ(json["curves"].size(), report.curves.size());
   const auto& curve = json["curves"][0];
@@ -109,13 +109,13 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
   MadeProgram program = some_program();
   program.alive.clear();
   program.trials = 6, program.blocks = 12;
-  report::CausalData data = made_windows(program, 4);
+  causal_report::CausalData data = made_windows(program, 4);
   data.lines[2].name = "tab\there.c:1";
-  data.points.push_back({"request", report::PointKind::kLatency});
-  for (report::CausalWindow& window : data.windows) {
+  data.points.push_back({"request", causal_report::PointKind::kLatency});
+  for (causal_report::CausalWindow& window : data.windows) {
     window.visits.push_back(50);
     window.latencies.resize(2);
-    window.latencies[1] = {0.25 * report::effective_ns(window, report::CausalClock::kWall), 50};
+    window.latencies[1] = {0.25 * causal_report::effective_ns(window, causal_report::CausalClock::kWall), 50};
   }
   struct Sums {
     double delta = 0, duration = 0;
@@ -124,7 +124,7 @@ TEST(CausalFiles, CozProfileGivesTheViewerTheSameCurve) {
   std::map<std::string, int> records;
   std::string selected, speedup;
   double duration = 0;
-  std::istringstream lines(report::coz_profile(data, 0));
+  std::istringstream lines(causal_report::coz_profile(data, 0));
   for (std::string line; std::getline(lines, line);) {
     std::map<std::string, std::string> fields;
     std::istringstream parts(line);

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
@@ -46,15 +46,15 @@ TEST(CausalInteractionsCalibration, EqualCells) {
       program.nulls = 2;
       program.trials = setting.trials, program.blocks = setting.blocks, program.arm_spread = setting.arm_spread;
       program.cut_after = setting.cut;
-      report::CausalData data = made_data(program);
+      causal_report::CausalData data = made_data(program);
       data.factors = {"opt"};
       data.cells = {{{"a"}, 1}, {{"b"}, 1}};
       add_trials(data, program, 2000 + run);
       program.cell = 1, program.window_spread = setting.other_spread;
       add_trials(data, program, 700000 + run);
-      const report::CausalReport report = *report::analyse_causal(data, 0);
+      const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
       bool alarm = false;
-      for (const report::CausalInteraction& each : report.interactions) {
+      for (const causal_report::CausalInteraction& each : report.interactions) {
         alarm = alarm || each.p_holm < 0.05;
         single += each.p_value < 0.05, ++all;
       }
@@ -90,10 +90,10 @@ TEST(CausalInteractionsCalibration, LayoutsThatDoNothing) {
       program.speedups = {0.5};
       program.trials = setting.trials, program.blocks = setting.blocks, program.arm_spread = setting.arm_spread;
       program.cut_after = setting.cut;
-      report::CausalData data = made_windows(program, 5000 + run);
-      for (report::CausalWindow& window : data.windows) window.layout = window.trial % setting.layouts + 1;
-      const report::CausalReport report = *report::analyse_causal(data, 0);
-      for (const report::LayoutInteraction& each : report.layout_interactions) alarms += each.p_value < 0.05, ++asked;
+      causal_report::CausalData data = made_windows(program, 5000 + run);
+      for (causal_report::CausalWindow& window : data.windows) window.layout = window.trial % setting.layouts + 1;
+      const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
+      for (const causal_report::LayoutInteraction& each : report.layout_interactions) alarms += each.p_value < 0.05, ++asked;
     }
     EXPECT_GT(asked, runs * 9 / 10);
     EXPECT_LT(alarms, at_most(0.05, asked)) << setting.trials << " " << setting.layouts;
@@ -106,7 +106,7 @@ TEST(CausalInteractionsCalibration, LayoutsThatDoNothing) {
 struct Covered {
   int runs = 0, covered = 0, refused = 0;
   double width = 0;
-  void add(const report::CausalEffect& effect, double truth) {
+  void add(const causal_report::CausalEffect& effect, double truth) {
     if (!effect.refused.empty()) return void(++refused);
     ++runs;
     covered += effect.speedup.low <= truth && truth <= effect.speedup.high;
@@ -137,14 +137,14 @@ TEST(CausalInteractionsCalibration, LatencyCoverage) {
       program.slopes = {0.3, 0};
       program.speedups = {0.5};
       program.trials = setting.trials, program.blocks = setting.blocks, program.arm_spread = 0, program.cut_after = setting.cut;
-      report::CausalData data = made_windows(program, 9000 + run);
-      data.points.push_back({"request", report::PointKind::kLatency});
+      causal_report::CausalData data = made_windows(program, 9000 + run);
+      data.points.push_back({"request", causal_report::PointKind::kLatency});
       Rng rng(static_cast<uint64_t>(run) + 1);
       std::vector<double> level(setting.trials), own(setting.trials);
       for (double& each : level) each = setting.trial_spread * normal_of(rng);
       for (double& each : own) each = setting.arm_spread * normal_of(rng);
-      for (report::CausalWindow& window : data.windows) {
-        const bool is_arm = window.kind == report::ArmKind::kSpeedup && window.line == 0u;
+      for (causal_report::CausalWindow& window : data.windows) {
+        const bool is_arm = window.kind == causal_report::ArmKind::kSpeedup && window.line == 0u;
         const auto departures = static_cast<uint64_t>(100 + rng.below(50));
         const double seconds =
             1e-3 * std::exp(level[window.trial] + (is_arm ? std::log1p(-truth) + own[window.trial] : 0) + 0.05 * normal_of(rng));
@@ -152,8 +152,8 @@ TEST(CausalInteractionsCalibration, LatencyCoverage) {
         window.latencies.resize(2);
         window.latencies[1] = {1e9 * seconds * static_cast<double>(departures), departures};
       }
-      const report::CausalReport report = *report::analyse_causal(data, 0);
-      for (const report::CausalCurve& curve : report.curves)
+      const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
+      for (const causal_report::CausalCurve& curve : report.curves)
         if (curve.point == 1 && curve.line == 0) found.add(curve.arms[0].effect, truth);
     }
     EXPECT_GT(found.runs, runs * 9 / 10);
@@ -176,7 +176,7 @@ TEST(CausalInteractionsCalibration, PhasesInFewTrials) {
         program.slopes = {0.6, 0.1};
         program.alive = {0.5, 1};
         program.blocks = 10, program.trials = trials, program.arm_spread = 0.01, program.cut_after = cut;
-        const report::CausalReport report = *report::analyse_causal(made_windows(program, 17000 + run), 0);
+        const causal_report::CausalReport report = *causal_report::analyse_causal(made_windows(program, 17000 + run), 0);
         // What was cut off is of the second half, in which the line is not: of ten blocks of nine windows five, of 60 windows 45.
         found.add(report.curves[0].arms.back().effect, 0.3 * (cut ? 45.0 / 60 : 0.5));
       }
@@ -206,20 +206,20 @@ TEST(CausalInteractionsCalibration, PlansKeepTheirPromise) {
     program.speedups = setting.speedups == 1 ? std::vector<double>{0.5} : std::vector<double>{0.25, 0.5};
     program.trials = setting.trials, program.blocks = setting.blocks;
     program.nulls = 4, program.baselines = 6;
-    report::CausalBudget budget;
+    causal_report::CausalBudget budget;
     budget.lines = setting.lines, budget.speedups = setting.speedups, budget.trials = setting.trials;
     budget.spread = program.window_spread;
     budget.block_baselines = program.baselines, budget.block_nulls = program.nulls;
     budget.block_windows = setting.lines * setting.speedups + program.nulls + program.baselines;
     budget.margin = setting.margin;
-    const report::CausalPlanning planned = report::plan_from_windows(budget, setting.trials * setting.blocks);
+    const causal_report::CausalPlanning planned = causal_report::plan_from_windows(budget, setting.trials * setting.blocks);
     program.slopes[0] = planned.detectable / program.speedups.back();
     const int runs = tables() ? 1000 : 200;
     int found = 0, asked = 0;
     for (int run = 0; run < runs; ++run) {
-      report::CausalData data = made_windows(program, 40000 + run);
+      causal_report::CausalData data = made_windows(program, 40000 + run);
       data.margin = budget.margin;
-      const report::CausalReport report = *report::analyse_causal(data, 0);
+      const causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
       if (!report.nulls[0].holds) continue;
       ++asked;
       // At its larger speedup: with two, the smaller one is another question.

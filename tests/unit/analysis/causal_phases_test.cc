@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "tests/unit/analysis/made_phases.h"
 
 namespace stab::analysis {
@@ -54,10 +54,10 @@ TEST_P(Phases, ArePredictedByTheTimeThatTheyTake) {
     double sum = 0;
     int covered = 0, found = 0;
     for (int run = 0; run < kRuns; ++run) {
-      const auto report = report::analyse_causal(made_phases(program, 100 + static_cast<uint64_t>(run)), 0);
+      const auto report = causal_report::analyse_causal(made_phases(program, 100 + static_cast<uint64_t>(run)), 0);
       ASSERT_TRUE(report) << report.error().message;
       ASSERT_EQ(report->curves.size(), 1u);
-      const report::CausalEffect& effect = report->curves[0].arms[s].effect;
+      const causal_report::CausalEffect& effect = report->curves[0].arms[s].effect;
       if (!effect.refused.empty()) continue;
       ++found;
       sum += effect.speedup.estimate;
@@ -75,9 +75,9 @@ TEST_P(Phases, ArePredictedByTheTimeThatTheyTake) {
 
 // Of a line that is all of the program there is no number at 100 %, and it says why.
 TEST(Phases, NothingLeftIsNoNumber) {
-  const auto report = report::analyse_causal(made_phases({.parts = {{24, 1}}}, 5), 0);
+  const auto report = causal_report::analyse_causal(made_phases({.parts = {{24, 1}}}, 5), 0);
   ASSERT_TRUE(report);
-  const report::CausalCurve& curve = report->curves[0];
+  const causal_report::CausalCurve& curve = report->curves[0];
   EXPECT_NEAR(curve.arms[0].effect.speedup.estimate, 0.5, 0.01);
   if (!curve.arms[1].effect.refused.empty())
     EXPECT_NE(curve.arms[1].effect.refused.find("a smaller speedup"), std::string::npos) << curve.arms[1].effect.refused;

@@ -1,5 +1,5 @@
 // What a map advises of each kind of place, and what it leaves out.
-#include "analysis/report/layout_advice.h"
+#include "analysis/layout_report/layout_advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,15 +7,17 @@
 namespace stab::analysis {
 namespace {
 
+using namespace layout_report;
+
 using testing::HasSubstr;
 using testing::SizeIs;
 
 // Functions of a map, 64 KiB apart, by their bytes.
-report::LayoutMap map_of(const std::vector<std::pair<std::string, uint32_t>>& functions) {
-  report::LayoutMap map;
+LayoutMap map_of(const std::vector<std::pair<std::string, uint32_t>>& functions) {
+  LayoutMap map;
   uint64_t linked = 0x400000;
   for (const auto& [name, bytes] : functions) {
-    report::PlacementData::Function function;
+    PlacementData::Function function;
     function.name = name;
     function.linked = linked;
     function.bytes = bytes;
@@ -27,15 +29,15 @@ report::LayoutMap map_of(const std::vector<std::pair<std::string, uint32_t>>& fu
   return map;
 }
 
-uint64_t linked_of(const report::LayoutMap& map, const std::string& name) {
-  for (const report::PlacementData::Function& function : map.functions)
+uint64_t linked_of(const LayoutMap& map, const std::string& name) {
+  for (const PlacementData::Function& function : map.functions)
     if (function.name == name) return function.linked;
   return 0;
 }
 
-report::Confirmed& add(report::LayoutMap& map, report::PlaceKind kind, const std::string& function, int slowest, int fastest,
+Confirmed& add(LayoutMap& map, PlaceKind kind, const std::string& function, int slowest, int fastest,
                        const std::string& other = {}) {
-  report::Confirmed place;
+  Confirmed place;
   place.place = {kind, function, other, linked_of(map, function), other.empty() ? 0 : linked_of(map, other)};
   place.slowest = slowest;
   place.fastest = fastest;
@@ -45,20 +47,20 @@ report::Confirmed& add(report::LayoutMap& map, report::PlaceKind kind, const std
   return map.confirmation->places.back();
 }
 
-const report::AdvisedPlace& of(const report::LayoutAdvice& advice, const std::string& function) {
-  for (const report::AdvisedPlace& place : advice.places)
+const AdvisedPlace& of(const LayoutAdvice& advice, const std::string& function) {
+  for (const AdvisedPlace& place : advice.places)
     if (place.function == function) return place;
-  static const report::AdvisedPlace none;
+  static const AdvisedPlace none;
   ADD_FAILURE() << "no place of " << function;
   return none;
 }
 
 TEST(LayoutAdvice, AStartIsTheFastLevelAndTheSlowOneForTheControl) {
-  report::LayoutMap map = map_of({{"f", 100}, {"g", 200}});
-  add(map, report::PlaceKind::kLine, "f", 2, 3);
-  add(map, report::PlaceKind::kHalf, "g", 0, 1);
-  const report::LayoutAdvice fast = report::advise(map, report::Wanted::kFastest),
-                             slow = report::advise(map, report::Wanted::kSlowest);
+  LayoutMap map = map_of({{"f", 100}, {"g", 200}});
+  add(map, PlaceKind::kLine, "f", 2, 3);
+  add(map, PlaceKind::kHalf, "g", 0, 1);
+  const LayoutAdvice fast = advise(map, Wanted::kFastest),
+                             slow = advise(map, Wanted::kSlowest);
   EXPECT_EQ(of(fast, "f").modulus, 64u);
   EXPECT_EQ(of(fast, "f").remainder, 48u);
   EXPECT_EQ(of(fast, "f").bytes, 100u);
@@ -72,39 +74,39 @@ TEST(LayoutAdvice, AStartIsTheFastLevelAndTheSlowOneForTheControl) {
 }
 
 TEST(LayoutAdvice, FreshTrialsMayTurnWhatTheScreenHasNamed) {
-  report::LayoutMap map = map_of({{"f", 100}});
-  add(map, report::PlaceKind::kLine, "f", 2, 3).difference = {0.95, 0.94, 0.96};
-  EXPECT_EQ(of(report::advise(map, report::Wanted::kFastest), "f").remainder, 32u);
+  LayoutMap map = map_of({{"f", 100}});
+  add(map, PlaceKind::kLine, "f", 2, 3).difference = {0.95, 0.94, 0.96};
+  EXPECT_EQ(of(advise(map, Wanted::kFastest), "f").remainder, 32u);
 }
 
 TEST(LayoutAdvice, OnlyWhatMattersIsAdvised) {
-  report::LayoutMap map = map_of({{"f", 100}, {"g", 100}, {"h", 100}});
-  add(map, report::PlaceKind::kLine, "f", 2, 3).verdict = report::Verdict::kUnsure;
-  add(map, report::PlaceKind::kLine, "g", 2, 3).verdict = report::Verdict::kEquivalent;
-  add(map, report::PlaceKind::kLine, "h", 2, 3).refused = "a level came in 3 epochs only";
-  EXPECT_TRUE(report::advise(map, report::Wanted::kFastest).places.empty());
+  LayoutMap map = map_of({{"f", 100}, {"g", 100}, {"h", 100}});
+  add(map, PlaceKind::kLine, "f", 2, 3).verdict = report::Verdict::kUnsure;
+  add(map, PlaceKind::kLine, "g", 2, 3).verdict = report::Verdict::kEquivalent;
+  add(map, PlaceKind::kLine, "h", 2, 3).refused = "a level came in 3 epochs only";
+  EXPECT_TRUE(advise(map, Wanted::kFastest).places.empty());
 }
 
 TEST(LayoutAdvice, AFunctionStaysWithinAPageBesideItsStart) {
-  report::LayoutMap map = map_of({{"f", 1000}});
-  add(map, report::PlaceKind::kLine, "f", 0, 2);
-  add(map, report::PlaceKind::kPage, "f", 1, 0);
-  const report::AdvisedPlace within = of(report::advise(map, report::Wanted::kFastest), "f");
+  LayoutMap map = map_of({{"f", 1000}});
+  add(map, PlaceKind::kLine, "f", 0, 2);
+  add(map, PlaceKind::kPage, "f", 1, 0);
+  const AdvisedPlace within = of(advise(map, Wanted::kFastest), "f");
   EXPECT_EQ(within.modulus, 4096u);
   EXPECT_EQ(within.remainder % 64, 32u);
   EXPECT_LE(within.remainder + within.bytes, 4096u);
-  const report::AdvisedPlace crosses = of(report::advise(map, report::Wanted::kSlowest), "f");
+  const AdvisedPlace crosses = of(advise(map, Wanted::kSlowest), "f");
   EXPECT_EQ(crosses.remainder % 64, 0u);
   EXPECT_GT(crosses.remainder + crosses.bytes, 4096u);
 }
 
 TEST(LayoutAdvice, TwoFunctionsArePutApartOrTogether) {
-  report::LayoutMap map = map_of({{"f", 700}, {"g", 900}});
-  add(map, report::PlaceKind::kSets, "f", 1, 0, "g");
-  const report::LayoutAdvice apart = report::advise(map, report::Wanted::kFastest),
-                             together = report::advise(map, report::Wanted::kSlowest);
-  const auto level = [](const report::LayoutAdvice& advice) {
-    return report::place_level(report::PlaceKind::kSets, of(advice, "f").remainder, 700, of(advice, "g").remainder, 900);
+  LayoutMap map = map_of({{"f", 700}, {"g", 900}});
+  add(map, PlaceKind::kSets, "f", 1, 0, "g");
+  const LayoutAdvice apart = advise(map, Wanted::kFastest),
+                             together = advise(map, Wanted::kSlowest);
+  const auto level = [](const LayoutAdvice& advice) {
+    return place_level(PlaceKind::kSets, of(advice, "f").remainder, 700, of(advice, "g").remainder, 900);
   };
   EXPECT_EQ(level(apart), 0);
   EXPECT_EQ(level(together), 1);
@@ -112,10 +114,10 @@ TEST(LayoutAdvice, TwoFunctionsArePutApartOrTogether) {
 }
 
 TEST(LayoutAdvice, WhatMattersMoreComesFirst) {
-  report::LayoutMap map = map_of({{"f", 4000}, {"g", 4000}});
-  add(map, report::PlaceKind::kLine, "f", 0, 2);
-  add(map, report::PlaceKind::kSets, "f", 1, 0, "g");  // 4000 and 4000 bytes meet in a page wherever they lie
-  const report::LayoutAdvice advice = report::advise(map, report::Wanted::kFastest);
+  LayoutMap map = map_of({{"f", 4000}, {"g", 4000}});
+  add(map, PlaceKind::kLine, "f", 0, 2);
+  add(map, PlaceKind::kSets, "f", 1, 0, "g");  // 4000 and 4000 bytes meet in a page wherever they lie
+  const LayoutAdvice advice = advise(map, Wanted::kFastest);
   ASSERT_THAT(advice.places, SizeIs(1));
   EXPECT_EQ(advice.places[0].remainder, 32u);
   ASSERT_THAT(advice.left_out, SizeIs(1));
@@ -123,11 +125,11 @@ TEST(LayoutAdvice, WhatMattersMoreComesFirst) {
 }
 
 TEST(LayoutAdvice, LeavesOutWhatNoBuildCanHave) {
-  report::LayoutMap map = map_of({{"f", 100}, {"g", 100}});
-  add(map, report::PlaceKind::kPad, "f", 0, 2);
+  LayoutMap map = map_of({{"f", 100}, {"g", 100}});
+  add(map, PlaceKind::kPad, "f", 0, 2);
   map.functions[1].linked += 8;
-  add(map, report::PlaceKind::kLine, "g", 0, 2);
-  const report::LayoutAdvice advice = report::advise(map, report::Wanted::kFastest);
+  add(map, PlaceKind::kLine, "g", 0, 2);
+  const LayoutAdvice advice = advise(map, Wanted::kFastest);
   EXPECT_TRUE(advice.places.empty());
   ASSERT_THAT(advice.left_out, SizeIs(2));
   EXPECT_THAT(advice.left_out[0], HasSubstr("pads of its frames"));
@@ -135,13 +137,13 @@ TEST(LayoutAdvice, LeavesOutWhatNoBuildCanHave) {
 }
 
 TEST(LayoutAdvice, LeavesOutWhatNoLineCanName) {
-  report::LayoutMap map = map_of({{"twice", 100}, {"twice", 120}, {"fn_420000", 100}, {"gr??e", 100}, {"f", 100}, {"fn_0", 100}});
+  LayoutMap map = map_of({{"twice", 100}, {"twice", 120}, {"fn_420000", 100}, {"gr??e", 100}, {"f", 100}, {"fn_0", 100}});
   for (size_t i = 0; i < map.functions.size(); ++i) {
-    add(map, report::PlaceKind::kLine, map.functions[i].name, 0, 2);
+    add(map, PlaceKind::kLine, map.functions[i].name, 0, 2);
     map.confirmation->places.back().place.linked = map.functions[i].linked;
   }
-  add(map, report::PlaceKind::kSets, "f", 1, 0, "gr??e");
-  const report::LayoutAdvice advice = report::advise(map, report::Wanted::kFastest);
+  add(map, PlaceKind::kSets, "f", 1, 0, "gr??e");
+  const LayoutAdvice advice = advise(map, Wanted::kFastest);
   ASSERT_THAT(advice.places, SizeIs(2));
   EXPECT_EQ(of(advice, "f").modulus, 64u);
   EXPECT_EQ(of(advice, "fn_0").modulus, 64u) << "a function's own name may look like one that is made up";

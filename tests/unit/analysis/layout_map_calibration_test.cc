@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "tests/unit/analysis/made_placements.h"
 
 namespace stab::analysis {
 namespace {
+
+using namespace layout_report;
 
 struct Rates {
   int rounds = 0, candidates = 0, silent = 0, first = 0, both = 0, inside = 0, half_inside = 0, false_findings = 0;
@@ -23,26 +25,26 @@ Rates simulate(uint64_t seed, int rounds, bool planted, double noise) {
   out.rounds = rounds;
   for (int round = 0; round < rounds; ++round) {
     const uint64_t at = seed + 2 * static_cast<uint64_t>(round);
-    const Result<report::LayoutMap> map = report::screen_layouts(made_placements(at, {.noise = noise, .planted = planted}), {});
+    const Result<LayoutMap> map = screen_layouts(made_placements(at, {.noise = noise, .planted = planted}), {});
     EXPECT_TRUE(map);
-    std::vector<report::Candidate> candidates = map->screen.candidates;
+    std::vector<Candidate> candidates = map->screen.candidates;
     out.candidates += !candidates.empty();
     if (candidates.size() > 12) candidates.resize(12);
-    report::Confirmation confirmation;
+    Confirmation confirmation;
     if (!candidates.empty()) {
-      const Result<report::Confirmation> said =
-          report::confirm_places(made_placements(at + 1, {.noise = noise, .planted = planted, .forced = true}), candidates, {});
+      const Result<Confirmation> said =
+          confirm_places(made_placements(at + 1, {.noise = noise, .planted = planted, .forced = true}), candidates, {});
       EXPECT_TRUE(said);
       confirmation = *said;
     }
     bool line = false, half = false, any = false;
     for (size_t i = 0; i < confirmation.places.size(); ++i) {
-      const report::Confirmed& place = confirmation.places[i];
+      const Confirmed& place = confirmation.places[i];
       if (!place.refused.empty()) continue;
       const bool changed = place.verdict == report::Verdict::kChanged;
       any = any || changed;
-      const bool is_line = place.place.function == "hot_line" && place.place.kind == report::PlaceKind::kLine;
-      const bool is_half = place.place.function == "hot_half" && place.place.kind == report::PlaceKind::kHalf;
+      const bool is_line = place.place.function == "hot_line" && place.place.kind == PlaceKind::kLine;
+      const bool is_half = place.place.function == "hot_half" && place.place.kind == PlaceKind::kHalf;
       double truth = 0;
       if (is_line) truth = kLineEffects[place.slowest] - kLineEffects[place.fastest];
       if (is_half) truth = kHalfEffects[place.slowest] - kHalfEffects[place.fastest];
@@ -76,7 +78,7 @@ TEST(LayoutMapCalibration, NullProgramIsSilent) {
   const Rates rates = simulate(1'000'000, kRounds, false, 0.01);
   print("null: a screen names no candidate", kRounds - rates.candidates, kRounds);
   print("null: the map finds nothing", rates.silent, kRounds);
-  EXPECT_LE(rates.candidates, kRounds * (report::kDiscoveryRate + 4 * std::sqrt(0.09 / kRounds)));
+  EXPECT_LE(rates.candidates, kRounds * (kDiscoveryRate + 4 * std::sqrt(0.09 / kRounds)));
   EXPECT_GE(rates.silent, 0.95 * kRounds);
 }
 
@@ -96,15 +98,15 @@ TEST(LayoutMapCalibration, PlantedPlacesAreFoundRankedAndSized) {
 
 // Of how many rounds the share's interval holds what the share is on average.
 int shares_that_hold(uint64_t seed, const MadeShape& shape) {
-  std::vector<report::Candidate> candidates(1);
+  std::vector<Candidate> candidates(1);
   candidates[0].slowest = 2;
   candidates[0].fastest = 3;
   std::vector<statistics::PlacementFit::Share> shares;
   double mean = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const report::PlacementData data = made_placements(seed + static_cast<uint64_t>(round), shape);
-    candidates[0].place = {report::PlaceKind::kLine, data.functions[0].name, "", data.functions[0].linked, 0};
-    const Result<report::Confirmation> said = report::confirm_places(data, candidates, {});
+    const PlacementData data = made_placements(seed + static_cast<uint64_t>(round), shape);
+    candidates[0].place = {PlaceKind::kLine, data.functions[0].name, "", data.functions[0].linked, 0};
+    const Result<Confirmation> said = confirm_places(data, candidates, {});
     EXPECT_TRUE(said && said->places[0].refused.empty());
     shares.push_back(said->places[0].share);
     mean += shares.back().estimate / kRounds;

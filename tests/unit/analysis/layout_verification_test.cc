@@ -1,5 +1,5 @@
 // What a verification says of builds with and without a layout file: gains, spreads, and whether they vanish where code moves.
-#include "analysis/report/layout_verification.h"
+#include "analysis/layout_report/layout_verification.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 
 namespace stab::analysis {
 namespace {
+
+using namespace layout_report;
 
 using testing::HasSubstr;
 
@@ -57,10 +59,10 @@ report::Samples made(uint64_t seed, const Made& how) {
 }
 
 TEST(LayoutVerification, SaysTheGainAndThatItIsThePlaces) {
-  const auto report = report::verify_layouts(made(1, {.gain = -0.05, .file_sd = 0.004}), kFiles);
+  const auto report = verify_layouts(made(1, {.gain = -0.05, .file_sd = 0.004}), kFiles);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->files.size(), 1u);
-  const report::VerifiedFile& file = report->files[0];
+  const VerifiedFile& file = report->files[0];
   EXPECT_EQ(file.name, "advised");
   EXPECT_EQ(file.verdict, report::Verdict::kChanged);
   EXPECT_LT(file.links.ratio.low, std::exp(-0.05));
@@ -68,22 +70,22 @@ TEST(LayoutVerification, SaysTheGainAndThatItIsThePlaces) {
   EXPECT_EQ(file.links.file_count, 10u) << "links are the units, not their runs";
   EXPECT_EQ(file.as_linked.file_count, 2u);
   EXPECT_LT(file.spread.ratio.high, 1);
-  EXPECT_EQ(file.vanishes, report::Vanishes::kYes);
-  const std::string text = report::render_verification_text(*report, 120), json = report::render_verification_json(*report);
+  EXPECT_EQ(file.vanishes, Vanishes::kYes);
+  const std::string text = render_verification_text(*report, 120), json = render_verification_json(*report);
   EXPECT_THAT(text, HasSubstr("'advised' makes the program faster"));
   EXPECT_THAT(text, HasSubstr("it is the places that make it"));
   EXPECT_THAT(json, HasSubstr("\"vanishes\": \"yes\""));
 }
 
 TEST(LayoutVerification, ARemainingGainIsNotOfPlaces) {
-  const auto report = report::verify_layouts(made(2, {.gain = -0.05, .moving_gain = -0.05}), kFiles);
+  const auto report = verify_layouts(made(2, {.gain = -0.05, .moving_gain = -0.05}), kFiles);
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->files[0].vanishes, report::Vanishes::kNo);
-  EXPECT_THAT(report::render_verification_text(*report, 120), HasSubstr("differ by more than places"));
+  EXPECT_EQ(report->files[0].vanishes, Vanishes::kNo);
+  EXPECT_THAT(render_verification_text(*report, 120), HasSubstr("differ by more than places"));
 }
 
 TEST(LayoutVerification, NothingIsFoundWhereNothingIs) {
-  const auto report = report::verify_layouts(made(3, {}), kFiles);
+  const auto report = verify_layouts(made(3, {}), kFiles);
   ASSERT_TRUE(report);
   EXPECT_NE(report->files[0].verdict, report::Verdict::kChanged);
   EXPECT_LT(report->files[0].spread.ratio.low, 1);
@@ -93,20 +95,20 @@ TEST(LayoutVerification, NothingIsFoundWhereNothingIs) {
 // Runs of one binary are equal in a simulation, and all links may be.
 TEST(LayoutVerification, ASimulationsRatiosAreExact) {
   const auto report =
-      report::verify_layouts(made(4, {.gain = -0.05, .plain_sd = 0, .file_sd = 0, .noise = 0, .simulated = true}), kFiles);
+      verify_layouts(made(4, {.gain = -0.05, .plain_sd = 0, .file_sd = 0, .noise = 0, .simulated = true}), kFiles);
   ASSERT_TRUE(report);
-  const report::VerifiedFile& file = report->files[0];
+  const VerifiedFile& file = report->files[0];
   EXPECT_TRUE(file.as_linked.is_exact);
   EXPECT_DOUBLE_EQ(file.as_linked.ratio.estimate, std::exp(-0.05));
   EXPECT_EQ(file.verdict, report::Verdict::kChanged);
-  EXPECT_EQ(file.vanishes, report::Vanishes::kYes);
+  EXPECT_EQ(file.vanishes, Vanishes::kYes);
   EXPECT_THAT(file.spread.refused, HasSubstr("don't differ"));
 }
 
 TEST(LayoutVerification, MoreOfAThroughputIsFaster) {
   report::Samples samples = made(5, {.gain = 0.05, .moving_gain = 0});
   samples.responses[0].higher_is_better = true;
-  const auto report = report::verify_layouts(samples, kFiles);
+  const auto report = verify_layouts(samples, kFiles);
   ASSERT_TRUE(report);
   EXPECT_LT(report->files[0].links.ratio.estimate, 1);
 }
@@ -114,18 +116,18 @@ TEST(LayoutVerification, MoreOfAThroughputIsFaster) {
 TEST(LayoutVerification, WithholdsAndRefuses) {
   report::Samples samples = made(6, {.gain = -0.05});
   samples.incomplete = true;
-  const auto withheld = report::verify_layouts(samples, kFiles);
+  const auto withheld = verify_layouts(samples, kFiles);
   EXPECT_EQ(withheld->files[0].verdict, report::Verdict::kWithheld);
-  EXPECT_EQ(withheld->files[0].vanishes, report::Vanishes::kUnsure);
-  EXPECT_THAT(report::render_verification_json(*withheld), HasSubstr("\"vanishes\": \"unsure\""));
+  EXPECT_EQ(withheld->files[0].vanishes, Vanishes::kUnsure);
+  EXPECT_THAT(render_verification_json(*withheld), HasSubstr("\"vanishes\": \"unsure\""));
   samples = made(2, {.gain = -0.05, .moving_gain = -0.05});
   samples.incomplete = true;
-  const std::string early = report::render_verification_text(*report::verify_layouts(samples, kFiles), 1000);
+  const std::string early = render_verification_text(*verify_layouts(samples, kFiles), 1000);
   EXPECT_THAT(early, testing::Not(HasSubstr("differ by more than places")));
   EXPECT_THAT(early, HasSubstr("is left\n"));
-  EXPECT_FALSE(report::verify_layouts(samples, "opt"));
+  EXPECT_FALSE(verify_layouts(samples, "opt"));
   samples.trials[0].values[0] = 0;
-  EXPECT_THAT(report::verify_layouts(samples, kFiles).error().message, HasSubstr("not above 0"));
+  EXPECT_THAT(verify_layouts(samples, kFiles).error().message, HasSubstr("not above 0"));
 }
 
 // Eight files that do nothing: at 5 % each, one of three experiments would say of some file that more than its places differs.
@@ -142,10 +144,10 @@ TEST(LayoutVerification, AllFilesTogetherKeepTheLevelWhereCodeMoves) {
         samples.trials.push_back(std::move(trial));
       }
     }
-    const auto report = report::verify_layouts(samples, kFiles);
+    const auto report = verify_layouts(samples, kFiles);
     ASSERT_TRUE(report);
-    for (const report::VerifiedFile& file : report->files) {
-      if (file.vanishes != report::Vanishes::kNo) continue;
+    for (const VerifiedFile& file : report->files) {
+      if (file.vanishes != Vanishes::kNo) continue;
       ++remains;
       break;
     }
@@ -156,7 +158,7 @@ TEST(LayoutVerification, AllFilesTogetherKeepTheLevelWhereCodeMoves) {
 // tests/reference/analysis/spread.R
 TEST(LayoutVerification, TheIntervalOfASpreadIsFishers) {
   const std::vector<double> file = {1.2, 0.7, 1.9, 1.4, 0.2}, plain = {2.1, 4.4, 0.3, 5.0, 2.2, 3.9};
-  const report::Interval ratio = report::ratio_of_spreads(statistics::moments(file), statistics::moments(plain), 0.05);
+  const report::Interval ratio = ratio_of_spreads(statistics::moments(file), statistics::moments(plain), 0.05);
   EXPECT_NEAR(ratio.estimate, 0.371036279186907, 1e-12);
   EXPECT_NEAR(ratio.low, 0.136507430130084, 1e-10);
   EXPECT_NEAR(ratio.high, 1.1354238078978, 1e-10);
@@ -169,16 +171,16 @@ TEST(LayoutVerification, IntervalsHoldWhatTheyPromise) {
   constexpr int kMade = 2000;
   for (int i = 0; i < kMade; ++i) {
     const Made steps{.gain = -0.01, .file_sd = 0.01, .noise = 0.0001, .stepped = true};
-    const auto stepped = report::verify_layouts(made(20000 + static_cast<uint64_t>(i), steps), kFiles);
+    const auto stepped = verify_layouts(made(20000 + static_cast<uint64_t>(i), steps), kFiles);
     stepped_gain += stepped->files[0].links.ratio.low <= std::exp(-0.01) && std::exp(-0.01) <= stepped->files[0].links.ratio.high;
     stepped_spread += stepped->files[0].spread.ratio.low <= 0.5 && 0.5 <= stepped->files[0].spread.ratio.high;
     const auto report =
-        report::verify_layouts(made(1000 + static_cast<uint64_t>(i), {.gain = -0.01, .file_sd = 0.01, .noise = 0.0001}), kFiles);
-    const report::VerifiedFile& file = report->files[0];
+        verify_layouts(made(1000 + static_cast<uint64_t>(i), {.gain = -0.01, .file_sd = 0.01, .noise = 0.0001}), kFiles);
+    const VerifiedFile& file = report->files[0];
     gain += file.links.ratio.low <= std::exp(-0.01) && std::exp(-0.01) <= file.links.ratio.high;
     spread += file.spread.ratio.low <= 0.5 && 0.5 <= file.spread.ratio.high;
     alarms +=
-        report::verify_layouts(made(9000 + static_cast<uint64_t>(i), {.file_sd = 0.01}), kFiles)->files[0].links.p_value <= 0.05;
+        verify_layouts(made(9000 + static_cast<uint64_t>(i), {.file_sd = 0.01}), kFiles)->files[0].links.p_value <= 0.05;
   }
   // 95 and 5 %, give or take three standard errors of 0.0049.
   EXPECT_NEAR(gain / double{kMade}, 0.95, 0.015);

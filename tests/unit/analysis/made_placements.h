@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
@@ -24,9 +24,9 @@ struct MadeShape {
 inline constexpr double kLineEffects[4] = {-0.012, 0.010, 0.015, -0.013};
 inline constexpr double kHalfEffects[2] = {-0.006, 0.006};
 
-inline report::PlacementData made_placements(uint64_t seed, const MadeShape& shape = {}) {
+inline layout_report::PlacementData made_placements(uint64_t seed, const MadeShape& shape = {}) {
   Rng rng = Rng::stream(seed, "made placements");
-  report::PlacementData data;
+  layout_report::PlacementData data;
   data.experiment = "made";
   data.workload = "loops";
   data.unit = "epoch";

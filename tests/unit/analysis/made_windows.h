@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "base/rng.h"
 
 namespace stab::analysis {
@@ -35,7 +35,7 @@ struct MadeProgram {
   uint32_t cut_after = 0;            // windows of a trial, which then ends in the middle of a block; 0: it has all of its blocks
   double visits = 400;               // of a baseline window
   double foreign = 0;                // share of the windows that other programs disturb
-  report::CausalClock clock = report::CausalClock::kWall;
+  causal_report::CausalClock clock = causal_report::CausalClock::kWall;
   uint32_t cell = 0;
 };
 
@@ -44,11 +44,11 @@ inline double true_saving(const MadeProgram& program, size_t line, double speedu
   return program.most.empty() ? saved : std::min(saved, program.most[line]);
 }
 
-inline report::CausalData made_data(const MadeProgram& program) {
-  report::CausalData data;
+inline causal_report::CausalData made_data(const MadeProgram& program) {
+  causal_report::CausalData data;
   data.experiment = "made";
   data.program = "made";
-  data.points = {{"blocks", report::PointKind::kProgress}};
+  data.points = {{"blocks", causal_report::PointKind::kProgress}};
   data.cells = {{{}, 1}};
   data.speedups = program.speedups;
   for (size_t line = 0; line < program.slopes.size(); ++line)
@@ -58,40 +58,40 @@ inline report::CausalData made_data(const MadeProgram& program) {
 }
 
 // Adds trials of the program to the data.
-inline void add_trials(report::CausalData& data, const MadeProgram& program, uint64_t seed) {
+inline void add_trials(causal_report::CausalData& data, const MadeProgram& program, uint64_t seed) {
   constexpr double kWindow = 250e6, kSample = 1e6;
   Rng rng(seed);
   const size_t lines = program.slopes.size();
   for (uint32_t t = 0; t < program.trials; ++t) {
     const auto trial_index = static_cast<uint32_t>(data.trials.size());
-    report::CausalTrial trial;
+    causal_report::CausalTrial trial;
     trial.id = trial_index + 1;
     trial.cell = program.cell;
     trial.clock = program.clock;
     trial.run_samples.assign(lines, 0);
     const double level = program.trial_spread * normal_of(rng);
     struct Arm {
-      report::CausalWindow window;
+      causal_report::CausalWindow window;
       double effect = 0, own = 0;
     };
     std::vector<Arm> arms;
-    const auto add = [&](report::ArmKind kind, std::optional<uint32_t> line, double speedup, double effect, bool pauses) {
+    const auto add = [&](causal_report::ArmKind kind, std::optional<uint32_t> line, double speedup, double effect, bool pauses) {
       Arm arm;
       arm.window.kind = kind;
       arm.window.line = line;
       arm.window.speedup = speedup;
-      arm.effect = effect + (pauses ? program.null_bias * (kind == report::ArmKind::kNull ? 1 : program.line_share) : 0);
-      arm.own = kind == report::ArmKind::kBaseline ? 0 : program.arm_spread * normal_of(rng);
+      arm.effect = effect + (pauses ? program.null_bias * (kind == causal_report::ArmKind::kNull ? 1 : program.line_share) : 0);
+      arm.own = kind == causal_report::ArmKind::kBaseline ? 0 : program.arm_spread * normal_of(rng);
       arms.push_back(arm);
     };
-    for (uint32_t i = 0; i < program.baselines; ++i) add(report::ArmKind::kBaseline, std::nullopt, 0, 0, false);
+    for (uint32_t i = 0; i < program.baselines; ++i) add(causal_report::ArmKind::kBaseline, std::nullopt, 0, 0, false);
     for (uint32_t i = 0; i < program.nulls; ++i)
-      add(report::ArmKind::kNull, static_cast<uint32_t>(rng.below(lines)), program.speedups.back(), 0, true);
+      add(causal_report::ArmKind::kNull, static_cast<uint32_t>(rng.below(lines)), program.speedups.back(), 0, true);
     for (uint32_t line = 0; line < lines && !program.controls_only; ++line) {
       for (const double speedup : program.speedups)
-        add(report::ArmKind::kSpeedup, line, speedup, -std::log1p(-true_saving(program, line, speedup)), true);
+        add(causal_report::ArmKind::kSpeedup, line, speedup, -std::log1p(-true_saving(program, line, speedup)), true);
       if (program.slowdowns)
-        add(report::ArmKind::kSlowdown, line, program.speedups[0], -std::log1p(program.slopes[line] * program.speedups[0]),
+        add(causal_report::ArmKind::kSlowdown, line, program.speedups[0], -std::log1p(program.slopes[line] * program.speedups[0]),
             false);
     }
     uint32_t order = 0;
@@ -100,7 +100,7 @@ inline void add_trials(report::CausalData& data, const MadeProgram& program, uin
       rng.shuffle(arms);
       for (const Arm& arm : arms) {
         if (program.cut_after != 0 && order >= program.cut_after) break;
-        report::CausalWindow window = arm.window;
+        causal_report::CausalWindow window = arm.window;
         window.trial = trial_index;
         window.block = block;
         window.order = order++;
@@ -115,17 +115,17 @@ inline void add_trials(report::CausalData& data, const MadeProgram& program, uin
         for (uint32_t line = 0; line < lines; ++line)
           if (alive(line))
             trial.run_samples[line] += static_cast<uint64_t>(program.slopes[line] * kWindow / kSample + rng.uniform());
-        if (window.line && window.kind != report::ArmKind::kNull && !alive(*window.line)) {
-          window.flags = report::bit(report::WindowFlag::kSkipped);
+        if (window.line && window.kind != causal_report::ArmKind::kNull && !alive(*window.line)) {
+          window.flags = causal_report::bit(causal_report::WindowFlag::kSkipped);
           data.windows.push_back(window);
           continue;
         }
         // The window is cut at its effective length: pauses are there and subtracted again.
-        const double paused = window.kind == report::ArmKind::kBaseline || window.kind == report::ArmKind::kSlowdown
+        const double paused = window.kind == causal_report::ArmKind::kBaseline || window.kind == causal_report::ArmKind::kSlowdown
                                   ? 0
                                   : 0.2 * kWindow * rng.uniform();
         window.credited_ns = static_cast<uint64_t>(paused);
-        if (program.clock == report::CausalClock::kCpu) window.cpu_ns = static_cast<uint64_t>(kWindow + paused);
+        if (program.clock == causal_report::CausalClock::kCpu) window.cpu_ns = static_cast<uint64_t>(kWindow + paused);
         window.wall_ns = static_cast<uint64_t>(kWindow + paused);
         const double y = block_level + arm.effect + arm.own + program.window_spread * normal_of(rng);
         window.visits = {static_cast<uint64_t>(program.visits * std::exp(y) + rng.uniform())};
@@ -140,39 +140,39 @@ inline void add_trials(report::CausalData& data, const MadeProgram& program, uin
   }
 }
 
-inline report::CausalData made_windows(const MadeProgram& program, uint64_t seed) {
-  report::CausalData data = made_data(program);
+inline causal_report::CausalData made_windows(const MadeProgram& program, uint64_t seed) {
+  causal_report::CausalData data = made_data(program);
   add_trials(data, program, seed);
   return data;
 }
 
 // As `stabctl stats causal` reads them.
-inline std::string windows_csv(const report::CausalData& data) {
+inline std::string windows_csv(const causal_report::CausalData& data) {
   std::string out =
       "trial,block,kind,line,speedup,clock,wall_ns,cpu_ns,credited_ns,line_samples,foreign_share,layout,skipped,run_ns,run_"
       "samples";
   for (const std::string& factor : data.factors) out += ",cell:" + factor;
-  for (const report::CausalPoint& point : data.points) {
-    if (point.kind == report::PointKind::kLatency) out += ",departures:" + point.name + ",inside_ns:" + point.name;
-    else out += (point.kind == report::PointKind::kArrival ? ",arrivals:" : ",visits:") + point.name;
+  for (const causal_report::CausalPoint& point : data.points) {
+    if (point.kind == causal_report::PointKind::kLatency) out += ",departures:" + point.name + ",inside_ns:" + point.name;
+    else out += (point.kind == causal_report::PointKind::kArrival ? ",arrivals:" : ",visits:") + point.name;
   }
   out += "\n";
-  for (const report::CausalWindow& window : data.windows) {
-    const report::CausalTrial& trial = data.trials[window.trial];
+  for (const causal_report::CausalWindow& window : data.windows) {
+    const causal_report::CausalTrial& trial = data.trials[window.trial];
     char speedup[32];
     std::snprintf(speedup, sizeof speedup, "%.17g", window.speedup);
     const auto number = [](uint64_t value) { return "," + std::to_string(value); };
     out += std::to_string(trial.id) + number(window.block) + "," +
-           (window.kind == report::ArmKind::kNull ? "null-control" : std::string(name(window.kind))) + "," +
+           (window.kind == causal_report::ArmKind::kNull ? "null-control" : std::string(name(window.kind))) + "," +
            (window.line ? data.lines[*window.line].name : "-") + "," + speedup + "," + std::string(name(trial.clock)) +
            number(window.wall_ns) + number(window.cpu_ns) + number(window.credited_ns) + number(window.line_samples) + "," +
            std::to_string(window.foreign_share) + number(window.layout >> 32) +
-           number(window.flags & report::bit(report::WindowFlag::kSkipped) ? 1 : 0) + number(trial.run_ns) +
+           number(window.flags & causal_report::bit(causal_report::WindowFlag::kSkipped) ? 1 : 0) + number(trial.run_ns) +
            number(window.line && !trial.run_samples.empty() ? trial.run_samples[*window.line] : 0);
     for (const std::string& level : data.cells[trial.cell].levels) out += "," + level;
     for (size_t p = 0; p < data.points.size(); ++p) {
       out += number(window.visits.empty() ? 0 : window.visits[p]);
-      if (data.points[p].kind == report::PointKind::kLatency)
+      if (data.points[p].kind == causal_report::PointKind::kLatency)
         out += number(window.latencies.empty() ? 0 : static_cast<uint64_t>(window.latencies[p].inside_ns));
     }
     out += "\n";

@@ -11,12 +11,14 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/statistics/multiplicity.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
 namespace {
+
+using namespace causal_report;
 
 constexpr double kMargin = 0.02, kAlpha = 0.05;
 // What is wrong with so many experiments out of a hundred may still be chance: 3.3 standard errors of a rate of 5 %.
@@ -46,23 +48,23 @@ struct Rates {
 using ByRule = std::array<Rates, 3>;  // baselines alone, null windows alone, both
 constexpr const char* kRules[] = {"baselines", "null windows", "both"};
 
-bool shows(const report::CausalEffect& effect, double p_holm) {
+bool shows(const CausalEffect& effect, double p_holm) {
   const report::Interval& speedup = effect.speedup;
   return p_holm < kAlpha && (speedup.low > 0 || speedup.high < 0) && !(speedup.low > -kMargin && speedup.high < kMargin);
 }
 
 // The verdict of each of the lines as it would be with one reference alone.
-void judge_alone(const report::CausalReport& report, report::CausalEffect report::CausalArm::*against, double effect,
+void judge_alone(const CausalReport& report, CausalEffect CausalArm::*against, double effect,
                  Rates& rates) {
   std::vector<double> p, equivalence;
-  for (const report::CausalCurve& curve : report.curves) {
+  for (const CausalCurve& curve : report.curves) {
     p.push_back((curve.arms[0].*against).p_value);
     equivalence.push_back((curve.arms[0].*against).p_equivalence);
   }
   const std::vector<double> changed = statistics::holm(p), equivalent = statistics::holm(equivalence);
   bool alarm = false, harm = false;
   for (size_t line = 0; line < p.size() && report.nulls[0].holds; ++line) {
-    const report::CausalEffect& found = report.curves[line].arms[0].*against;
+    const CausalEffect& found = report.curves[line].arms[0].*against;
     const bool is_equivalent = equivalent[line] < kAlpha, faster = found.log_effect > 0;
     const bool is_change = !is_equivalent && shows(found, changed[line]);
     if (line + 1 == p.size() && effect != 0) rates.found += is_change && faster, rates.lost += is_equivalent;
@@ -72,16 +74,16 @@ void judge_alone(const report::CausalReport& report, report::CausalEffect report
   rates.off += std::fabs((report.curves.back().arms[0].*against).speedup.estimate - effect);
 }
 
-void judge_both(const report::CausalReport& report, double effect, Rates& rates) {
+void judge_both(const CausalReport& report, double effect, Rates& rates) {
   bool alarm = false, harm = false;
   for (size_t line = 0; line < report.curves.size(); ++line) {
-    const report::LineVerdict verdict = report.curves[line].verdict;
+    const LineVerdict verdict = report.curves[line].verdict;
     if (line + 1 == report.curves.size() && effect != 0) {
-      rates.found += verdict == report::LineVerdict::kWorthIt, rates.lost += verdict == report::LineVerdict::kNoUse;
+      rates.found += verdict == LineVerdict::kWorthIt, rates.lost += verdict == LineVerdict::kNoUse;
       continue;
     }
-    alarm = alarm || verdict == report::LineVerdict::kWorthIt, harm = harm || verdict == report::LineVerdict::kHarmful;
-    rates.no_use += verdict == report::LineVerdict::kNoUse;
+    alarm = alarm || verdict == LineVerdict::kWorthIt, harm = harm || verdict == LineVerdict::kHarmful;
+    rates.no_use += verdict == LineVerdict::kNoUse;
   }
   rates.alarms += alarm, rates.harms += harm;
   rates.off += std::fabs(report.curves.back().arms[0].effect.speedup.estimate - effect);
@@ -99,12 +101,12 @@ ByRule rates_of(const Shape& shape, double bias, double line_share, double effec
     program.trials = shape.trials, program.blocks = shape.blocks;
     program.window_spread = shape.window_spread, program.arm_spread = shape.arm_spread;
     program.null_bias = bias, program.line_share = line_share;
-    report::CausalData data = made_windows(program, static_cast<uint64_t>(910000 + run));
+    CausalData data = made_windows(program, static_cast<uint64_t>(910000 + run));
     data.margin = kMargin;
-    const report::CausalReport report = *report::analyse_causal(data, 0);
+    const CausalReport report = *analyse_causal(data, 0);
     if (held) *held += report.nulls[0].holds;
-    judge_alone(report, &report::CausalArm::effect, effect, out[0]);
-    judge_alone(report, &report::CausalArm::beyond_null, effect, out[1]);
+    judge_alone(report, &CausalArm::effect, effect, out[0]);
+    judge_alone(report, &CausalArm::beyond_null, effect, out[1]);
     judge_both(report, effect, out[2]);
   }
   return out;

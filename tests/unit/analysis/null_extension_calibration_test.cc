@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/causal.h"
-#include "analysis/report/null_extension.h"
+#include "analysis/causal_report/causal.h"
+#include "analysis/causal_report/null_extension.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {
@@ -51,11 +51,11 @@ Outcome outcome_of(const Shape& shape, double bias, int runs) {
   for (int run = 0; run < runs; ++run) {
     const MadeProgram program = program_of(shape, bias);
     const auto seed = static_cast<uint64_t>(700000 + run);
-    report::CausalData data = made_windows(program, seed);
+    causal_report::CausalData data = made_windows(program, seed);
     data.margin = kMargin;
-    report::CausalReport report = *report::analyse_causal(data, 0);
+    causal_report::CausalReport report = *causal_report::analyse_causal(data, 0);
     out.first_held += report.nulls[0].holds;
-    const report::NullExtension more = report::null_extension(report, shape.trials);
+    const causal_report::NullExtension more = causal_report::null_extension(report, shape.trials);
     out.given_up += more.trials == 0 && !more.why.empty();
     if (more.trials > 0) {
       MadeProgram controls = program;
@@ -64,15 +64,15 @@ Outcome outcome_of(const Shape& shape, double bias, int runs) {
       controls.blocks = shape.windows / 4 + 1;
       controls.trials = static_cast<uint32_t>(more.trials);
       add_trials(data, controls, seed + 50'000'000);
-      report = *report::analyse_causal(data, 0);
+      report = *causal_report::analyse_causal(data, 0);
       ++out.extended;
       out.trials += static_cast<double>(more.trials);
     }
     out.held += report.nulls[0].holds;
     bool good = false, bad = false;
-    for (const report::CausalCurve& curve : report.curves) {
-      good = good || curve.verdict == report::LineVerdict::kWorthIt;
-      bad = bad || curve.verdict == report::LineVerdict::kHarmful;
+    for (const causal_report::CausalCurve& curve : report.curves) {
+      good = good || curve.verdict == causal_report::LineVerdict::kWorthIt;
+      bad = bad || curve.verdict == causal_report::LineVerdict::kHarmful;
     }
     out.worth_it += good, out.harmful += bad;
   }

@@ -228,13 +228,13 @@ TEST(Page, HoldsLoadsAndWholeRunsAndVerifiesThem) {
     MadeProgram program;
     program.slopes = {0.4};
     program.trials = 4;
-    report::CausalData data = made_data(program);
+    causal_report::CausalData data = made_data(program);
     data.program = "served";
     program.controls_only = loads;
     program.nulls = loads ? 0 : 1;
     if (loads) data.factors = {"load"}, data.cells = {{{"1"}, 1}, {{"2"}, 2}, {{"3"}, 3}}, data.lines.clear();
     for (uint32_t cell = 0; cell < data.cells.size(); ++cell) program.cell = cell, add_trials(data, program, 3 + cell);
-    for (report::CausalTrial& trial : data.trials) {
+    for (causal_report::CausalTrial& trial : data.trials) {
       trial.timeouts = loads;
       if (loads) trial.run_samples.clear();
     }
@@ -253,14 +253,14 @@ TEST(Page, HoldsCausalProfilesAndVerifiesThem) {
   program.slopes = {0.4, 0};
   program.alive = {1, 0.5};
   program.slowdowns = true;
-  report::CausalData data = made_windows(program, 1);
+  causal_report::CausalData data = made_windows(program, 1);
   data.program = "a <b> & \"c\"";
-  data.points.push_back({"request", report::PointKind::kLatency});
-  for (report::CausalWindow& window : data.windows) {
+  data.points.push_back({"request", causal_report::PointKind::kLatency});
+  for (causal_report::CausalWindow& window : data.windows) {
     window.visits.resize(2, 7);
     window.latencies.resize(2);
     window.latencies[1] = {1.5e9 + static_cast<double>(window.layout % 1000), 7};
-    if (window.flags & report::bit(report::WindowFlag::kSkipped)) window.visits.assign(2, 0);
+    if (window.flags & causal_report::bit(causal_report::WindowFlag::kSkipped)) window.visits.assign(2, 0);
   }
   const auto page = page::render_page(everything(), {}, std::span(&data, 1));
   ASSERT_TRUE(page) << page.error().text();
@@ -272,17 +272,18 @@ TEST(Page, HoldsCausalProfilesAndVerifiesThem) {
   const auto read = page::read_causal(causal);
   ASSERT_TRUE(read) << read.error().text();
   ASSERT_EQ(read->size(), 1u);
-  const report::CausalData& again = read->front();
+  const causal_report::CausalData& again = read->front();
   ASSERT_EQ(again.windows.size(), data.windows.size());
   for (size_t w = 0; w < data.windows.size(); ++w) {
-    const report::CausalWindow &a = data.windows[w], &b = again.windows[w];
+    const causal_report::CausalWindow &a = data.windows[w], &b = again.windows[w];
     EXPECT_EQ(a.layout, b.layout);
     EXPECT_EQ(a.line, b.line);
     EXPECT_EQ(a.kind, b.kind);
     EXPECT_EQ(a.flags, b.flags);
     EXPECT_EQ(a.visits, b.visits);
     EXPECT_EQ(a.latencies[1].inside_ns, b.latencies[1].inside_ns);
-    EXPECT_EQ(report::effective_ns(a, report::CausalClock::kWall), report::effective_ns(b, report::CausalClock::kWall));
+    EXPECT_EQ(causal_report::effective_ns(a, causal_report::CausalClock::kWall),
+              causal_report::effective_ns(b, causal_report::CausalClock::kWall));
   }
   EXPECT_EQ(again.trials[0].run_samples, data.trials[0].run_samples);
   std::string forged = *page;

@@ -13,7 +13,7 @@
 namespace stab::analysis {
 namespace {
 
-std::vector<uint8_t> lines_of(const report::PlacementData& data, size_t f) {
+std::vector<uint8_t> lines_of(const layout_report::PlacementData& data, size_t f) {
   std::vector<uint8_t> out;
   for (size_t i = 0; i < data.moments(); ++i)
     out.push_back(static_cast<uint8_t>(data.offset[i * data.functions.size() + f] / 16 % 4));
@@ -32,7 +32,7 @@ TEST(Differences, NeedThreeSignalsInARowInOneSeries) {
 }
 
 TEST(Differences, OfIndependentMomentsCorrelateByTwoThirds) {
-  const report::PlacementData data = made_placements(1, {.drift = 0, .planted = false});
+  const layout_report::PlacementData data = made_placements(1, {.drift = 0, .planted = false});
   EXPECT_NEAR(*statistics::Differences(data.signal, data.series).lag_one(), -2.0 / 3, 0.05);
 }
 
@@ -49,7 +49,7 @@ TEST(PlacementScreen, PhasesMakeNoiseAndNotBlindness) {
 
 // Drawn orders within series give the mean and the spread of the statistic that the closed form has, so p-values agree.
 TEST(PlacementScreen, ClosedFormIsThatOfDrawnPermutations) {
-  const report::PlacementData data = made_placements(2, {.functions = 3, .trials = 6, .epochs = 40, .noise = 0.03});
+  const layout_report::PlacementData data = made_placements(2, {.functions = 3, .trials = 6, .epochs = 40, .noise = 0.03});
   const statistics::Differences differences(data.signal, data.series);
   const statistics::PlacementScreen screen(differences);
   std::vector<uint8_t> levels = lines_of(data, 0);
@@ -72,7 +72,7 @@ TEST(PlacementScreen, ClosedFormIsThatOfDrawnPermutations) {
 }
 
 TEST(PlacementScreen, DoesNotCareForUnitsAndNamesOfLevels) {
-  const report::PlacementData data = made_placements(4);
+  const layout_report::PlacementData data = made_placements(4);
   const statistics::Differences differences(data.signal, data.series);
   const std::vector<uint8_t> levels = lines_of(data, 0);
   const statistics::PlacementTest as_is = *statistics::PlacementScreen(differences).test(levels, 4, 30);
@@ -87,7 +87,7 @@ TEST(PlacementScreen, DoesNotCareForUnitsAndNamesOfLevels) {
 }
 
 TEST(PlacementScreen, RareLevelsCountForNothing) {
-  const report::PlacementData data = made_placements(5);
+  const layout_report::PlacementData data = made_placements(5);
   const statistics::Differences differences(data.signal, data.series);
   std::vector<uint8_t> levels(data.moments(), 0);
   EXPECT_FALSE(statistics::PlacementScreen(differences).test(levels, 2, 30).has_value());
@@ -100,7 +100,7 @@ TEST(PlacementScreen, RareLevelsCountForNothing) {
 
 // Without noise the effects come out as they are, each level against the mean of the four.
 TEST(PlacementFit, FindsWhatIsThere) {
-  const report::PlacementData data = made_placements(6, {.noise = 1e-6, .drift = 0});
+  const layout_report::PlacementData data = made_placements(6, {.noise = 1e-6, .drift = 0});
   const statistics::Differences differences(data.signal, data.series);
   std::vector<uint8_t> lines = lines_of(data, 0), halves = lines_of(data, 1);
   for (uint8_t& level : halves) level %= 2;
@@ -119,7 +119,7 @@ TEST(PlacementFit, FindsWhatIsThere) {
 }
 
 TEST(PlacementFit, RefusesPlacesThatComeTogetherAndTooFew) {
-  const report::PlacementData data = made_placements(7);
+  const layout_report::PlacementData data = made_placements(7);
   const statistics::Differences differences(data.signal, data.series);
   const std::vector<uint8_t> lines = lines_of(data, 0);
   const statistics::Placed twice[] = {{lines, 4}, {lines, 4}};

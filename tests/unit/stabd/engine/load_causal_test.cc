@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "base/rng.h"
 #include "plan/causal.h"
 #include "plan/parse.h"
@@ -73,7 +73,7 @@ class LoadCausal : public ::testing::Test {
     return run;
   }
 
-  std::vector<report::CausalData> recorded(const plan::Plan& plan, double noise = 0.02) {
+  std::vector<causal_report::CausalData> recorded(const plan::Plan& plan, double noise = 0.02) {
     Rng rng(7);
     int64_t first = 0;
     const auto id = record_experiment(*store_, plan, [&](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
@@ -85,12 +85,12 @@ class LoadCausal : public ::testing::Test {
     EXPECT_TRUE(store_->put_regions(*id, 0, kRegions).ok());
     const auto loaded = load_causal(*store_, *store_->experiment(*id));
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
-    return loaded ? *loaded : std::vector<report::CausalData>();
+    return loaded ? *loaded : std::vector<causal_report::CausalData>();
   }
 
   // Runs that are windows as a whole, each as `change` leaves it.
   template <typename Change>
-  std::optional<report::CausalData> whole_runs(Change change) {
+  std::optional<causal_report::CausalData> whole_runs(Change change) {
     const plan::Plan plan = plan_of("experiments = \"trials\"\n");
     Rng rng(1);
     int64_t number = 0;
@@ -117,27 +117,27 @@ class LoadCausal : public ::testing::Test {
 TEST_F(LoadCausal, GivesTheCurvesThatTheWindowsHave) {
   const auto programs = recorded(plan_of());
   ASSERT_EQ(programs.size(), 1u);
-  const report::CausalData& data = programs[0];
-  EXPECT_EQ(report::fault_of(data).value_or(""), "");
+  const causal_report::CausalData& data = programs[0];
+  EXPECT_EQ(causal_report::fault_of(data).value_or(""), "");
   EXPECT_EQ(data.program, "p");
   EXPECT_EQ(data.trials.size(), 6u);
   EXPECT_EQ(data.windows.size(), 6u * 88);
   ASSERT_EQ(data.lines.size(), 2u);
   EXPECT_EQ(data.lines[0].name, "a");
   EXPECT_FALSE(data.incomplete);
-  const auto report = report::analyse_causal(data, 10);
+  const auto report = causal_report::analyse_causal(data, 10);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->curves.size(), 2u);
-  for (const report::CausalCurve& curve : report->curves)
-    for (const report::CausalArm& arm : curve.arms) {
+  for (const causal_report::CausalCurve& curve : report->curves)
+    for (const causal_report::CausalArm& arm : curve.arms) {
       const double truth = kShares[curve.line + 1] * arm.speedup;
       EXPECT_NEAR(arm.effect.speedup.estimate, truth, 0.004) << curve.line << " " << arm.speedup;
-      EXPECT_EQ(curve.verdict, report::LineVerdict::kWorthIt);
+      EXPECT_EQ(curve.verdict, causal_report::LineVerdict::kWorthIt);
     }
   ASSERT_EQ(report->nulls.size(), 1u);
   EXPECT_TRUE(report->nulls[0].holds);
   // What a coz viewer gets has both lines.
-  const std::string coz = report::coz_profile(data, 0);
+  const std::string coz = causal_report::coz_profile(data, 0);
   EXPECT_NE(coz.find("selected=a"), std::string::npos) << coz.substr(0, 400);
 }
 
@@ -160,7 +160,7 @@ TEST_F(LoadCausal, RefusesAWindowOfAnUnknownKind) {
 TEST_F(LoadCausal, TakesWholeRunsByTheBlocksOfTheirList) {
   const auto loaded = whole_runs([](int64_t, store::Outcome& outcome) { outcome.causal->windows[0].flags = causal::kWindowCut; });
   ASSERT_TRUE(loaded);
-  const report::CausalData& data = *loaded;
+  const causal_report::CausalData& data = *loaded;
   EXPECT_EQ(data.points[0].name, "end-to-end");
   EXPECT_EQ(data.windows.size(), 6u);
   EXPECT_EQ(data.trials.size(), 1u);  // one block of the list has more arms than there are runs
@@ -178,7 +178,7 @@ TEST_F(LoadCausal, ReadsOldPlansWhoseSpeedupsAreNearerThanWindowsTell) {
   const auto programs = recorded(plan);
   ASSERT_EQ(programs.size(), 1u);
   EXPECT_EQ(programs[0].speedups, std::vector<double>{0.25});
-  EXPECT_EQ(report::fault_of(programs[0]).value_or(""), "");
+  EXPECT_EQ(causal_report::fault_of(programs[0]).value_or(""), "");
 }
 
 // Where the code doesn't move while a trial runs, its windows share the layout that the schedule gave it; where each window asked
@@ -198,10 +198,10 @@ TEST_F(LoadCausal, KnowsWhichWindowsShareALayout) {
     const auto programs = load_causal(*store_, *store_->experiment(*id));
     ASSERT_TRUE(programs) << programs.error().message;
     std::set<uint64_t> layouts;
-    for (const report::CausalWindow& window : programs->at(0).windows) layouts.insert(window.layout);
+    for (const causal_report::CausalWindow& window : programs->at(0).windows) layouts.insert(window.layout);
     EXPECT_EQ(layouts.size(), code == "once" ? 6u : 6u * 87 + 1) << code;
     EXPECT_EQ(layouts.count(0), code == "once" ? 0u : 1u);
-    const auto report = report::analyse_causal(programs->at(0), 0);
+    const auto report = causal_report::analyse_causal(programs->at(0), 0);
     ASSERT_TRUE(report) << report.error().message;
     // A line's worth is asked of layouts where these hold windows of it and baseline windows.
     EXPECT_EQ(report->layout_interactions.size(), code == "once" ? 4u : 0u);
@@ -215,9 +215,9 @@ TEST_F(LoadCausal, LeavesOutWholeRunsOneByOne) {
       if (number == excluded) outcome.excluded_by = {"contention > 10%"};
     });
     ASSERT_TRUE(loaded);
-    const report::CausalData& data = *loaded;
+    const causal_report::CausalData& data = *loaded;
     size_t left_out = 0;
-    for (const report::CausalWindow& window : data.windows) left_out += !data.trials[window.trial].excluded.empty();
+    for (const causal_report::CausalWindow& window : data.windows) left_out += !data.trials[window.trial].excluded.empty();
     EXPECT_EQ(data.windows.size(), 6u);
     EXPECT_EQ(left_out, 1u) << "of which run " << excluded << " was to be left out";
   }
@@ -289,14 +289,14 @@ TEST_F(LoadCausal, ReadsTrialsOfALoad) {
     const auto loaded = load_causal(*store_, *store_->experiment(*id));
     ASSERT_TRUE(loaded) << loaded.error().message;
     ASSERT_EQ(loaded->size(), 1u);
-    const report::CausalData& data = loaded->front();
+    const causal_report::CausalData& data = loaded->front();
     EXPECT_TRUE(data.loads && data.lines.empty());
     ASSERT_EQ(data.cells.size(), 4u);
     EXPECT_EQ(data.cells[3].load, 4);
-    const report::CausalReport report = *report::analyse_causal(data);
+    const causal_report::CausalReport report = *causal_report::analyse_causal(data);
     ASSERT_EQ(report.saturations.size(), 1u);
-    const report::Saturation& found = report.saturations[0];
-    ASSERT_EQ(found.verdict, report::ScalingVerdict::kScalesTo) << found.refused;
+    const causal_report::Saturation& found = report.saturations[0];
+    ASSERT_EQ(found.verdict, causal_report::ScalingVerdict::kScalesTo) << found.refused;
     EXPECT_EQ(found.arrivals, "open");
     EXPECT_NEAR(found.knee->load, 2.5, 0.05);
     EXPECT_NEAR(*found.loads[1].offered, 80, 2);

@@ -7,7 +7,7 @@ namespace stab::engine {
 namespace {
 
 std::string named(const std::string& name, size_t same = 1) {
-  report::PlacementData::Function function;
+  layout_report::PlacementData::Function function;
   function.name = name;
   function.linked = 0x401130;
   return name_in_script(function, same);

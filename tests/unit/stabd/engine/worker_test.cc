@@ -66,7 +66,7 @@ TEST(Worker, ItHasNoRightsAndLimits) {
 // Real, effective and saved; no capability; and what it may not read it says so.
 TEST(Worker, ItIsItsSubmitterWhollyAndReadsNothingElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: there is nobody else to become";
-  constexpr uid_t kUser = 64101, kOther = 64102;
+  constexpr uid_t kUser = 64101, kStranger = 64102;
   const TemporaryDirectory directory;
   ::chmod(directory.path().c_str(), 0755);
   // Where only root may go there is no program to run; so it is run from where everybody may.
@@ -74,7 +74,7 @@ TEST(Worker, ItIsItsSubmitterWhollyAndReadsNothingElse) {
   std::filesystem::copy_file(kReal, program);
   const std::string secret = directory.write("closed/secret", "text");
   ::chmod((directory.path() + "/closed").c_str(), 0700);
-  ASSERT_EQ(::chown((directory.path() + "/closed").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::chown((directory.path() + "/closed").c_str(), kStranger, kStranger), 0);
   Worker::Setting as_user = setting(program);
   as_user.submitter = host::Submitter{kUser, kUser, {}};
   Worker worker(as_user);
@@ -90,7 +90,7 @@ TEST(Worker, ItIsItsSubmitterWhollyAndReadsNothingElse) {
   // A process that stands in the other one's directory, and one of root's.
   const pid_t inside = ::fork();
   if (inside == 0) {
-    if (::chdir((directory.path() + "/closed").c_str()) != 0 || ::setresuid(kOther, kOther, kOther) != 0) ::_exit(1);
+    if (::chdir((directory.path() + "/closed").c_str()) != 0 || ::setresuid(kStranger, kStranger, kStranger) != 0) ::_exit(1);
     for (;;) ::pause();
   }
   for (int tries = 0; tries < 500 && status_line(inside, "Uid") != "Uid:\t64102\t64102\t64102\t64102"; ++tries) ::usleep(10'000);

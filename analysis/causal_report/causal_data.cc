@@ -1,11 +1,11 @@
 // The words of causal data, the effective time of a window, and what may not be.
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 constexpr std::array<std::string_view, 4> kArms{"baseline", "speedup", "null", "slowdown"};
@@ -95,4 +95,4 @@ double unclassified_share(double waits, double classified, double run_s) {
   return of > 0 ? std::min(1.0, unclassified / of) : 0;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -1,11 +1,11 @@
 // The causal report as JSON: "causal" in a report's. docs/reference/report-json.md describes each field.
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/text/json_writer.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
-void interval(text::JsonWriter& json, std::string_view key, const Interval& value) {
+void interval(text::JsonWriter& json, std::string_view key, const report::Interval& value) {
   json.begin_object(key);
   json.value("estimate", value.estimate).value("conf_low", value.low).value("conf_high", value.high);
   json.end();
@@ -30,7 +30,7 @@ void slope(text::JsonWriter& json, std::string_view key, const std::optional<Cau
   json.end();
 }
 
-std::string_view word(Verdict verdict) { return name(verdict); }
+std::string_view word(report::Verdict verdict) { return name(verdict); }
 
 class Writer {
  public:
@@ -246,4 +246,4 @@ class Writer {
 
 void write_causal(text::JsonWriter& json, const CausalReport& report) { Writer(json, report).write(); }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -1,20 +1,20 @@
 // The fit has three numbers: log throughput is a + log load up to the knee k, and from there on rises by s for each unit of log
 // load. For a given k it is least squares in a and s. Beyond the knee a program doesn't follow its load, which is taken to mean
 // that s is at most a half: without that bound noise alone would put a knee anywhere into a straight line.
-#include "analysis/report/saturation.h"
+#include "analysis/causal_report/saturation.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 
-#include "analysis/report/causal_fit.h"
-#include "analysis/report/load_arrivals.h"
+#include "analysis/causal_report/causal_fit.h"
+#include "analysis/causal_report/load_arrivals.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 constexpr double kMostSlopeAfter = 0.5;
@@ -130,12 +130,12 @@ KneeRange range_of(const std::vector<Level>& levels, const Fit& best, double spr
 }
 
 // Geometric mean with a t interval; absent below 2 values or without a spread.
-std::optional<Interval> mean_of_logs(const std::vector<double>& logs, double alpha) {
+std::optional<report::Interval> mean_of_logs(const std::vector<double>& logs, double alpha) {
   if (logs.size() < 2) return std::nullopt;
   const statistics::Moments all = statistics::moments(logs);
   const double half = statistics::t_quantile_upper(alpha / 2, static_cast<double>(logs.size() - 1)) * all.sd() /
                       std::sqrt(static_cast<double>(logs.size()));
-  return Interval{std::exp(all.mean), std::exp(all.mean - half), std::exp(all.mean + half)};
+  return report::Interval{std::exp(all.mean), std::exp(all.mean - half), std::exp(all.mean + half)};
 }
 
 void describe(std::span<const LoadedTrial> trials, double alpha, Saturation& out) {
@@ -276,10 +276,10 @@ std::string why_no_trials(const CausalData& data, std::span<const uint32_t> cell
     }
     const double load = data.cells[cell].load;
     if (run < kFewestTrials || left[load] >= kFewestTrials) continue;
-    const std::string where = plural(run, "trial") + " at load " + plain(load) + " only " + std::to_string(left[load]) +
-                              (left[load] == 1 ? " has" : " have") + " a window that counts";
+    const std::string where = report::plural(run, "trial") + " at load " + report::plain(load) + " only " +
+                              std::to_string(left[load]) + (left[load] == 1 ? " has" : " have") + " a window that counts";
     if (foreign == 0) return "of " + where + ": make them longer, or windows shorter";
-    return "of " + where + ": in " + std::to_string(foreign) + " of " + plural(windows, "window") +
+    return "of " + where + ": in " + std::to_string(foreign) + " of " + report::plural(windows, "window") +
            " other programs took more than " + text::significant(100 * data.most_foreign, 2) +
            " % of their CPUs; give the trials CPUs of their own";
   }
@@ -297,10 +297,11 @@ void judge_arrivals(std::span<const LoadedTrial> trials, const CausalData& data,
   if (!has_arrivals) return;
   for (const LoadPoint& point : out.loads)
     if (point.arrivals < kFewestArrivals)
-      return refuse(out, "only " + std::to_string(point.arrivals) + " tasks arrived in the windows of load " + plain(point.load) +
-                             ", at least " + std::to_string(kFewestArrivals) + " are needed: longer trials, or more of them");
+      return refuse(out, "only " + std::to_string(point.arrivals) + " tasks arrived in the windows of load " +
+                             report::plain(point.load) + ", at least " + std::to_string(kFewestArrivals) +
+                             " are needed: longer trials, or more of them");
   if (check.verdict == ArrivalsVerdict::kClosed && !data.closed_loop)
-    refuse(out, "at load " + plain(check.load) + " only " + text::significant(100 * check.share->estimate, 3) +
+    refuse(out, "at load " + report::plain(check.load) + " only " + text::significant(100 * check.share->estimate, 3) +
                     " % of the arrivals at the smallest load came: they wait for the program, for answers (a closed loop), room "
                     "in a queue or a CPU, so the load was not what it says; drive the program by arrivals that wait for "
                     "nothing, or declare closed = true");
@@ -339,4 +340,4 @@ std::vector<Saturation> saturations_of(const CausalData& data) {
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

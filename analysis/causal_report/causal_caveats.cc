@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/report/causal_fit.h"
-#include "analysis/report/load_arrivals.h"
+#include "analysis/causal_report/causal_fit.h"
+#include "analysis/causal_report/load_arrivals.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 constexpr std::array<std::string_view, 20> kCodes{
@@ -24,7 +24,7 @@ constexpr double kMuchUnclassified = 0.05;
 constexpr char kUnseenCalls[] = "statically linked code and direct system calls are not seen";
 constexpr double kMuchLengthened = 0.1;
 
-std::string range(const Interval& share) {
+std::string range(const report::Interval& share) {
   return text::ratio_text(1 + share.estimate) + " [" + text::ratio_text(1 + share.low) + ", " + text::ratio_text(1 + share.high) +
          "]";
 }
@@ -94,7 +94,7 @@ class Warnings {
       if (summary.trials < kFewestCausalTrials) few_trials(cell);
       if (summary.excluded_trials > 0)
         say(CausalCaveatCode::kExcludedTrials,
-            plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
+            report::plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
       for (uint32_t p = 0; p < design_.points.size(); ++p)
         if (static_cast<double>(summary.without_visits[p]) > kMostWithoutVisits * static_cast<double>(summary.windows))
           say(CausalCaveatCode::kNoVisits,
@@ -109,13 +109,13 @@ class Warnings {
     const std::string needed = "verdicts need " + std::to_string(kFewestCausalTrials);
     if (design_.whole_runs)
       return say(CausalCaveatCode::kFewTrials,
-                 plural(summary.windows, "run") + at(cell) + " in " + plural(summary.trials, "block") +
+                 report::plural(summary.windows, "run") + at(cell) + " in " + report::plural(summary.trials, "block") +
                      ": the results hold for these runs, not for other runs like them",
                  needed +
                      " blocks, in each of which every line has a run at every speedup: more replicates, or fewer lines and "
                      "speedups; 'stabctl plan check' says how many");
     say(CausalCaveatCode::kFewTrials,
-        plural(summary.trials, "trial") + at(cell) + ": the results hold for " +
+        report::plural(summary.trials, "trial") + at(cell) + ": the results hold for " +
             (summary.trials == 1 ? "this run" : "these runs") + ", not for other runs like them",
         needed + " trials");
   }
@@ -145,15 +145,15 @@ class Warnings {
       if (closed && design_.closed_loop)
         return say(CausalCaveatCode::kClosedLoop,
                    "arrivals wait for the program" + where + ", as the plan declares: at load " +
-                       plain(saturation.arrivals_load) + " " + text::percent(saturation.arrivals_share->estimate) +
+                       report::plain(saturation.arrivals_load) + " " + text::percent(saturation.arrivals_share->estimate) +
                        " of those at the smallest load came",
                    "what is shown is of these clients, not of more of them");
       if (saturation.arrivals != name(ArrivalsVerdict::kUnsure)) continue;
       return say(CausalCaveatCode::kLoopUnknown,
-                 "whether arrivals wait for the program" + where + " is not sure: at load " + plain(saturation.arrivals_load) +
-                     " came " + text::percent(saturation.arrivals_share->estimate) + " [" +
-                     text::percent(saturation.arrivals_share->low) + ", " + text::percent(saturation.arrivals_share->high) +
-                     "] of the arrivals at the smallest load",
+                 "whether arrivals wait for the program" + where + " is not sure: at load " +
+                     report::plain(saturation.arrivals_load) + " came " + text::percent(saturation.arrivals_share->estimate) +
+                     " [" + text::percent(saturation.arrivals_share->low) + ", " +
+                     text::percent(saturation.arrivals_share->high) + "] of the arrivals at the smallest load",
                  "more or longer trials; " + text::percent(kFewestOfArrivals) + " is what has to be excluded");
     }
   }
@@ -164,9 +164,9 @@ class Warnings {
       for (const CausalArm& arm : curve.arms)
         if (arm.by_pausing) {
           say(CausalCaveatCode::kByPausing,
-              line + " differs from the baseline windows by " + range(arm.effect.speedup) + " at " + plain(100 * arm.speedup) +
-                  " %, but not from the null windows: there by " + range(arm.beyond_null.speedup) +
-                  "; pausing may be all of it",
+              line + " differs from the baseline windows by " + range(arm.effect.speedup) + " at " +
+                  report::plain(100 * arm.speedup) + " %, but not from the null windows: there by " +
+                  range(arm.beyond_null.speedup) + "; pausing may be all of it",
               "more null windows: replicates, or several candidates, of which every four bring one more");
           break;
         }
@@ -219,8 +219,8 @@ class Warnings {
               "lines look worth more than they are",
           kUnseenCalls);
     if (all.coarse > 0)
-      say(CausalCaveatCode::kCoarseSamples, plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick",
-          "see 'stabctl doctor'");
+      say(CausalCaveatCode::kCoarseSamples,
+          report::plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick", "see 'stabctl doctor'");
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + text::percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");
@@ -252,7 +252,7 @@ class Warnings {
           kUnseenCalls);
     if (timeouts > 0)
       say(CausalCaveatCode::kTimeouts,
-          "in " + plural(timeouts, "trial") +
+          "in " + report::plural(timeouts, "trial") +
               " waits for another thread of the program ended by their time, which is real time: under a load of m a time-out "
               "comes m times too early",
           "make the program's time-outs longer for these trials");
@@ -268,4 +268,4 @@ std::string_view name(CausalCaveatCode code) { return kCodes[static_cast<size_t>
 
 void add_caveats(CausalReport& report) { Warnings(report).add(); }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -14,16 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "analysis/report/report.h"
-#include "analysis/report/saturation.h"
+#include "analysis/causal_report/saturation.h"
 #include "base/result.h"
 
 namespace stab::text {
 class JsonWriter;
 }
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // What is said of a line. The words are in JSON and on the page: do not rename.
 enum class LineVerdict {
@@ -38,7 +38,7 @@ std::string_view name(LineVerdict verdict);
 
 // One arm against the baseline windows of the same blocks.
 struct CausalEffect {
-  Interval speedup;           // of the program, a share of its time (of its latency, at latency points), at 1 - alpha
+  report::Interval speedup;           // of the program, a share of its time (of its latency, at latency points), at 1 - alpha
   double log_effect = 0;      // -log(1 - speedup), on which intervals and tests are made
   double standard_error = 0;  // of that
   double df = 0;
@@ -57,7 +57,7 @@ struct CausalArm {
   CausalEffect beyond_null;
   // Of the larger p of the two, so that what is said holds against both.
   double p_holm = 1, p_equivalence_holm = 1;
-  Verdict verdict = Verdict::kWithheld;
+  report::Verdict verdict = report::Verdict::kWithheld;
   // Not settled, since its own null windows don't confirm what the baselines alone would show.
   bool by_pausing = false;
   std::optional<uint64_t> settles_windows;  // unsure: windows of this arm in all that would settle it, at this spread
@@ -65,7 +65,7 @@ struct CausalArm {
 
 // What an arm gains for each unit of the line's own speedup: 1 is a line that is all of the program's time.
 struct CausalSlope {
-  Interval slope;  // at 1 - alpha
+  report::Interval slope;  // at 1 - alpha
   double standard_error = 0, df = 0;
 };
 
@@ -228,4 +228,4 @@ std::string coz_profile(const CausalData& data, uint32_t cell);
 // The words for a cell: "opt=-O3, load=2"; empty where there is one.
 std::string cell_name(const CausalData& design, uint32_t cell);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

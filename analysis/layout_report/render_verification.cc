@@ -1,12 +1,12 @@
 // What layout files do, for people and for programs: a sentence for each file, then the numbers.
 #include <cmath>
 
-#include "analysis/report/layout_verification.h"
+#include "analysis/layout_report/layout_verification.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 namespace {
 
 using Align = text::TextTable::Align;
@@ -44,11 +44,11 @@ std::string_view vanishes_json(Vanishes vanishes) {
 
 std::string gain_sentence(const VerifiedFile& file) {
   switch (file.verdict) {
-    case Verdict::kChanged:
+    case report::Verdict::kChanged:
       return file.links.ratio.estimate < 1 ? "makes the program faster" : "makes the program slower";
-    case Verdict::kEquivalent: return "makes no difference that matters";
-    case Verdict::kUnsure: return "makes no difference that these links show";
-    case Verdict::kWithheld: break;
+    case report::Verdict::kEquivalent: return "makes no difference that matters";
+    case report::Verdict::kUnsure: return "makes no difference that these links show";
+    case report::Verdict::kWithheld: break;
   }
   return file.links.refused.empty() ? "has no verdict before all trials are there" : "can't be judged: " + file.links.refused;
 }
@@ -56,7 +56,7 @@ std::string gain_sentence(const VerifiedFile& file) {
 std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& report) {
   std::string out = "'" + file.name + "' " + gain_sentence(file);
   if (file.links.refused.empty())
-    out += ": " + ratio_of(file.links) + " over " + plural(file.links.file_count, "random link") + " against " +
+    out += ": " + ratio_of(file.links) + " over " + report::plural(file.links.file_count, "random link") + " against " +
            std::to_string(file.links.plain_count) + " of the plain build";
   if (file.spread.refused.empty())
     out += "; links differ by an sd of " + text::percent(file.spread.file_sd, 2) + " instead of " +
@@ -65,7 +65,7 @@ std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& r
   if (!file.moving.refused.empty()) return out;
   out += ". With code = '" + report.moving_code + "' " + ratio_of(file.moving) + " is left";
   if (file.vanishes == Vanishes::kNo) return out + ": the builds differ by more than places";
-  if (file.verdict != Verdict::kChanged) return out;
+  if (file.verdict != report::Verdict::kChanged) return out;
   return out +
          (file.vanishes == Vanishes::kYes ? ": it is the places that make it" : ": too few trials to say whether it vanishes");
 }
@@ -139,4 +139,4 @@ std::string render_verification_json(const LayoutVerificationReport& report) {
   return json.end().take();
 }
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

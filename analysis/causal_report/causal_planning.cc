@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/causal.h"
-#include "analysis/report/null_extension.h"
+#include "analysis/causal_report/causal.h"
+#include "analysis/causal_report/null_extension.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 constexpr double kPower = 0.8;
@@ -77,4 +77,4 @@ CausalPlanning plan_windows(const CausalBudget& budget, double half_width) {
   return plan_from_windows(budget, std::max<uint64_t>(2, static_cast<uint64_t>(std::ceil(of_one * of_one))));
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 #include "base/number_text.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 namespace {
 
 using Align = text::TextTable::Align;
@@ -26,10 +26,10 @@ std::string functions_text(const Place& place) { return place.function + (place.
 
 std::string header(const LayoutMap& map, int width) {
   std::string text = "layout map of '" + map.experiment + "', " + map.workload + ": CPU time" +
-                     (map.work.empty() ? "" : " by " + map.work) + " in " + plural(map.moments, map.unit);
-  if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
-  text += "; noise of one " + text::percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
-          plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
+                     (map.work.empty() ? "" : " by " + map.work) + " in " + report::plural(map.moments, map.unit);
+  if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + report::plural(map.trials, "trial");
+  text += "; noise of one " + text::percent(map.screen.noise) + "; " + report::plural(map.screen.tests, "test") + " of " +
+          report::plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
           text::percent(std::expm1(map.screen.finds));
   std::string out = text::wrap(text, width, "", "  ");
   if (map.left_out.empty()) return out;
@@ -42,12 +42,12 @@ std::string header(const LayoutMap& map, int width) {
 std::string confirmed_word(const Confirmed& place) {
   if (!place.refused.empty()) return "refused: " + place.refused;
   switch (place.verdict) {
-    case Verdict::kChanged:
+    case report::Verdict::kChanged:
       return "matters";
-    case Verdict::kEquivalent:
+    case report::Verdict::kEquivalent:
       return "does not matter";
-    case Verdict::kUnsure:
-    case Verdict::kWithheld:
+    case report::Verdict::kUnsure:
+    case report::Verdict::kWithheld:
       break;
   }
   return "unsure";
@@ -65,10 +65,10 @@ text::TextTable::ColumnStyle function_column(const Places& places) {
 std::string confirmation_text(const LayoutMap& map, int width) {
   const Confirmation& confirmation = *map.confirmation;
   std::string out =
-      "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
-                            (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
+      "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + report::plural(confirmation.moments, map.unit) +
+                            (map.unit == "trial" ? "" : " in " + report::plural(confirmation.trials, "trial")) +
                             " that the screen has not seen; intervals of " + text::percent(1 - confirmation.alpha) +
-                            ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
+                            ", Holm over " + report::plural(confirmation.places.size(), "place") + ", margin " +
                             text::percent(confirmation.margin),
                         width, "", "  ");
   text::TextTable table({function_column(confirmation.places),
@@ -84,7 +84,7 @@ std::string confirmation_text(const LayoutMap& map, int width) {
     const bool measured = place.refused.empty();
     table.add({functions_text(place.place), std::string(name(place.place.kind)) + (place.forced ? "" : " *"),
                level_text(place.place, place.slowest), level_text(place.place, place.fastest),
-               measured ? ratio_interval_text(place.difference) : "-", measured ? text::p_text(place.p_holm) : "-",
+               measured ? report::ratio_interval_text(place.difference) : "-", measured ? text::p_text(place.p_holm) : "-",
                measured ? text::percent(place.sd, 2) : "-", measured ? share_text(place.share) : "-", confirmed_word(place)});
   }
   out += table.text(width);
@@ -101,9 +101,9 @@ std::string confirmation_text(const LayoutMap& map, int width) {
 
 std::string candidates_text(const LayoutMap& map, int width) {
   if (map.screen.candidates.empty())
-    return "\n" +
-           text::wrap("no candidate: no function's place makes a difference that " + plural(map.moments, map.unit) + " show",
-                      width, "", "  ");
+    return "\n" + text::wrap("no candidate: no function's place makes a difference that " +
+                                 report::plural(map.moments, map.unit) + " show",
+                             width, "", "  ");
   const std::string rate = text::percent(kDiscoveryRate, 2);
   std::string out = "\n" + text::wrap("candidates of the screen (false discovery rate " + rate + ")", width, "", "  ");
   text::TextTable table({function_column(map.screen.candidates),
@@ -255,4 +255,4 @@ std::string render_map_json(const LayoutMap& map) {
   return json.end().take();
 }
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/statistics/resampling.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // What windows of one arm share. Null windows are one arm, whatever line they are judged by.
 struct ArmKey {
@@ -113,4 +113,4 @@ void add_caveats(CausalReport& report);
 // log(visits / effective time) is taken of visits in ns.
 double log_throughput(const CausalData& data, const CausalWindow& window, uint32_t point);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

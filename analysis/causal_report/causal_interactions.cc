@@ -4,16 +4,16 @@
 // trial in the same layout, a part. Where several trials ran in one layout, as those of one binary do, layouts are held against
 // the parts of one layout: trials differ, too. Where each layout is of one trial, all that is left to hold them against is the
 // spread of windows of one arm in one part.
-#include "analysis/report/causal_interactions.h"
+#include "analysis/causal_report/causal_interactions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "analysis/report/causal_fit.h"
+#include "analysis/causal_report/causal_fit.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 constexpr size_t kFewestLayouts = 3;
@@ -109,4 +109,4 @@ std::optional<LayoutInteraction> layout_interaction(const CausalData& data, std:
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -1,5 +1,5 @@
 // What a place is, which ones are tried, and what comes of them. The numbers are of analysis/statistics/placements.h.
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 namespace {
 
 constexpr uint32_t kPageBytes = 4096, kLineBytes = 64;
@@ -463,13 +463,14 @@ Result<Confirmation> confirm_places(const PlacementData& fresh, const std::vecto
     place.p_holm = change_holm[c];
     place.p_equivalence_holm = equivalence_holm[c];
     if (place.refused.empty())
-      place.verdict = verdict_of(std::log(place.difference.low), std::log(place.difference.high), std::log1p(settings.margin),
-                                 place.p_equivalence_holm <= settings.alpha, place.p_holm <= settings.alpha);
+      place.verdict =
+          report::verdict_of(std::log(place.difference.low), std::log(place.difference.high), std::log1p(settings.margin),
+                             place.p_equivalence_holm <= settings.alpha, place.p_holm <= settings.alpha);
   }
   out.all = shares.back();
   out.all_sd = std::sqrt(model.fit->explained());
   std::stable_sort(out.places.begin(), out.places.end(), [](const Confirmed& a, const Confirmed& b) {
-    const auto rank = [](const Confirmed& place) { return place.verdict == Verdict::kChanged ? 0 : 1; };
+    const auto rank = [](const Confirmed& place) { return place.verdict == report::Verdict::kChanged ? 0 : 1; };
     return rank(a) != rank(b) ? rank(a) < rank(b) : a.effects.variance > b.effects.variance;
   });
   return out;
@@ -487,4 +488,4 @@ void add_confirmation(LayoutMap& map, Confirmation confirmation) {
   map.confirmation = std::move(confirmation);
 }
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

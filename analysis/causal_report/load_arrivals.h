@@ -10,9 +10,9 @@
 #include <string>
 
 #include "analysis/report/report.h"
-#include "analysis/report/saturation.h"
+#include "analysis/causal_report/saturation.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // Fewer than this share of the arrivals at the smallest load are fewer; and a load says nothing with fewer than so many.
 inline constexpr double kFewestOfArrivals = 0.95;
@@ -29,10 +29,10 @@ std::string_view name(ArrivalsVerdict verdict);
 struct ArrivalsCheck {
   ArrivalsVerdict verdict = ArrivalsVerdict::kUnknown;
   double load = 1;                 // where the share is smallest
-  std::optional<Interval> share;   // of arrivals in real time there, against the smallest load
+  std::optional<report::Interval> share;   // of arrivals in real time there, against the smallest load
 };
 
 // Welch's t on logarithms, with the spread within loads taken together.
 ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // A share that was estimated, with what each cluster contributes to its error (their squares add up to its variance).
 struct Tangent {
@@ -30,4 +30,4 @@ void compare_cells(const ArmInCell& first, const ArmInCell& here, double alpha, 
 std::optional<LayoutInteraction> layout_interaction(const CausalData& data, std::span<const size_t> windows,
                                                     const CausalCurve& curve, double speedup);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

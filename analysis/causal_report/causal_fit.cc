@@ -14,7 +14,7 @@
 // the report withholds its verdicts.
 //
 // A latency is such a ratio, too: of the departures and of the integral of the tasks inside (Little's law).
-#include "analysis/report/causal_fit.h"
+#include "analysis/causal_report/causal_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@
 #include "analysis/statistics/distributions.h"
 #include "base/rng.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(message), {}}; }
@@ -363,4 +363,4 @@ std::optional<double> CausalFit::split_baselines(uint64_t seed) const {
   return statistics::t_two_sided(found->log_effect / found->standard_error, found->df);
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

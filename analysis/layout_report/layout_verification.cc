@@ -1,6 +1,6 @@
 // A link is one place of everything, so over random links the link is the unit, however often each has run. Runs of one binary
 // are units only of a question about that binary.
-#include "analysis/report/layout_verification.h"
+#include "analysis/layout_report/layout_verification.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/t_tests.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 namespace {
 
 constexpr uint32_t kAsLinked = 0;
@@ -22,17 +22,17 @@ struct Build {
   std::vector<double> moving;
 };
 
-std::optional<size_t> factor_named(const Samples& samples, const std::string& name) {
+std::optional<size_t> factor_named(const report::Samples& samples, const std::string& name) {
   for (size_t f = 0; f < samples.factors.size(); ++f)
     if (samples.factors[f].name == name) return f;
   return std::nullopt;
 }
 
-Result<std::vector<Build>> builds_of(const Samples& samples, size_t file_factor) {
+Result<std::vector<Build>> builds_of(const report::Samples& samples, size_t file_factor) {
   std::vector<Build> out(samples.factors[file_factor].levels.size());
   const double sign = samples.responses[0].higher_is_better ? -1 : 1;
-  for (const Trial& trial : samples.trials) {
-    if (!answers(samples, trial) || !trial.values[0]) continue;
+  for (const report::Trial& trial : samples.trials) {
+    if (!report::answers(samples, trial) || !trial.values[0]) continue;
     if (!(*trial.values[0] > 0))
       return bad_input("response '" + samples.responses[0].name + "' has a value that is not above 0, so builds have no ratio");
     const double value = sign * std::log(*trial.values[0]);
@@ -60,7 +60,7 @@ bool is_constant(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [&](double value) { return std::fabs(value - values[0]) < 1e-13; });
 }
 
-BuildRatio compare(const std::vector<double>& plain, const std::vector<double>& file, const Samples& samples) {
+BuildRatio compare(const std::vector<double>& plain, const std::vector<double>& file, const report::Samples& samples) {
   BuildRatio out;
   out.plain_count = plain.size();
   out.file_count = file.size();
@@ -140,7 +140,7 @@ OverFiles over_files(const std::vector<VerifiedFile>& files, BuildRatio Verified
 }
 
 // Over the files, as verdicts are: whether any of them is said to vanish or to remain wrongly.
-void judge_moving(const Samples& samples, std::vector<VerifiedFile>& files) {
+void judge_moving(const report::Samples& samples, std::vector<VerifiedFile>& files) {
   const OverFiles p = over_files(files, &VerifiedFile::moving);
   const double margin = samples.responses[0].margin;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -153,7 +153,7 @@ void judge_moving(const Samples& samples, std::vector<VerifiedFile>& files) {
   }
 }
 
-void judge(const Samples& samples, std::vector<VerifiedFile>& files) {
+void judge(const report::Samples& samples, std::vector<VerifiedFile>& files) {
   const OverFiles p = over_files(files, &VerifiedFile::links);
   const double margin = std::log1p(samples.responses[0].margin);
   for (size_t i = 0; i < files.size(); ++i) {
@@ -162,24 +162,25 @@ void judge(const Samples& samples, std::vector<VerifiedFile>& files) {
     file.p_equivalence_holm = p.equivalence[i];
     if (samples.incomplete || !file.links.refused.empty()) continue;
     if (file.links.is_exact) {
-      file.verdict = std::fabs(std::log(file.links.ratio.estimate)) <= margin ? Verdict::kEquivalent : Verdict::kChanged;
+      file.verdict =
+          std::fabs(std::log(file.links.ratio.estimate)) <= margin ? report::Verdict::kEquivalent : report::Verdict::kChanged;
       continue;
     }
-    file.verdict = verdict_of(std::log(file.links.ratio.low), std::log(file.links.ratio.high), margin,
+    file.verdict = report::verdict_of(std::log(file.links.ratio.low), std::log(file.links.ratio.high), margin,
                               file.p_equivalence_holm <= samples.alpha, file.p_holm <= samples.alpha);
   }
 }
 
 }  // namespace
 
-Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha) {
+report::Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha) {
   const double ratio = file.variance() / plain.variance();
   const double df_file = static_cast<double>(file.n - 1), df_plain = static_cast<double>(plain.n - 1);
   return {std::sqrt(ratio), std::sqrt(ratio / statistics::f_quantile_upper(alpha / 2, df_file, df_plain)),
           std::sqrt(ratio * statistics::f_quantile_upper(alpha / 2, df_plain, df_file))};
 }
 
-Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const std::string& file_factor) {
+Result<LayoutVerificationReport> verify_layouts(const report::Samples& samples, const std::string& file_factor) {
   const std::optional<size_t> factor = factor_named(samples, file_factor), code = factor_named(samples, "code");
   if (!factor || !code || samples.factors[*factor].levels.size() < 2 || samples.factors[*code].levels.size() != 2 ||
       samples.workloads.size() != 1)
@@ -210,4 +211,4 @@ Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const st
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

@@ -16,7 +16,7 @@
 #include "analysis/statistics/placements.h"
 #include "base/result.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 
 inline constexpr uint16_t kNowhere = 0xffff;
 
@@ -126,9 +126,9 @@ inline constexpr size_t kLeastMoments = 200;
 struct Confirmed {
   Place place;
   int slowest = 0, fastest = 0;  // as the screen named them: these data have chosen nothing
-  Interval difference;           // ratio of times, slowest to fastest level, at 1 - alpha
+  report::Interval difference;           // ratio of times, slowest to fastest level, at 1 - alpha
   double p_value = 1, p_holm = 1, p_equivalence_holm = 1;
-  Verdict verdict = Verdict::kWithheld;
+  report::Verdict verdict = report::Verdict::kWithheld;
   statistics::LevelEffects effects;
   double sd = 0;                 // that this place alone gives to random layouts, of the logarithm
   statistics::PlacementFit::Share share;  // of the variance from unit to unit
@@ -177,4 +177,4 @@ std::string render_map_text(const LayoutMap& map, int width);
 std::string render_no_map_text(const std::string& workload, const std::string& why, int width);
 std::string render_map_json(const LayoutMap& map);  // docs/explanation/layout-maps.md has the format
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

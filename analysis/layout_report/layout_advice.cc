@@ -1,6 +1,6 @@
 // Starts mod 64 and mod 32 are taken as they are. Places that depend on the page (crossing one, how two functions lie to each
 // other) become a remainder mod 4096: the first that keeps all that is wanted of the function, given what is already placed.
-#include "analysis/report/layout_advice.h"
+#include "analysis/layout_report/layout_advice.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "analysis/report/report_pen.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 namespace {
 
 constexpr uint32_t kPage = 4096;
@@ -118,7 +118,7 @@ LayoutAdvice advise(const LayoutMap& map, Wanted wanted) {
   LayoutAdvice out;
   Placings all;
   for (const Confirmed& place : map.confirmation->places) {  // by the variance that they make
-    if (place.verdict != Verdict::kChanged || !place.refused.empty()) continue;
+    if (place.verdict != report::Verdict::kChanged || !place.refused.empty()) continue;
     if (const std::string_view why = why_not(map, place); !why.empty()) {
       out.left_out.push_back(place.place.text() + ": " + std::string(why));
       continue;
@@ -132,11 +132,11 @@ LayoutAdvice advise(const LayoutMap& map, Wanted wanted) {
       continue;
     }
     out.measured.push_back(place.place.text() + ", " + level_text(place.place, place.slowest) + " against " +
-                           level_text(place.place, place.fastest) + ": " + ratio_interval_text(place.difference) + ", by '" +
-                           map.confirmation->experiment + "'");
+                           level_text(place.place, place.fastest) + ": " + report::ratio_interval_text(place.difference) +
+                           ", by '" + map.confirmation->experiment + "'");
   }
   for (const auto& [linked, placing] : all) out.places.push_back(place_of(placing));
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

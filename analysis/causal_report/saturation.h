@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/causal_data.h"
+#include "analysis/causal_report/causal_data.h"
 #include "analysis/report/report.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // One trial at one load.
 struct LoadedTrial {
@@ -27,9 +27,9 @@ struct LoadedTrial {
 struct LoadPoint {
   double load = 1;
   uint64_t trials = 0;
-  std::optional<Interval> throughput;  // geometric mean with a t interval; absent: fewer than 2 trials
+  std::optional<report::Interval> throughput;  // geometric mean with a t interval; absent: fewer than 2 trials
   double throughput_mean = 0;
-  std::optional<Interval> latency_s;   // the same
+  std::optional<report::Interval> latency_s;   // the same
   std::optional<double> latency_mean_s, busy;
   uint64_t arrivals = 0;               // in all; 0: no arrival point
   std::optional<double> offered;       // arrivals a second of effective time, geometric mean
@@ -67,7 +67,7 @@ struct Saturation {
   std::string refused;
   // By the arrivals of the point (load_arrivals.h): its word, and the share of arrivals where it is smallest.
   std::string arrivals;
-  std::optional<Interval> arrivals_share;
+  std::optional<report::Interval> arrivals_share;
   double arrivals_load = 1;
 };
 
@@ -82,4 +82,4 @@ std::vector<LoadedTrial> loaded_trials(const CausalData& data, std::span<const u
 // Of each progress and latency point and each combination of the other factors' levels. Empty: all loads are 1.
 std::vector<Saturation> saturations_of(const CausalData& data);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

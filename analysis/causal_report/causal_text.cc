@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 using Align = text::TextTable::Align;
@@ -17,7 +17,7 @@ std::string points(double share) {
   return share >= 0 ? "+" + out : out;
 }
 // "+5.2 [+4.1, +6.3]", in percent.
-std::string in_percent(const Interval& share) {
+std::string in_percent(const report::Interval& share) {
   return points(share.estimate) + " [" + points(share.low) + ", " + points(share.high) + "]";
 }
 
@@ -45,7 +45,7 @@ std::string end_of(const std::string& name) {
 
 class CausalText {
  public:
-  CausalText(const CausalReport& report, const Pen& pen) : report_(report), design_(report.design), pen_(pen) {}
+  CausalText(const CausalReport& report, const report::Pen& pen) : report_(report), design_(report.design), pen_(pen) {}
 
   std::string all() {
     std::string out = header();
@@ -62,22 +62,22 @@ class CausalText {
     std::string out = pen_.heading("Causal profile of " + (design_.program.empty() ? design_.experiment : design_.program));
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
-    const std::string seen = design_.whole_runs ? plural(windows, "run") + " in " + plural(trials, "block")
-                                                : plural(trials, "trial") + ", " + plural(windows, "window");
+    const std::string seen = design_.whole_runs ? report::plural(windows, "run") + " in " + report::plural(trials, "block")
+                                                : report::plural(trials, "trial") + ", " + report::plural(windows, "window");
     return out +
-           pen_.note(seen + "; margin " + text::percent(design_.margin) + ", alpha " + plain(design_.alpha) +
+           pen_.note(seen + "; margin " + text::percent(design_.margin) + ", alpha " + report::plain(design_.alpha) +
                      ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
-                     plain(100 * (1 - design_.alpha)) + " % interval.");
+                     report::plain(100 * (1 - design_.alpha)) + " % interval.");
   }
 
   std::string load_header() const {
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
     return pen_.heading("Amplified load of " + (design_.program.empty() ? design_.experiment : design_.program)) +
-           pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") +
+           pen_.note(report::plural(trials, "trial") + ", " + report::plural(windows, "window") +
                      ". At load m everything but the arrivals was made m times slower: in the program's own time m times as many "
                      "tasks came. " +
-                     plain(100 * (1 - design_.alpha)) + " % intervals over trials.");
+                     report::plain(100 * (1 - design_.alpha)) + " % intervals over trials.");
   }
 
   std::string verdict(const CausalCurve& curve) const {
@@ -107,7 +107,7 @@ class CausalText {
     });
     std::vector<text::TextTable::ColumnStyle> columns{{"line", Align::kLeft, true}};
     for (const double speedup : design_.speedups)
-      columns.push_back({"-" + plain(100 * speedup) + " % of the line, %", Align::kRight, true});
+      columns.push_back({"-" + report::plain(100 * speedup) + " % of the line, %", Align::kRight, true});
     columns.push_back({"slope at 0", Align::kRight, true});
     columns.push_back({"verdict", Align::kLeft, true});
     text::TextTable table(columns);
@@ -177,7 +177,7 @@ class CausalText {
     text::TextTable table({{"line", Align::kLeft}, {"point", Align::kLeft}, {"speedup", Align::kRight}, {"cell", Align::kLeft},
                      {"differs by, points", Align::kRight, true}, {"p (Holm)", Align::kRight}});
     for (const CausalInteraction& each : report_.interactions)
-      table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
+      table.add({design_.lines[each.line].name, design_.points[each.point].name, report::plain(100 * each.speedup) + " %",
                  cell_name(design_, each.cell), in_percent({each.difference, each.low, each.high}),
                  each.withheld ? "withheld" : text::p_text(each.p_holm)});
     if (table.empty()) return {};
@@ -198,7 +198,7 @@ class CausalText {
     bool of_trials = false;
     for (const LayoutInteraction& each : report_.layout_interactions) {
       of_trials = of_trials || !each.against_trials;
-      table.add({design_.lines[each.line].name, design_.points[each.point].name, plain(100 * each.speedup) + " %",
+      table.add({design_.lines[each.line].name, design_.points[each.point].name, report::plain(100 * each.speedup) + " %",
                  std::to_string(each.layouts), text::significant(each.f, 3), text::p_text(each.p_holm)});
     }
     if (table.empty()) return {};
@@ -212,14 +212,15 @@ class CausalText {
     text::TextTable table({{"load", Align::kRight}, {"trials", Align::kRight}, {"arrive per second", Align::kRight},
                      {"served per second", Align::kRight, true}, {"latency, ms", Align::kRight, true},
                      {"CPUs busy", Align::kRight}});
-    const auto cell = [](const std::optional<Interval>& interval, std::optional<double> estimate, double by) -> std::string {
+    const auto cell = [](const std::optional<report::Interval>& interval, std::optional<double> estimate,
+                         double by) -> std::string {
       if (!estimate) return "-";
       if (!interval) return text::significant(by * *estimate, 4);
       return text::significant(by * interval->estimate, 4) + " [" + text::significant(by * interval->low, 4) + ", " +
              text::significant(by * interval->high, 4) + "]";
     };
     for (const LoadPoint& point : saturation.loads)
-      table.add({"x " + plain(point.load), std::to_string(point.trials),
+      table.add({"x " + report::plain(point.load), std::to_string(point.trials),
                  point.offered ? text::significant(*point.offered, 4) : "-", cell(point.throughput, point.throughput_mean, 1),
                  point.grows ? "grows" : cell(point.latency_s, point.latency_mean_s, 1e3),
                  point.busy ? text::percent(*point.busy) : "-"});
@@ -232,7 +233,7 @@ class CausalText {
 
   const CausalReport& report_;
   const CausalData& design_;
-  const Pen& pen_;
+  const report::Pen& pen_;
 
   std::string caveats() const {
     std::string out;
@@ -264,8 +265,8 @@ std::string scaling_text(const Saturation& saturation) {
 }
 
 std::string render_causal_text(const CausalReport& report, int width, bool colour) {
-  return CausalText(report, Pen{width, colour, false}).all();
+  return CausalText(report, report::Pen{width, colour, false}).all();
 }
-std::string render_causal_markdown(const CausalReport& report) { return CausalText(report, Pen{100, false, true}).all(); }
+std::string render_causal_markdown(const CausalReport& report) { return CausalText(report, report::Pen{100, false, true}).all(); }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

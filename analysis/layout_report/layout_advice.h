@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/layout_map.h"
+#include "analysis/layout_report/layout_map.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 
 // Of places that can't be had together the one that makes more of the variance.
 enum class Wanted { kFastest, kSlowest };  // the slowest: a control
@@ -26,4 +26,4 @@ struct LayoutAdvice {
 // Empty where nothing was confirmed as mattering. pre: the map has a confirmation
 LayoutAdvice advise(const LayoutMap& map, Wanted wanted);
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

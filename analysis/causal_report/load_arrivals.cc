@@ -1,4 +1,4 @@
-#include "analysis/report/load_arrivals.h"
+#include "analysis/causal_report/load_arrivals.h"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 std::string_view name(ArrivalsVerdict verdict) {
   constexpr std::array<std::string_view, 4> kWords{"open", "closed", "unsure", "unknown"};
@@ -37,7 +37,7 @@ ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha) 
     if (out.share && std::exp(difference) >= out.share->estimate) continue;
     const double half =
         t * std::sqrt(variance * (1 / static_cast<double>(values.size()) + 1 / static_cast<double>(first.size())));
-    out.share = Interval{std::exp(difference), std::exp(difference - half), std::exp(difference + half)};
+    out.share = report::Interval{std::exp(difference), std::exp(difference - half), std::exp(difference + half)};
     out.load = load;
   }
   out.verdict = out.share->high < kFewestOfArrivals  ? ArrivalsVerdict::kClosed
@@ -46,4 +46,4 @@ ArrivalsCheck check_arrivals(std::span<const LoadedTrial> trials, double alpha) 
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // What a window does. The words are in CSV, JSON and on the page: do not rename.
 enum class ArmKind {
@@ -160,4 +160,4 @@ double unclassified_share(double waits, double classified, double run_s);
 // a negative or not finite number. Absent: nothing.
 std::optional<std::string> fault_of(const CausalData& data);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 
 // The half width of the control's interval that is aimed at, as a share of the margin: where nothing is off it then lies inside
 // in 19 of 20 experiments.
@@ -24,4 +24,4 @@ struct NullExtension {
 // `most`: trials of a cell, at most. None where even these would not do.
 NullExtension null_extension(const CausalReport& report, uint64_t most, double margin_share = kNullMarginShare);
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

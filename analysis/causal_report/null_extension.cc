@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/null_extension.h"
+#include "analysis/causal_report/null_extension.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 // No null window would bring a verdict here.
@@ -83,4 +83,4 @@ NullExtension null_extension(const CausalReport& report, uint64_t most, double m
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

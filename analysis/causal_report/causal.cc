@@ -1,6 +1,6 @@
 // The table of contents is analyse_causal(): windows that count, fits, curves, controls, families of questions, verdicts,
 // caveats.
-#include "analysis/report/causal.h"
+#include "analysis/causal_report/causal.h"
 
 #include <algorithm>
 #include <array>
@@ -8,14 +8,14 @@
 #include <functional>
 #include <map>
 
-#include "analysis/report/causal_fit.h"
-#include "analysis/report/causal_interactions.h"
+#include "analysis/causal_report/causal_fit.h"
+#include "analysis/causal_report/causal_interactions.h"
 #include "analysis/report/settling.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/text/text_table.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 double share_of(double log_effect) { return -std::expm1(-log_effect); }
@@ -59,7 +59,7 @@ double p_equivalence_of_both(const CausalArm& arm) {
   return arm.beyond_null.refused.empty() ? std::max(arm.effect.p_equivalence, arm.beyond_null.p_equivalence) : 1;
 }
 
-bool inside(const Interval& speedup, double margin) { return speedup.low > -margin && speedup.high < margin; }
+bool inside(const report::Interval& speedup, double margin) { return speedup.low > -margin && speedup.high < margin; }
 
 // A slope is an effect by the line's own speedup: the derivative of the share by the logarithm is exp(-effect).
 Tangent tangent_of(const ArmEstimate& found, double by) {
@@ -171,11 +171,13 @@ class Analysis {
   }
 
   // Windows come with trials, which are what errors are counted in.
-  std::optional<uint64_t> settling_windows(const CausalEffect& effect, uint32_t cell, const SettlingLevels& levels) const {
+  std::optional<uint64_t> settling_windows(const CausalEffect& effect, uint32_t cell,
+                                           const report::SettlingLevels& levels) const {
     const uint64_t trials = report_.cells[cell].trials;
     if (trials < 2 || !(effect.standard_error > 0)) return std::nullopt;
     const double margin = effect.log_effect < 0 ? -margin_below(data_.margin) : margin_above(data_.margin);
-    const auto settled = settling_replicates(effect.log_effect, {effect.standard_error, effect.df, trials}, margin, levels);
+    const auto settled =
+        report::settling_replicates(effect.log_effect, {effect.standard_error, effect.df, trials}, margin, levels);
     if (!settled) return std::nullopt;
     return static_cast<uint64_t>(
         std::ceil(static_cast<double>(effect.windows) * static_cast<double>(*settled) / static_cast<double>(trials)));
@@ -364,11 +366,11 @@ class Analysis {
       arm.p_holm = adjusted[i];
       arm.p_equivalence_holm = adjusted_equivalence[i];
       if (!may_judge(curve_of[i]->cell, curve_of[i]->point)) continue;
-      arm.verdict = Verdict::kUnsure;
+      arm.verdict = report::Verdict::kUnsure;
       if (arm.p_equivalence_holm < data_.alpha) {
-        arm.verdict = Verdict::kEquivalent;
+        arm.verdict = report::Verdict::kEquivalent;
       } else if (arm.p_holm < data_.alpha && is_change(arm.effect) && is_change(arm.beyond_null)) {
-        arm.verdict = Verdict::kChanged;
+        arm.verdict = report::Verdict::kChanged;
       } else {
         // By the one of the two that says less.
         const CausalEffect& less =
@@ -389,9 +391,9 @@ class Analysis {
     bool better = false, worse = false, judged = false;
     size_t equivalent = 0;
     for (const CausalArm& arm : curve.arms) {
-      judged = judged || arm.verdict != Verdict::kWithheld;
-      equivalent += arm.verdict == Verdict::kEquivalent;
-      if (arm.verdict == Verdict::kChanged) (arm.effect.log_effect > 0 ? better : worse) = true;
+      judged = judged || arm.verdict != report::Verdict::kWithheld;
+      equivalent += arm.verdict == report::Verdict::kEquivalent;
+      if (arm.verdict == report::Verdict::kChanged) (arm.effect.log_effect > 0 ? better : worse) = true;
     }
     if (better) curve.verdict = LineVerdict::kWorthIt;
     else if (worse) curve.verdict = LineVerdict::kHarmful;
@@ -428,4 +430,4 @@ Result<CausalReport> analyse_causal(const CausalData& data, uint64_t splits) {
   return report;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report

@@ -11,12 +11,12 @@
 #include "analysis/report/samples.h"
 #include "base/result.h"
 
-namespace stab::report {
+namespace stab::layout_report {
 
 // Of two builds' times, the file's to the plain one's, from means of `count` things on each side.
 struct BuildRatio {
   std::string refused;      // why there is none
-  Interval ratio;           // at 1 - alpha; below 1 is faster
+  report::Interval ratio;           // at 1 - alpha; below 1 is faster
   bool is_exact = false;    // neither side varied, as simulated runs of one binary don't: the ratio is what it is
   double p_value = 1, p_equivalence = 1;
   uint64_t plain_count = 0, file_count = 0;
@@ -27,7 +27,7 @@ struct BuildRatio {
 struct LinkSpread {
   double plain_sd = 0, file_sd = 0;
   double plain_noise = 0, file_noise = 0;  // of these, what runs of one link differ by; 0: not known, or nothing
-  Interval ratio;                          // file to plain, at 1 - alpha: Fisher's, exact where means of links are normal
+  report::Interval ratio;                          // file to plain, at 1 - alpha: Fisher's, exact where means of links are normal
   std::string refused;
 };
 
@@ -37,7 +37,7 @@ struct VerifiedFile {
   std::string name;
   BuildRatio links;      // over random links, each one value: what the file does wherever the rest of the program lies
   double p_holm = 1, p_equivalence_holm = 1;  // over the files
-  Verdict verdict = Verdict::kWithheld;       // of `links`
+  report::Verdict verdict = report::Verdict::kWithheld;       // of `links`
   LinkSpread spread;
   BuildRatio as_linked;  // of the two binaries that the build makes by itself; runs are what is counted
   BuildRatio moving;     // with code that moves
@@ -53,11 +53,11 @@ struct LayoutVerificationReport {
 
 // pre: one workload. kBadInput where the experiment is no verification.
 // Equation: Fisher's interval of a ratio of variances, s1^2 / s2^2 / F(n1 - 1, n2 - 1); R's var.test gives the same.
-Result<LayoutVerificationReport> verify_layouts(const Samples& samples, const std::string& file_factor);
+Result<LayoutVerificationReport> verify_layouts(const report::Samples& samples, const std::string& file_factor);
 // The interval of sd_file / sd_plain. pre: both have two values or more, and plain ones differ
-Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha);
+report::Interval ratio_of_spreads(const statistics::Moments& file, const statistics::Moments& plain, double alpha);
 
 std::string render_verification_text(const LayoutVerificationReport& report, int width);
 std::string render_verification_json(const LayoutVerificationReport& report);  // docs/explanation/layout-maps.md has the format
 
-}  // namespace stab::report
+}  // namespace stab::layout_report

@@ -16,11 +16,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/report/causal_fit.h"
+#include "analysis/causal_report/causal_fit.h"
 
 #include "base/number_text.h"
 
-namespace stab::report {
+namespace stab::causal_report {
 namespace {
 
 // A tab or a line's end would end the field.
@@ -76,4 +76,4 @@ std::string coz_profile(const CausalData& data, uint32_t cell) {
   return out;
 }
 
-}  // namespace stab::report
+}  // namespace stab::causal_report
