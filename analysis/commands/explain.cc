@@ -76,6 +76,10 @@ std::string of_functions(const Explanation& all) {
   return out;
 }
 
+bool is_known(const statistics::CauseEffect& effect) {
+  return effect.state == statistics::EffectState::kThere || effect.state == statistics::EffectState::kSmall;
+}
+
 std::string sentence_of(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
@@ -109,12 +113,17 @@ std::string sentence_of(const Explanation& all) {
              " that matters: code less than " + half + ", place less than " + margin;
     case statistics::CauseVerdict::kUnresolved: break;
   }
-  std::string known;
-  if (answer.code.state == statistics::EffectState::kThere || answer.code.state == statistics::EffectState::kSmall)
-    known = "; the code is known to differ by " + percent_of(answer.code.estimate);
-  if (answer.place.state == statistics::EffectState::kThere || answer.place.state == statistics::EffectState::kSmall)
-    known = "; the place" + of_functions(all) + " is known to make " + percent_of(answer.place.estimate);
-  return "unresolved: " + std::to_string(answer.blocks) + " blocks are too few to decide" + known;
+  const std::string blocks = std::to_string(answer.blocks) + " blocks are too few";
+  const auto open = [&](const char* what, const statistics::CauseEffect& effect) {
+    return "; " + std::string(what) + " makes " + percent_of(effect.low) + " to " + percent_of(effect.high) + ", and " + blocks +
+           " to say whether that matters";
+  };
+  if (is_known(answer.place))
+    return "unresolved: the place" + of_functions(all) + " is known to make " + percent_of(answer.place.estimate) +
+           open("the code", answer.code);
+  if (is_known(answer.code))
+    return "unresolved: the code is known to differ by " + percent_of(answer.code.estimate) + open("its place", answer.place);
+  return "unresolved: " + blocks + " to decide";
 }
 
 std::string state_text(const statistics::CauseEffect& effect, double within) {

@@ -35,7 +35,21 @@ Explanation open_code_and_known_place() {
 TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
   const ExplainOutput said = explain_output(open_code_and_known_place(), 200);
   EXPECT_EQ(said.exit_code, 3);
-  EXPECT_NE(said.text.find("the place of 'quantum_toffoli' is known to make +15.03 %"), std::string::npos) << said.text;
+  EXPECT_TRUE(said.text.starts_with("unresolved: the place of 'quantum_toffoli' is known to make +15.03 %; the code makes "))
+      << said.text;
+  EXPECT_NE(said.text.find("blocks are too few to say whether that matters"), std::string::npos) << said.text;
+}
+
+TEST(ExplainOutputTest, KnownCodeIsSaidThoughThePlaceIsOpen) {
+  Explanation all = open_code_and_known_place();
+  all.search.reset();
+  all.answer->code = {0.01, 0.004, 0.016, 0.005, EffectState::kThere};
+  all.answer->place = {0.002, -0.011, 0.015, 0.007, EffectState::kOpen};
+  const std::string said = explain_output(all, 200).text;
+  EXPECT_TRUE(said.starts_with("unresolved: the code is known to differ by +1.01 %; its place makes -1.09 % to +1.51 %, and "))
+      << said;
+  all.answer->code.state = EffectState::kOpen;
+  EXPECT_NE(explain_output(all, 200).text.find("blocks are too few to decide\n"), std::string::npos);
 }
 
 TEST(ExplainOutputTest, APlaceThatDoesNotMatterIsToldAndIsNoCause) {
