@@ -22,6 +22,8 @@ namespace {
 Status check_other(Database& database, const std::string& path) {
   const Status owner = check_owner(database, "other");
   if (!owner) return Error{owner.error().code, "'" + path + "': " + owner.error().message, {}};
+  STAB_TRY(const int64_t application, database.integer("PRAGMA other.application_id"));
+  if (application != kApplicationId) return corrupt("'" + path + "' is empty, and no store of Stab's");
   STAB_TRY(const int64_t version, database.integer("PRAGMA other.user_version"));
   if (version != kSchemaVersion)
     return Error{ErrorCode::kUnavailable,

@@ -461,8 +461,8 @@ constexpr int64_t kLastBeforeRelease = 7;
 Error before_release(int64_t version) {
   std::string message = "the database was made before Stab's first release, with schema version " + std::to_string(version) + " of then; ";
   if (version == kLastBeforeRelease)
-    message += "it holds what version 1 holds: end what uses it, then \"sqlite3 FILE 'PRAGMA application_id = " +
-               std::to_string(kApplicationId) + "; PRAGMA user_version = 1'\" carries it over";
+    message += "it holds what version 1 holds: stop what uses it, then run \"sqlite3 FILE 'PRAGMA application_id = " +
+               std::to_string(kApplicationId) + "; PRAGMA user_version = 1'\", which carries it over";
   else
     message += "nothing carries it over: read it with the Stab that made it, and measure anew";
   return {ErrorCode::kUnavailable, message, {}};

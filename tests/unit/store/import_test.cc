@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "store_fixture.h"
 
@@ -249,6 +250,9 @@ TEST_F(ImportTest, WhatIsNoStoreOrNotThereIsRefusedAndChangesNothing) {
   ASSERT_EQ(sqlite3_exec(handle, "CREATE TABLE experiments(id)", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(handle);
   EXPECT_EQ(store.import_experiment(alien, 1).error().code, ErrorCode::kCorrupt);
+  const std::string no_bytes = directory_ + "/no_bytes.db";
+  std::ofstream{no_bytes};
+  EXPECT_EQ(store.import_experiment(no_bytes, 1).error().code, ErrorCode::kCorrupt);
   {
     Result<Store> empty = Store::open(directory_ + "/empty.db", Store::Access::kWrite);
     ASSERT_TRUE(empty.ok());
