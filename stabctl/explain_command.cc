@@ -30,6 +30,8 @@ using std::chrono::nanoseconds;
 
 // What of the budget the first question takes where it finds a place; the rest is for the functions.
 constexpr double kShareOfCause = 0.6;
+// What the samples take that an answer of code needs, in blocks: six runs and what begins them, where a block has four.
+constexpr int kSampledBlocks = 3;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
@@ -156,8 +158,9 @@ class Explainer {
     if (sides_.are_built_here) STAB_CHECK_OK(build(id));
     const nanoseconds began = spent();
     std::vector<uint32_t> earlier;  // blocks of the looks that were taken
+    nanoseconds each{0};            // of a block; not known before the first look, without which there is no answer at all
     for (;;) {
-      STAB_TRY(const engine::RunEnd end, run(id, left()));
+      STAB_TRY(const engine::RunEnd end, run(id, left() - kSampledBlocks * each));
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
       STAB_TRY(const std::vector<statistics::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
       const auto count = static_cast<uint32_t>(blocks.size());
@@ -171,8 +174,9 @@ class Explainer {
       if (count < statistics::kLeastCauseBlocks)
         return bad_input((is_stopped ? out.unfinished + " before" : "the runs ended before") +
                          " three blocks were whole; --at-most gives it more");
+      each = took / count;
       const bool is_last = is_stopped || is_final_;
-      const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, took / count);
+      const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, each);
       if (next.is_cut) out.unfinished = "there was no time for more";
       STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, next.more == 0));
       STAB_TRY(out.answer, statistics::decide_cause(blocks, settings, nominal));
@@ -190,9 +194,11 @@ class Explainer {
   // What follows a look after `count` blocks, of which each takes so long.
   statistics::NextCauseLook next_look(const statistics::CauseSettings& settings, size_t earlier, uint32_t count,
                                       nanoseconds each) const {
-    const auto fit = [&](nanoseconds until) { return static_cast<uint32_t>(std::max<int64_t>(0, (until - spent()) / each)); };
+    const auto fit = [&](nanoseconds until) {
+      return static_cast<uint32_t>(std::clamp<int64_t>((until - spent()) / each, 0, settings.looks.back()));
+    };
     const nanoseconds until_functions(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
-    return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_));
+    return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_ - kSampledBlocks * each));
   }
 
   // Both programs with identical copies of their functions, sampled.
