@@ -9,7 +9,7 @@
 namespace stab::ctl {
 namespace {
 
-constexpr int kMost = 255;
+constexpr int kMostStatus = 255;
 
 std::string joined(const std::vector<int>& statuses, const char* between) {
   std::string out;
@@ -27,7 +27,7 @@ Result<std::vector<int>> exit_statuses(std::string_view text) {
     const std::string_view word = text.substr(at, end - at);
     int status = -1;
     const auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), status);
-    if (fault != std::errc() || stop != word.data() + word.size() || status < 0 || status > kMost)
+    if (fault != std::errc() || stop != word.data() + word.size() || status < 0 || status > kMostStatus)
       return bad_input("takes exit statuses from 0 to 255, such as 1 or 0,1, and " + in_quotes(word) + " is none");
     if (std::find(out.begin(), out.end(), status) != out.end())
       return bad_input("has " + std::to_string(status) + " twice; write each status once");

@@ -99,7 +99,7 @@ void write_spread(text::JsonWriter& json, const LinkSpread& spread) {
 std::string render_verification_text(const LayoutVerificationReport& report, int width) {
   std::string out =
       text::wrap("layout files of " + report.workload + ", verified by '" + report.experiment + "': " + report.response +
-                     " of a build with the file to that of the plain one; intervals of " + text::percent(1 - report.alpha, 3) +
+                     " of a build with the file to that of the plain one; intervals of " + text::percent(1 - report.alpha) +
                      ", margin " + text::percent(report.margin) + (report.simulated ? "; simulated cost, no time" : ""),
                  width, "", "  ");
   for (const VerifiedFile& file : report.files) out += "\n" + text::wrap(sentence(file, report), width, "", "  ");

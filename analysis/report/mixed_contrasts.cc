@@ -76,26 +76,26 @@ std::vector<statistics::RandomTerm> random_terms(const Samples& samples, const s
     if (term) random.push_back(std::move(*term));
     return term.has_value();
   };
-  using Key = std::vector<uint64_t>;
+  using LevelsKey = std::vector<uint64_t>;
   const std::string program = samples.program_word;
   const auto of_program = [&](const Trial& row) { return programs[row.workload]; };
   const auto with_treatments = [&](const std::string& name, const auto& of) {
     for (size_t f = 0; f < samples.factors.size(); ++f)
       if (samples.factors[f].levels.size() > 1)
-        add(name + ":" + samples.factors[f].name, [&](const Trial& row) { return Key{of(row), row.levels[f]}; });
+        add(name + ":" + samples.factors[f].name, [&](const Trial& row) { return LevelsKey{of(row), row.levels[f]}; });
   };
   *is_sample = false;
   if (several_programs) {
-    *is_sample |= add(program, [&](const Trial& row) { return Key{of_program(row)}; });
+    *is_sample |= add(program, [&](const Trial& row) { return LevelsKey{of_program(row)}; });
     with_treatments(program, of_program);
   }
-  add(samples.workload_word, [](const Trial& row) { return Key{row.workload}; });
+  add(samples.workload_word, [](const Trial& row) { return LevelsKey{row.workload}; });
   if (several_machines) {
-    *is_sample |= add("machine", [](const Trial& row) { return Key{row.machine}; });
+    *is_sample |= add("machine", [](const Trial& row) { return LevelsKey{row.machine}; });
     with_treatments("machine", [](const Trial& row) { return uint64_t{row.machine}; });
   }
-  *is_sample |= add("layout", [](const Trial& row) { return Key{row.workload, row.layout}; });
-  add(several_programs ? program + ":block" : "block", [&](const Trial& row) { return Key{of_program(row), row.block}; });
+  *is_sample |= add("layout", [](const Trial& row) { return LevelsKey{row.workload, row.layout}; });
+  add(several_programs ? program + ":block" : "block", [&](const Trial& row) { return LevelsKey{of_program(row), row.block}; });
   return random;
 }
 

@@ -431,7 +431,7 @@ std::string cells(const Pen& pen, const Report& report) {
 std::string spread_text(const Response& response, double variance) {
   if (variance <= 0) return "none";
   const double sd = std::sqrt(variance);
-  return response.scale == Scale::kLog ? text::significant(100 * sd, 3) + " %" : value_text(response, sd, 3);
+  return response.scale == Scale::kLog ? text::percent(sd) : value_text(response, sd, 3);
 }
 
 std::string components(const Pen& pen, const Report& report) {
@@ -576,7 +576,7 @@ std::string doses(const Pen& pen, const Report& report) {
   const auto count = [](const std::optional<double>& layouts) { return layouts ? plain(*layouts) : "-"; };
   for (const DoseSummary& dose : report.doses)
     table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), count(dose.median),
-               count(dose.minimum), count(dose.maximum), text::significant(100 * dose.share, 3) + " %"});
+               count(dose.minimum), count(dose.maximum), text::percent(dose.share)});
   return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
 }
 

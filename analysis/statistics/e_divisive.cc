@@ -13,7 +13,7 @@
 namespace stab::statistics {
 namespace {
 
-constexpr double kMostSteps = 2e10;  // n^2 times permutations, of 2.4 ns: a minute for each split that is asked about
+constexpr double kMostPairings = 2e10;  // n^2 times permutations, of 2.4 ns: a minute for each split that is asked about
 
 struct Split {
   size_t at = 0;  // first index of what follows it; 0: the segment is too short
@@ -76,7 +76,7 @@ Status check(std::span<const double> values, size_t least, double alpha, uint64_
     return bad_input("with " + std::to_string(rounds) + " permutations p is never below " +
                      number_text(1 / (static_cast<double>(rounds) + 1)) + "; ask for more");
   const auto n = static_cast<double>(values.size());
-  if (n * n * (static_cast<double>(rounds) + 1) > kMostSteps)
+  if (n * n * (static_cast<double>(rounds) + 1) > kMostPairings)
     return bad_input(std::to_string(values.size()) + " values with " + std::to_string(rounds) +
                      " permutations take too long: their number squared times the permutations is at most 2e10");
   return {};

@@ -20,14 +20,14 @@ namespace stab::host {
 namespace {
 
 constexpr char kTmp[] = "/tmp", kVarTmp[] = "/var/tmp";
-constexpr int kDirectory = O_PATH | O_DIRECTORY | O_CLOEXEC;
+constexpr int kOpenDirectory = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 Error unavailable(const std::string& what) {
   return Error{ErrorCode::kUnavailable, what + ": " + std::strerror(errno), {}};
 }
 
 Result<UniqueFd> open_place(const char* place) {
-  UniqueFd fd(::open(place, kDirectory));
+  UniqueFd fd(::open(place, kOpenDirectory));
   if (!fd) return unavailable(std::string("open '") + place + "'");
   return fd;
 }
@@ -42,7 +42,7 @@ Result<UniqueFd> clone_of(const UniqueFd& directory) {
 }  // namespace
 
 Result<UniqueFd> directory_below(int directory, const std::string& name) {
-  UniqueFd fd(::openat(directory, name.c_str(), kDirectory | O_NOFOLLOW));
+  UniqueFd fd(::openat(directory, name.c_str(), kOpenDirectory | O_NOFOLLOW));
   if (!fd) return unavailable("open directory '" + name + "'");
   return fd;
 }

@@ -34,7 +34,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
                                                         "--image", "0"}, plain, {}));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.is_strange();
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.another_version();
   ListedBuild out;
   out.text_hash = head[2];
   if (out.text_hash != ran.text_hash)
@@ -43,7 +43,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     ListedFunction function;
     if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes))
-      return tool.is_strange();
+      return tool.another_version();
     function.moves = fields[2] != "-";
     function.name = fields[4];
     out.add(std::move(function));
@@ -219,12 +219,12 @@ Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, cons
     STAB_TRY(const std::string text, tool.output(binary, words, ran, series.script));
     const std::vector<std::string_view> lines = split(text, '\n');
     const std::vector<std::string_view> fields = lines.size() < 2 ? std::vector<std::string_view>() : split(lines[1], '\t');
-    if (fields.size() != 1 + 2 * functions.moved.size()) return tool.is_strange();
+    if (fields.size() != 1 + 2 * functions.moved.size()) return tool.another_version();
     statistics::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
     for (size_t f = 0; f < functions.moved.size(); ++f) {
       const SharedFunction& function = functions.moved[f];
       uint32_t offset = 0;
-      if (!take(fields[1 + f], 10, offset)) return tool.is_strange();
+      if (!take(fields[1 + f], 10, offset)) return tool.another_version();
       const uint32_t place = offset % 4096 & ~15u;
       if (place != function.old_place() && place != function.new_place())
         return Error{ErrorCode::kInternal, "'" + function.shown + "' lay where the script of trial " + std::to_string(trial.id) +

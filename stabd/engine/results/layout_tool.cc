@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "runtime/code_abi.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/separation/submitter.h"
@@ -40,10 +40,8 @@ constexpr std::chrono::seconds kTimeout{330};
 
 // The script that a trial has followed, as a file.
 Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
-  std::array<char, 24> own{};
   const size_t bytes = std::min(text.find('\0'), text.size());  // what is behind it has a hash of its own in it
-  std::snprintf(own.data(), own.size(), "0x%llx", static_cast<unsigned long long>(abi::hash64(text.data(), bytes)));
-  if (hash != own.data())
+  if (hash != hex_text(abi::hash64(text.data(), bytes)))
     return Error{
         ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
   UniqueFd file(::memfd_create("stab-script", MFD_CLOEXEC));

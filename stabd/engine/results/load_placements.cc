@@ -241,7 +241,7 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
            tool.output(group.binary, words, group.trials.front().ran, group.script_of(group.trials.front())));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.is_strange();
+  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.another_version();
   if (head[2] != group.text_hash)
     return Error{ErrorCode::kCorrupt,
                  "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
@@ -252,7 +252,7 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     PlacementData::Function function;
     if (fields.size() != 5 || !take(fields[0], 16, function.linked) || !take(fields[1], 10, function.bytes))
-      return tool.is_strange();
+      return tool.another_version();
     function.name = fields[4];
     ++out.named[function.name];
     if (fields[2] == "-") continue;
@@ -317,18 +317,18 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
   rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
-    if (end == std::string_view::npos) return tool.is_strange();
+    if (end == std::string_view::npos) return tool.another_version();
     const std::vector<std::string_view> fields = split(rest.substr(0, end), '\t');
     rest.remove_prefix(end + 1);
-    if (fields.size() != 1 + 2 * functions.size()) return tool.is_strange();
+    if (fields.size() != 1 + 2 * functions.size()) return tool.another_version();
     std::vector<uint16_t> offset(functions.size()), pad(functions.size());
     for (size_t f = 0; f < functions.size(); ++f)
       if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f]))
-        return tool.is_strange();
+        return tool.another_version();
     drawn.offset.push_back(std::move(offset));
     drawn.pad.push_back(std::move(pad));
   }
-  if (drawn.offset.size() != size_t{last} + 1) return tool.is_strange();
+  if (drawn.offset.size() != size_t{last} + 1) return tool.another_version();
   return drawn;
 }
 

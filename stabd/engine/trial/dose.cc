@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/number_text.h"
 #include "runtime/code_abi.h"
 #include "runtime/modes.h"
 
@@ -210,9 +211,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
 
 std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose) {
   if (script.empty()) return {};
-  char wanted[24];
-  std::snprintf(wanted, sizeof wanted, "0x%llx", static_cast<unsigned long long>(abi::hash64(script.data(), script.size())));
-  if (dose && dose->script_hash == wanted) return {};
+  if (dose && dose->script_hash == hex_text(abi::hash64(script.data(), script.size()))) return {};
   return "not randomized as its cell wants: there is a layout script, but the program did not follow it; was it built with this "
          "version of szc?";
 }

@@ -3,9 +3,10 @@
 #include "stabd/engine/trial/epoch_series.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <limits>
+
+#include "base/number_text.h"
 
 namespace stab::engine {
 namespace {
@@ -308,9 +309,7 @@ bool cut_file(std::string_view& bytes, const helper::LibraryHeader& header, Samp
 }  // namespace
 
 std::string name_in_file(const SampledFile& file, const SampledFile::Function& function) {
-  std::array<char, 24> address{};
-  std::snprintf(address.data(), address.size(), "0x%llx", static_cast<unsigned long long>(function.linked));
-  return file.file + "!" + (function.name.empty() ? address.data() : function.name);
+  return file.file + "!" + (function.name.empty() ? hex_text(function.linked) : function.name);
 }
 
 Result<EpochSeries> parse_epochs(std::string_view bytes) {

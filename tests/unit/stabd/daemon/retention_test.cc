@@ -301,7 +301,7 @@ TEST_F(RetentionOnDisk, WhatCantBeLookedIntoGoesUnlessItIsNeeded) {
 
 TEST_F(RetentionOnDisk, AnothersBuildsAreLookedIntoAsThatOne) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: there is nobody else to become";
-  constexpr uid_t kUser = 64101, kOther = 64102;
+  constexpr uid_t kSubmitter = 64101, kOther = 64102;
   // Where only root may go there is no program to run; so it is run from where everybody may.
   const TemporaryDirectory open;
   ::chmod(open.path().c_str(), 0755);
@@ -310,7 +310,8 @@ TEST_F(RetentionOnDisk, AnothersBuildsAreLookedIntoAsThatOne) {
   const std::string nobodys = directory_.path() + "/d.db.files/builds/ffffffffffffffff",
                     over = directory_.path() + "/d.db.files/builds/" + kOver;
   directory_.write("d.db.files/builds/ffffffffffffffff/mine/file", std::string(1 << 20, 'x'));
-  for (const char* end : {"/mine/file", "/mine", "/program", ""}) ASSERT_EQ(::chown((nobodys + end).c_str(), kUser, kUser), 0);
+  for (const char* end : {"/mine/file", "/mine", "/program", ""})
+    ASSERT_EQ(::chown((nobodys + end).c_str(), kSubmitter, kSubmitter), 0);
   ::chmod(nobodys.c_str(), 0700);
   ASSERT_EQ(::chown(over.c_str(), kOther, kOther), 0) << "the store says that it is root's";
   Config config;
@@ -324,7 +325,7 @@ TEST_F(RetentionOnDisk, AnothersBuildsAreLookedIntoAsThatOne) {
   EXPECT_GT(counted_.at(directory_.path() + "/d.db.files/builds/" + kWaits), 0u) << "others are measured all the same";
 
   for (const char* part : {"", "/d.db.files", "/d.db.files/builds"}) ::chmod((directory_.path() + part).c_str(), 0755);
-  EXPECT_GE(apply(Config()).bytes_by_user[kUser], uint64_t{1} << 20);
+  EXPECT_GE(apply(Config()).bytes_by_user[kSubmitter], uint64_t{1} << 20);
   const RetentionResult gone = apply(config);
   EXPECT_THAT(gone.wrong, ElementsAre(HasSubstr("whose build it isn't")));
   EXPECT_FALSE(exists("builds/ffffffffffffffff"));
