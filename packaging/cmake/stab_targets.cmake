@@ -22,10 +22,11 @@ function(stab_unit_test name)
   cmake_parse_arguments(ARG "APART" "" "LIBS;SOURCES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})  # the latter for tests/places.h
-  stab_units(${name} ${STAB_TEST_KIND})
+  set(apart)
   if(ARG_APART)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+    set(apart APART)
   endif()
+  stab_units(${name} ${STAB_TEST_KIND} ${apart})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   # Names without values: those of objects are bytes and addresses, and other ones in each run.
@@ -80,18 +81,46 @@ endfunction()
 # programs are measured with them; so do those of the other presets and of packages, which show that each file includes what it uses.
 option(STAB_UNITY "compile eight files of a library, program or test at once" OFF)
 
-# stab_units(target kind): the target's units are of a kind.
+# stab_units(target kind [APART]): the target's units are of a kind. APART: each of its files is a unit.
+#
+# Units include their files by paths from the root, which CMake's own UNITY_BUILD of this version can't: a copy of the tree finds
+# them in ccache.
 function(stab_units target kind)
   get_target_property(options stab_headers_${kind} INTERFACE_COMPILE_OPTIONS)
   target_compile_options(${target} PRIVATE ${options})
   target_precompile_headers(${target} REUSE_FROM stab_headers_${kind})
-  if(STAB_UNITY AND NOT kind MATCHES "^(bare|test)$")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # Other rooms' files stay apart: whoever links both rooms takes the file from one, and nothing else with it.
-    get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "^/")
-    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(STAB_UNITY AND NOT kind MATCHES "^(bare|test)$" AND NOT "APART" IN_LIST ARGN)
+    # When all is said of the files. By EVAL, as DEFER would look at ${target} only then.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL stab_join ${target})")
   endif()
+endfunction()
+
+# stab_join(target): eight of its files are one unit. Files with options of their own stay apart; so do other rooms', which come with
+# absolute paths: whoever links both rooms takes the file from one, and nothing else with it.
+function(stab_join target)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  get_target_property(files ${target} SOURCES)
+  list(FILTER files EXCLUDE REGEX "^/")
+  set(joined)
+  foreach(file ${files})
+    get_source_file_property(options ${file} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${file} COMPILE_DEFINITIONS)
+    if(NOT options AND NOT definitions)
+      list(APPEND joined ${file})
+    endif()
+  endforeach()
+  set_source_files_properties(${joined} PROPERTIES HEADER_FILE_ONLY ON)
+  list(LENGTH joined length)
+  foreach(begin RANGE 0 ${length} 8)
+    if(begin LESS length)
+      list(SUBLIST joined ${begin} 8 unit)
+      list(TRANSFORM unit REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
+      list(JOIN unit "" includes)
+      set(joint ${CMAKE_CURRENT_BINARY_DIR}/units/${target}_${begin}.cc)
+      file(CONFIGURE OUTPUT ${joint} CONTENT "${includes}" @ONLY)
+      target_sources(${target} PRIVATE ${joint})
+    endif()
+  endforeach()
 endfunction()
 
 # Rooms that read, write and ask spend no time that anybody would notice, and compile in three quarters of the time. Only the preset
