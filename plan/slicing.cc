@@ -10,7 +10,8 @@
 namespace stab::plan {
 namespace {
 
-constexpr int kSlicesOfATrial = 20;
+constexpr nanoseconds kUsualSlice = std::chrono::milliseconds(3);
+constexpr int kLeastSlicesOfATrial = 20;
 
 // One control block in so many; 0: none is.
 uint32_t stratum(const Plan& plan) {
@@ -47,7 +48,7 @@ size_t control_blocks(const Plan& plan, uint32_t blocks) {
 }
 
 nanoseconds slice_for(nanoseconds shortest_trial) {
-  return std::clamp(shortest_trial / kSlicesOfATrial, kLeastSlice, kMostSlice);
+  return std::clamp(shortest_trial / kLeastSlicesOfATrial, kLeastSlice, kUsualSlice);
 }
 
 void check_slicing(toml::Faults& faults, const Plan& plan, const Design& design) {
@@ -94,7 +95,8 @@ std::string slicing_text(const Plan& plan, size_t cells) {
   const uint32_t blocks = static_cast<uint32_t>(plan.experiment.replicates);
   const nanoseconds slice = plan.experiment.slice;
   return "blocks: the " + std::to_string(cells) + " trials of a block share one CPU in time slices" +
-         (slice.count() > 0 ? " of " + std::to_string(slice.count() / 1000) + " us" : ", as long as the preflight suggests") +
+         (slice.count() > 0 ? " of " + std::to_string(slice.count() / 1000) + " us"
+                            : " of 3 ms, or less where trials are short") +
          "; " + std::to_string(control_blocks(plan, blocks)) + " of " + std::to_string(blocks) +
          " blocks run one trial at a time, as a control\n";
 }

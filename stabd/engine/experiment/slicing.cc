@@ -104,10 +104,9 @@ Status prepare_slicing(LiveExperiment& experiment, HeldMachine& machine, TrialRu
   if (slice.count() == 0) {
     const auto shortest =
         std::min_element(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.cpu < b.cpu; });
-    slice = shortest == seen.end() ? plan::kMostSlice / 5 : plan::slice_for(shortest->cpu);
-    why = shortest == seen.end()
-              ? "as no preflight suggests another length"
-              : "some twenty of the shortest trial's " + std::to_string(shortest->cpu.count() / 1'000'000) + " ms";
+    slice = plan::slice_for(shortest == seen.end() ? nanoseconds::max() : shortest->cpu);
+    why = shortest == seen.end() ? "as there is no preflight"
+                                 : "the shortest trial took " + std::to_string(shortest->cpu.count() / 1'000'000) + " ms";
   }
   const std::string kernel = why_no_slices(experiment.options().roots);
   if (!kernel.empty()) why = "but " + kernel;

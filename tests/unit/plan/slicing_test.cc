@@ -27,7 +27,7 @@ TEST(Slicing, CpuTimeAndATenthOfControlsByDefault) {
   const Result<CheckReport> report = check_plan(plan);
   ASSERT_TRUE(report.ok());
   EXPECT_THAT(render(*report, plan),
-              HasSubstr("the 2 trials of a block share one CPU in time slices, as long as the preflight suggests; "
+              HasSubstr("the 2 trials of a block share one CPU in time slices of 3 ms, or less where trials are short; "
                         "3 of 30 blocks run one trial at a time, as a control"));
 }
 
@@ -64,9 +64,10 @@ TEST(Slicing, FewControlsAreWarnedOf) {
   EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 20)), ::testing::Not(HasSubstr("it takes two")));
 }
 
-TEST(Slicing, TwentySlicesOfTheShortestTrial) {
-  EXPECT_EQ(slice_for(milliseconds(200)), milliseconds(10));
-  EXPECT_EQ(slice_for(milliseconds(60'000)), kMostSlice);
+TEST(Slicing, ThreeMillisecondsOrATwentiethOfTheShortestTrial) {
+  EXPECT_EQ(slice_for(milliseconds(60'000)), milliseconds(3));
+  EXPECT_EQ(slice_for(milliseconds(61)), milliseconds(3));
+  EXPECT_EQ(slice_for(milliseconds(20)), milliseconds(1));
   EXPECT_EQ(slice_for(std::chrono::microseconds(300)), kLeastSlice);
 }
 
