@@ -15,18 +15,13 @@ function(stab_library name)
   stab_units(stab_${name} ${ARG_KIND})
 endfunction()
 
-# stab_unit_test(name [APART] LIBS... SOURCES...) makes one GoogleTest binary `name`, each TEST a ctest entry
-# labelled `unit`. Part of `./check --fast`, so it stays under a few seconds. APART: its files name their helpers alike, so each is
-# compiled by itself.
+# stab_unit_test(name LIBS... SOURCES...) makes one GoogleTest binary `name`, each TEST a ctest entry labelled `unit`. Part of
+# `./check --fast`, so it stays under a few seconds.
 function(stab_unit_test name)
-  cmake_parse_arguments(ARG "APART" "" "LIBS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBS;SOURCES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})  # the latter for tests/places.h
-  set(apart)
-  if(ARG_APART)
-    set(apart APART)
-  endif()
-  stab_units(${name} ${STAB_TEST_KIND} ${apart})
+  stab_units(${name} ${STAB_TEST_KIND})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   # Names without values: those of objects are bytes and addresses, and other ones in each run.
@@ -81,7 +76,7 @@ endfunction()
 # programs are measured with them; so do those of the other presets and of packages, which show that each file includes what it uses.
 option(STAB_UNITY "compile eight files of a library, program or test at once" OFF)
 
-# stab_units(target kind [APART]): the target's units are of a kind. APART: each of its files is a unit.
+# stab_units(target kind): the target's units are of a kind.
 #
 # Units include their files by paths from the root, which CMake's own UNITY_BUILD of this version can't: a copy of the tree finds
 # them in ccache.
@@ -89,7 +84,7 @@ function(stab_units target kind)
   get_target_property(options stab_headers_${kind} INTERFACE_COMPILE_OPTIONS)
   target_compile_options(${target} PRIVATE ${options})
   target_precompile_headers(${target} REUSE_FROM stab_headers_${kind})
-  if(STAB_UNITY AND NOT kind MATCHES "^(bare|test)$" AND NOT "APART" IN_LIST ARGN)
+  if(STAB_UNITY AND NOT kind MATCHES "^(bare|test)$")
     # When all is said of the files. By EVAL, as DEFER would look at ${target} only then.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL stab_join ${target})")
   endif()
@@ -100,7 +95,7 @@ endfunction()
 function(stab_join target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   get_target_property(files ${target} SOURCES)
-  list(FILTER files EXCLUDE REGEX "^/")
+  list(FILTER files EXCLUDE REGEX "^[/$]")
   set(joined)
   foreach(file ${files})
     get_source_file_property(options ${file} COMPILE_OPTIONS)
@@ -110,6 +105,7 @@ function(stab_join target)
     endif()
   endforeach()
   set_source_files_properties(${joined} PROPERTIES HEADER_FILE_ONLY ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   list(LENGTH joined length)
   foreach(begin RANGE 0 ${length} 8)
     if(begin LESS length)

@@ -48,7 +48,7 @@ std::string unwrapped(const std::string& text) {
 }
 
 // Compares two compilers' options, everything randomized: the simplest question.
-report::Samples two_cells() {
+report::Samples two_configurations() {
   report::Samples samples = lab_samples(1, {.programs = 1, .replicates = 20});
   std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[0] == 0 || trial.levels[1] == 0; });
   samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {"-O2", "-O3"}, false, 0}};
@@ -80,7 +80,7 @@ report::Samples several_responses() {
 
 // What `stabctl time` leaves: one program, one cell.
 report::Samples one_cell() {
-  report::Samples samples = two_cells();
+  report::Samples samples = two_configurations();
   std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[1] != 0; });
   samples.factors = {{"code", {"shuffle"}, true, 0}};
   for (report::Trial& trial : samples.trials) trial.levels = {0};
@@ -118,7 +118,7 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {"two cells", two_cells},
+    {"two cells", two_configurations},
     {"ablation of code, stack and heap, one link", [] { return lab_samples(1); }},
     {"ablation, ten links", [] { return lab_samples(1, {.links = 10}); }},
     {"half a fraction", fraction},
@@ -235,7 +235,7 @@ TEST(FirstScreen, OneCellShowsWhatItMeasured) {
   EXPECT_THAT(text, HasSubstr("; median " + report::value_text(report->responses[0], cell.median) + ", 20 trials"));
   EXPECT_THAT(text, HasSubstr("Nothing was compared: no factor has two levels."));
   EXPECT_THAT(report::screen_answers(*report).measured, ::testing::SizeIs(1));
-  EXPECT_THAT(report::screen_answers(*report::analyse(two_cells())).measured, ::testing::IsEmpty());
+  EXPECT_THAT(report::screen_answers(*report::analyse(two_configurations())).measured, ::testing::IsEmpty());
 }
 
 // "100" at the end of a line and "% of its time" below it read as two things.
@@ -334,13 +334,13 @@ TEST(FirstScreen, SaysHowToExtend) {
 }
 
 TEST(FirstScreen, ColourOnlyWhenAsked) {
-  EXPECT_THAT(screen(two_cells()), Not(HasSubstr("\033")));
-  EXPECT_THAT(screen(two_cells(), 100, kWritten, true), HasSubstr("\033[32m"));
+  EXPECT_THAT(screen(two_configurations()), Not(HasSubstr("\033")));
+  EXPECT_THAT(screen(two_configurations(), 100, kWritten, true), HasSubstr("\033[32m"));
 }
 
 // Less of what one wants more of is worse.
 TEST(FirstScreen, RedIsWhatIsWorse) {
-  report::Samples samples = two_cells();
+  report::Samples samples = two_configurations();
   samples.responses[0] = {.name = "throughput", .unit = "MB/s", .higher_is_better = true};
   const std::string text = screen(samples, 100, kWritten, true);
   EXPECT_THAT(text, HasSubstr("lower\033[0m"));
@@ -350,7 +350,7 @@ TEST(FirstScreen, RedIsWhatIsWorse) {
 
 // Not "x 0.3 faster", which is said of what became slower, too.
 TEST(FirstScreen, RatiosSayWhatTheyAre) {
-  report::Samples samples = two_cells();
+  report::Samples samples = two_configurations();
   for (report::Trial& trial : samples.trials)
     if (trial.levels[1] == 1) *trial.values[0] *= 0.3;
   EXPECT_THAT(unwrapped(screen(samples)),

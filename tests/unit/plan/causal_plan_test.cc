@@ -17,7 +17,7 @@ namespace {
 using Kind = CausalArmKind;
 
 Causal causal(const std::string& keys) { return *parsed(small_plan("[causal]\n" + keys)).causal; }
-std::string refused(const std::string& keys) { return errors_of(small_plan("[causal]\n" + keys)); }
+std::string causal_errors(const std::string& keys) { return errors_of(small_plan("[causal]\n" + keys)); }
 
 TEST(CausalPlan, IsAbsentUnlessAsked) {
   EXPECT_FALSE(parsed(small_plan("")).causal.has_value());
@@ -49,23 +49,23 @@ TEST(CausalPlan, TakesItsKeys) {
 }
 
 TEST(CausalPlan, RefusesWithPlaceAndCure) {
-  EXPECT_NE(refused("speedups = [\"0%\"]").find("not between 1% and 100%"), std::string::npos);
-  EXPECT_NE(refused("speedups = [\"50%\", \"25%\"]").find("ascending"), std::string::npos);
-  EXPECT_NE(refused("speedups = []").find("expected 1 to 20"), std::string::npos);
-  EXPECT_NE(refused("candidates = [\"a.c\"]").find("is no line"), std::string::npos);
-  EXPECT_NE(refused("candidates = 0").find("no factor load"), std::string::npos);
-  EXPECT_NE(refused("closed = true").find("need the factor load"), std::string::npos);
-  EXPECT_NE(refused("arrival = \"task\"").find("need the factor load"), std::string::npos);
-  EXPECT_NE(refused("scope = []").find("is empty"), std::string::npos);
-  EXPECT_NE(refused("progress = [\"a\", \"a\"]").find("twice"), std::string::npos);
-  EXPECT_NE(refused("window = \"1us\"").find("1ms to 1h"), std::string::npos);
-  EXPECT_NE(refused("window = \"10ms\"").find("fewer than 20 samples"), std::string::npos);
-  EXPECT_NE(refused("blocked = [\"disk\"]").find("io"), std::string::npos);
-  EXPECT_NE(refused("controls = [\"nul\"]").find("did you mean"), std::string::npos);
-  EXPECT_NE(refused("lines = 3").find("lines"), std::string::npos);
-  EXPECT_NE(refused("[stopping]\nlooks = [2, 3]").find("[stopping]"), std::string::npos);
-  EXPECT_NE(refused("[machines]\ncount = 2").find("[machines]"), std::string::npos);
-  EXPECT_NE(refused("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
+  EXPECT_NE(causal_errors("speedups = [\"0%\"]").find("not between 1% and 100%"), std::string::npos);
+  EXPECT_NE(causal_errors("speedups = [\"50%\", \"25%\"]").find("ascending"), std::string::npos);
+  EXPECT_NE(causal_errors("speedups = []").find("expected 1 to 20"), std::string::npos);
+  EXPECT_NE(causal_errors("candidates = [\"a.c\"]").find("is no line"), std::string::npos);
+  EXPECT_NE(causal_errors("candidates = 0").find("no factor load"), std::string::npos);
+  EXPECT_NE(causal_errors("closed = true").find("need the factor load"), std::string::npos);
+  EXPECT_NE(causal_errors("arrival = \"task\"").find("need the factor load"), std::string::npos);
+  EXPECT_NE(causal_errors("scope = []").find("is empty"), std::string::npos);
+  EXPECT_NE(causal_errors("progress = [\"a\", \"a\"]").find("twice"), std::string::npos);
+  EXPECT_NE(causal_errors("window = \"1us\"").find("1ms to 1h"), std::string::npos);
+  EXPECT_NE(causal_errors("window = \"10ms\"").find("fewer than 20 samples"), std::string::npos);
+  EXPECT_NE(causal_errors("blocked = [\"disk\"]").find("io"), std::string::npos);
+  EXPECT_NE(causal_errors("controls = [\"nul\"]").find("did you mean"), std::string::npos);
+  EXPECT_NE(causal_errors("lines = 3").find("lines"), std::string::npos);
+  EXPECT_NE(causal_errors("[stopping]\nlooks = [2, 3]").find("[stopping]"), std::string::npos);
+  EXPECT_NE(causal_errors("[machines]\ncount = 2").find("[machines]"), std::string::npos);
+  EXPECT_NE(causal_errors("[counters]\nsimulate = \"cachegrind\"").find("simulated trial"), std::string::npos);
 }
 
 // Numbers with which every trial would run and no report could be computed. What was accepted once is read all the same.
@@ -74,7 +74,7 @@ TEST(CausalPlan, RefusesNumbersThatNoReportCanHave) {
   const std::string said = errors_of(small_plan(near));
   EXPECT_NE(said.find("t.toml:6:12"), std::string::npos) << said;
   EXPECT_NE(said.find("more than one digit after the point"), std::string::npos) << said;
-  EXPECT_NE(refused("speedups = [\"33.33%\"]").find("tenths of a percent"), std::string::npos);
+  EXPECT_NE(causal_errors("speedups = [\"33.33%\"]").find("tenths of a percent"), std::string::npos);
   EXPECT_EQ(causal("speedups = [\"12.5%\", \"33.3%\", \"100%\"]").speedups.size(), 3u);
   EXPECT_NE(errors_of(small_plan("margin = \"100%\"\n[causal]")).find("a margin of 100%"), std::string::npos);
   EXPECT_EQ(errors_of(small_plan("margin = \"99%\"\nalpha = 0.5\n[causal]")), "");
@@ -93,13 +93,13 @@ TEST(CausalPlan, RefusesWhatItCannotDo) {
                                ":18"},
                           Case{"latency = [{function = \"f\"}]", "calls of a function are no point", "STAB_PROGRESS", ":12"},
                           Case{"blocking = [\"wait_for_it\"]", "'blocking' is not possible", "blocked = [", ":1"}}) {
-    const std::string said = refused(one.keys);
+    const std::string said = causal_errors(one.keys);
     EXPECT_NE(said.find(one.said), std::string::npos) << said;
     EXPECT_NE(said.find(one.cure), std::string::npos) << said;
     EXPECT_NE(said.find(one.place), std::string::npos) << said;
     EXPECT_EQ(said.find("error:"), said.rfind("error:")) << said;
   }
-  EXPECT_NE(refused("attribute = \"inclusiv\"").find("none of"), std::string::npos);
+  EXPECT_NE(causal_errors("attribute = \"inclusiv\"").find("none of"), std::string::npos);
 }
 
 std::string load_plan_of(const std::string& levels, const std::string& keys) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& path) {
+std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -42,20 +42,20 @@ TEST(Faults, RenderAsTheGoldenFilesSay) {
   ASSERT_GE(cases().size(), 10u);
   for (const fs::path& path : cases()) {
     const Parsed result =
-        parse_plan(contents(path), path.filename().string(), {.max_errors = 20, .files = &files});
+        parse_plan(text_of(path), path.filename().string(), {.max_errors = 20, .files = &files});
     EXPECT_FALSE(result.plan.has_value()) << path;
     EXPECT_FALSE(result.errors.empty()) << path;
     const std::string text = render(result.errors) + render(result.warnings);
     fs::path golden = path;
     golden.replace_extension(".txt");
     if (std::getenv("STAB_UPDATE_GOLDEN")) std::ofstream(golden, std::ios::binary) << text;
-    EXPECT_EQ(text, contents(golden)) << path;
+    EXPECT_EQ(text, text_of(golden)) << path;
   }
 }
 
 TEST(Faults, EveryErrorHasAPlace) {
   for (const fs::path& path : cases())
-    for (const toml::Diagnostic& fault : parse_plan(contents(path), "p.toml").errors)
+    for (const toml::Diagnostic& fault : parse_plan(text_of(path), "p.toml").errors)
       EXPECT_TRUE(fault.spot.known()) << path << ": " << fault.message;
 }
 

@@ -4,12 +4,12 @@
 #include "base/like.h"
 #include "plan/design.h"
 #include "plan/layout_confirmation.h"
-#include "plan/parse.h"
+#include "tests/unit/plan/plan_fixture.h"
 
 namespace stab::plan {
 namespace {
 
-constexpr char kPlan[] = R"([experiment]
+constexpr char kMapped[] = R"([experiment]
 name = "t"
 series = "nightly"
 seed = 7
@@ -26,16 +26,8 @@ progress = ["block", "function:f"]
 name = "p"
 run = ["p"])";
 
-Plan parsed(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  EXPECT_TRUE(result.plan.has_value()) << render(result.errors);
-  return result.plan.value_or(Plan());
-}
-
-const Factor& factor(const Plan& plan, const char* name) { return plan.factors[static_cast<size_t>(plan.factor_index(name))]; }
-
 TEST(LayoutMapping, KeepsWhatAMapNeeds) {
-  const Plan plan = parsed(kPlan);
+  const Plan plan = parsed(kMapped);
   EXPECT_TRUE(plan.experiment.record_epochs);
   EXPECT_TRUE(plan.experiment.record_samples);
   EXPECT_EQ(factor(plan, "epoch").levels[0].value, "5000000");
@@ -47,7 +39,7 @@ TEST(LayoutMapping, KeepsWhatAMapNeeds) {
 }
 
 TEST(LayoutMapping, EachTrialHasLayoutsOfItsOwn) {
-  std::string text = kPlan;
+  std::string text = kMapped;
   text.replace(text.find("replicates = 5"), 14, "replicates = 5\nruns_per_seed = 2");
   const std::string refusal = render(parse_plan(text, "t.toml").errors);
   EXPECT_NE(refusal.find("with runs_per_seed = 2 the trials of one seed have the same ones"), std::string::npos) << refusal;
@@ -59,19 +51,19 @@ TEST(LayoutMapping, LongLoopsNeedLayoutsThatTheyAreLedTo) {
     return "[experiment]\nname = \"t\"\nseed = 1\nreplicates = 5\n[factors]\ncode = [" + code +
            "]\n[layout]\nlong_loops = true\n" + rest + "[[program]]\nname = \"p\"\nrun = [\"p\"]\n";
   };
-  EXPECT_FALSE(parsed(kPlan).layout.long_loops);
+  EXPECT_FALSE(parsed(kMapped).layout.long_loops);
   const Plan plan = parsed(plan_of("\"off\", \"shuffle\"", ""));
   EXPECT_TRUE(plan.layout.long_loops);
   EXPECT_FALSE(plan.layout.map);
   EXPECT_FALSE(plan.experiment.record_epochs);
   const auto refusal = [](const std::string& text) { return render(parse_plan(text, "t.toml").errors); };
-  EXPECT_NE(refusal(plan_of("\"off\", \"once\"", "")).find("no cell of this plan has a next one"), std::string::npos);
-  EXPECT_NE(refusal(plan_of("\"shuffle\"", "[counters]\nsimulate = \"cachegrind\"\n")).find("are simulated"),
+  EXPECT_NE(errors_of(plan_of("\"off\", \"once\"", "")).find("no cell of this plan has a next one"), std::string::npos);
+  EXPECT_NE(errors_of(plan_of("\"shuffle\"", "[counters]\nsimulate = \"cachegrind\"\n")).find("are simulated"),
             std::string::npos);
 }
 
 TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
-  const Plan plan = parsed(kPlan);
+  const Plan plan = parsed(kMapped);
   const MappedBuild build{"p",
                           0,
                           "0xabc",

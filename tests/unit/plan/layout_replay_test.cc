@@ -8,15 +8,15 @@
 #include <set>
 
 #include "plan/design.h"
-#include "plan/parse.h"
 #include "plan/schedule.h"
+#include "tests/unit/plan/plan_fixture.h"
 
 namespace stab::plan {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr char kPlan[] = R"([experiment]
+constexpr char kRecorded[] = R"([experiment]
 name = "t"
 series = "nightly"
 seed = 7
@@ -42,17 +42,6 @@ name = "b"
 args = ["2"]
 )";
 
-Plan parsed(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  EXPECT_TRUE(result.plan.has_value()) << render(result.errors);
-  return result.plan.value_or(Plan());
-}
-
-std::string refusal(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  return result.plan ? "" : render(result.errors);
-}
-
 LayoutReplay moving() {
   LayoutReplay out;
   out.of = {"t", 1234567890123456789, 0};
@@ -72,7 +61,7 @@ LayoutReplay linked() {
   return out;
 }
 
-Plan replayed(const LayoutReplay& how) { return parsed(replay_text(parsed(kPlan), how)); }
+Plan replayed(const LayoutReplay& how) { return parsed(replay_text(parsed(kRecorded), how)); }
 
 bool is_replay(const Design& design, const PlannedTrial& trial) {
   return design.cells[trial.cell].name.find("layout=trial-91") != std::string::npos;
@@ -129,7 +118,7 @@ TEST(LayoutReplay, ATextSaysItsDrawWithoutBeingRead) {
   const std::string lines = replay_lines(how.of, how.trial), another = replay_lines(how.of, how.trial + 1);
   for (const int draw : {1, 2, kMostReplays}) {
     how.draw = draw;
-    const std::string text = replay_text(parsed(kPlan), how);
+    const std::string text = replay_text(parsed(kRecorded), how);
     EXPECT_EQ(draw_in(text, lines), draw);
     EXPECT_EQ(draw_in(text, another), 0);
   }
@@ -156,7 +145,7 @@ TEST(LayoutReplay, AnotherDrawHasOtherFreshLayouts) {
 TEST(LayoutReplay, ALinkIsTheTrialsAndFreshOnesGoThroughAll) {
   const Plan plan = replayed(linked());
   const Design design = *make_design(plan);
-  const BuildSet builds = make_builds(plan, design), then = make_builds(parsed(kPlan), *make_design(parsed(kPlan)));
+  const BuildSet builds = make_builds(plan, design), then = make_builds(parsed(kRecorded), *make_design(parsed(kRecorded)));
   std::map<uint16_t, int> links;
   std::set<uint32_t> seeds, seeds_then;
   for (const Build& build : builds.all()) seeds.insert(build.link_seed);
@@ -174,13 +163,13 @@ TEST(LayoutReplay, ALinkIsTheTrialsAndFreshOnesGoThroughAll) {
 TEST(LayoutReplay, ALayoutOfAnotherProgramIsNoneOfIts) {
   LayoutReplay how = moving();
   how.workload = "p/c";
-  EXPECT_THAT(refusal(replay_text(parsed(kPlan), how)), HasSubstr("no workload 'p/c'"));
+  EXPECT_THAT(errors_of(replay_text(parsed(kRecorded), how)), HasSubstr("no workload 'p/c'"));
   how = moving();
   how.levels["opt"] = "-Os";
-  EXPECT_THAT(refusal(replay_text(parsed(kPlan), how)), HasSubstr("none of factor 'opt'"));
+  EXPECT_THAT(errors_of(replay_text(parsed(kRecorded), how)), HasSubstr("none of factor 'opt'"));
   how = linked();
   how.link = 5;
-  EXPECT_THAT(refusal(replay_text(parsed(kPlan), how)), HasSubstr("no link 5"));
+  EXPECT_THAT(errors_of(replay_text(parsed(kRecorded), how)), HasSubstr("no link 5"));
 }
 
 std::string without(std::string text, const std::string& line) {
@@ -191,33 +180,34 @@ std::string without(std::string text, const std::string& line) {
 TEST(LayoutReplay, IsRefusedWhereItCouldSayNothing) {
   LayoutReplay how = linked();
   how.link = 0;
-  EXPECT_THAT(refusal(replay_text(parsed(without(kPlan, "link = { seeds = 4 }\n")), how)), HasSubstr("nothing draws layouts"));
-  std::string own = kPlan;
+  EXPECT_THAT(errors_of(replay_text(parsed(without(kRecorded, "link = { seeds = 4 }\n")), how)),
+              HasSubstr("nothing draws layouts"));
+  std::string own = kRecorded;
   own.replace(own.find("opt = "), 0, "layout = [\"a\", \"b\"]\n");
   how = moving();
   how.levels["layout"] = "a";
-  EXPECT_THAT(refusal(replay_text(parsed(own), how)), HasSubstr("factor 'layout' of its own"));
+  EXPECT_THAT(errors_of(replay_text(parsed(own), how)), HasSubstr("factor 'layout' of its own"));
 }
 
 // A page asks this beforehand, of each cell of the plan.
 TEST(LayoutReplay, SaysOfWhichCellsItIsRefused) {
-  EXPECT_FALSE(no_replay_of(parsed(kPlan)));
-  const Plan plan = parsed(without(kPlan, "link = { seeds = 4 }\n"));
+  EXPECT_FALSE(no_replay_of(parsed(kRecorded)));
+  const Plan plan = parsed(without(kRecorded, "link = { seeds = 4 }\n"));
   const Design design = *make_design(plan);
   ASSERT_EQ(design.cells.size(), 6u);
   for (const Cell& cell : design.cells) {
     const bool is_off = cell.name.find("code=off") != std::string::npos;
     EXPECT_EQ(no_replay_of(plan, cell.levels).has_value(), is_off) << cell.name;
-    EXPECT_FALSE(no_replay_of(parsed(kPlan), cell.levels)) << "links are layouts";
+    EXPECT_FALSE(no_replay_of(parsed(kRecorded), cell.levels)) << "links are layouts";
   }
 }
 
 TEST(LayoutReplay, AFaultNamesItsPlace) {
-  const std::string good = replay_text(parsed(kPlan), moving());
+  const std::string good = replay_text(parsed(kRecorded), moving());
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
-    return refusal(text);
+    return errors_of(text);
   };
   EXPECT_THAT(with("seed = \"fedcba9876543210\"", "seed = \"xyz\""), HasSubstr("'xyz' is no number of 'seed'"));
   EXPECT_THAT(with("seed = \"fedcba9876543210\"", "seed = \"1fedcba9876543210\""), HasSubstr("is no number of 'seed'"));

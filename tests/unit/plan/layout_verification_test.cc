@@ -8,15 +8,15 @@
 #include <set>
 
 #include "plan/design.h"
-#include "plan/parse.h"
 #include "plan/schedule.h"
+#include "tests/unit/plan/plan_fixture.h"
 
 namespace stab::plan {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr char kPlan[] = R"([experiment]
+constexpr char kVerified[] = R"([experiment]
 name = "t"
 series = "nightly"
 seed = 7
@@ -47,12 +47,6 @@ args = ["2"]
 
 constexpr char kFile[] = "stab-layout 1\nprogram p\nworkload p/b\ncpu any\nmeasured 5 \"%\"\nplace f mod 64 at 16\n";
 
-Plan parsed(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  EXPECT_TRUE(result.plan.has_value()) << render(result.errors);
-  return result.plan.value_or(Plan());
-}
-
 LayoutVerification verification() {
   LayoutVerification out;
   out.of = "t";
@@ -64,19 +58,12 @@ LayoutVerification verification() {
   return out;
 }
 
-Plan verified(const LayoutVerification& how) { return parsed(verification_text(parsed(kPlan), "t", how)); }
+Plan verified(const LayoutVerification& how) { return parsed(verification_text(parsed(kVerified), "t", how)); }
 
 std::vector<std::string> names(const Factor& factor) {
   std::vector<std::string> out;
   for (const Level& level : factor.levels) out.push_back(level.name);
   return out;
-}
-
-const Factor& factor(const Plan& plan, const char* name) { return plan.factors[static_cast<size_t>(plan.factor_index(name))]; }
-
-std::string refusal(const std::string& text) {
-  const Parsed result = parse_plan(text, "t.toml");
-  return result.plan ? "" : render(result.errors);
 }
 
 TEST(LayoutVerificationPlan, CrossesFilesWithCodeThatStaysAndMoves) {
@@ -109,7 +96,7 @@ TEST(LayoutVerificationPlan, AnotherDrawHasOtherLinks) {
   how.draw = 1;
   EXPECT_EQ(verified(how).experiment.seed, first);
   how.draw = 0;
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("'draw' is 0, expected 1 to 1000"));
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("'draw' is 0, expected 1 to 1000"));
 }
 
 TEST(LayoutVerificationPlan, EachArmIsBuiltByItsFileInEachLink) {
@@ -160,22 +147,22 @@ TEST(LayoutVerificationPlan, SimulatesInsteadOfTiming) {
 TEST(LayoutVerificationPlan, IsRefusedWhereItCantBe) {
   LayoutVerification how = verification();
   how.workload = "p/c";
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("no workload 'p/c'"));
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("no workload 'p/c'"));
   how = verification();
   how.levels = {{"opt", "-O1"}};
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("no level '-O1'"));
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("no level '-O1'"));
   how = verification();
   how.arms[1].name = "advised";
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("is there twice"));
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("is there twice"));
   how = verification();
   how.arms[0].text = "stab-layout 1\nprogram p\ncpu any\nplace f mod 65 at 0\n";
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("no power of two"));
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("no power of two"));
   how = verification();
   how.arms.clear();
-  EXPECT_THAT(refusal(verification_text(parsed(kPlan), "t", how)), HasSubstr("no layout file"));
-  std::string unbuilt = kPlan;
+  EXPECT_THAT(errors_of(verification_text(parsed(kVerified), "t", how)), HasSubstr("no layout file"));
+  std::string unbuilt = kVerified;
   unbuilt.replace(unbuilt.find("build = "), unbuilt.find("run = ") - unbuilt.find("build = "), "");
-  EXPECT_THAT(refusal(verification_text(parsed(unbuilt), "t", verification())), HasSubstr("build"));
+  EXPECT_THAT(errors_of(verification_text(parsed(unbuilt), "t", verification())), HasSubstr("build"));
 }
 
 }  // namespace

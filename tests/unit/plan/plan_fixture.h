@@ -21,6 +21,10 @@ inline Plan parsed(const std::string& text) {
   return result.plan ? *std::move(result.plan) : Plan{};
 }
 
+inline const Factor& factor(const Plan& plan, const char* name) {
+  return plan.factors[static_cast<size_t>(plan.factor_index(name))];
+}
+
 inline std::string errors_of(const std::string& text) { return render(parse_plan(text, "t.toml").errors); }
 inline std::string warnings_of(const std::string& text) { return render(parse_plan(text, "t.toml").warnings); }
 

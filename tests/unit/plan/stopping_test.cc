@@ -13,38 +13,38 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Plan plan_with(const std::string& stopping) {
+Plan stopped(const std::string& stopping) {
   return parsed("[experiment]\nname=\"t\"\nseed=1\n" + stopping + "[[program]]\nname=\"p\"\nrun=[\"p\"]\n");
 }
 
 TEST(Stopping, VerdictsOnlyAtDeclaredPoints) {
-  EXPECT_THAT(verdict_points(plan_with("replicates=30\n")), ElementsAre(30));
-  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n")), ElementsAre(10, 20, 40));
-  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"precision\"\nfirst=20\nmax=200\nhalf_width=\"1%\"\n")),
+  EXPECT_THAT(verdict_points(stopped("replicates=30\n")), ElementsAre(30));
+  EXPECT_THAT(verdict_points(stopped("[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n")), ElementsAre(10, 20, 40));
+  EXPECT_THAT(verdict_points(stopped("[stopping]\nrule=\"precision\"\nfirst=20\nmax=200\nhalf_width=\"1%\"\n")),
               ElementsAre(20, 200));
-  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"precision\"\nfirst=20\nmax=20\nhalf_width=\"1%\"\n")),
+  EXPECT_THAT(verdict_points(stopped("[stopping]\nrule=\"precision\"\nfirst=20\nmax=20\nhalf_width=\"1%\"\n")),
               ElementsAre(20));
 }
 
 // After each block, but of many after each hundredth part.
 TEST(Stopping, ASequenceMayEndAfterAnyBlock) {
-  const Plan plan = plan_with("[stopping]\nrule=\"sequence\"\nfirst=5\nmax=9\n");
+  const Plan plan = stopped("[stopping]\nrule=\"sequence\"\nfirst=5\nmax=9\n");
   EXPECT_EQ(plan.experiment.replicates, 9);
   EXPECT_THAT(verdict_points(plan), ElementsAre(5, 6, 7, 8, 9));
   EXPECT_FALSE(is_decided_after(plan, 4));
   EXPECT_TRUE(is_decided_after(plan, 5));
   EXPECT_TRUE(is_decided_after(plan, 8));
   EXPECT_FALSE(is_decided_after(plan, 9)) << "that is the end";
-  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"sequence\"\nmax=10\n")), ElementsAre(8, 9, 10));
-  EXPECT_THAT(verdict_points(plan_with("[stopping]\nrule=\"sequence\"\nmax=6\n")), ElementsAre(6));
-  const Plan longest = plan_with("[stopping]\nrule=\"sequence\"\nfirst=199\nmax=1000000\n");
+  EXPECT_THAT(verdict_points(stopped("[stopping]\nrule=\"sequence\"\nmax=10\n")), ElementsAre(8, 9, 10));
+  EXPECT_THAT(verdict_points(stopped("[stopping]\nrule=\"sequence\"\nmax=6\n")), ElementsAre(6));
+  const Plan longest = stopped("[stopping]\nrule=\"sequence\"\nfirst=199\nmax=1000000\n");
   EXPECT_TRUE(is_decided_after(longest, 199));
   EXPECT_TRUE(is_decided_after(longest, 200));
   EXPECT_FALSE(is_decided_after(longest, 201));
   EXPECT_TRUE(is_decided_after(longest, 202));
   EXPECT_LT(verdict_points(longest).size(), 2000u);
   EXPECT_EQ(verdict_points(longest).back(), 1'000'000);
-  const Plan looks = plan_with("[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n");
+  const Plan looks = stopped("[stopping]\nrule=\"looks\"\nlooks=[10,20,40]\n");
   EXPECT_TRUE(is_decided_after(looks, 20));
   EXPECT_FALSE(is_decided_after(looks, 40));
 }
