@@ -200,7 +200,7 @@ epoch = ["5ms"]
 """)
 
 declare("sliced-overhead", "What does everything cost at the dose at which verdicts are promised, to within half a point?",
-        "{cc}", seed=20, replicates=20, these="twenty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="20ms",
+        "{cc}", seed=20, replicates=20, these="twenty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
         below="""
 [factors]
 cc = ["clang-19", "szc"]
@@ -218,7 +218,7 @@ exclude = [
 """)
 
 declare("sliced-levels", "What do -O1 and -O3 do beside -O2, to within a third of a percent in each workload? The paper's Section 6.",
-        "szc --opt={opt}", seed=22, replicates=24, response=SLICED, margin="0.5%", preflight=CHECKED_ANYWAY, sliced="20ms", below="""
+        "szc --opt={opt}", seed=22, replicates=24, response=SLICED, margin="0.5%", preflight=CHECKED_ANYWAY, sliced="3ms", below="""
 [factors]
 # The second -O2 is the same program: what differs there is noise.
 opt = ["-O1", "-O2", { name = "again", value = "-O2" }, "-O3"]
