@@ -294,9 +294,9 @@ void disturbances(const Samples& samples, Caveats& out) {
   if (analysed == 0) return;
   if (static_cast<double>(steal) > kNotable * static_cast<double>(analysed))
     out.push_back({CaveatCode::kSteal,
-                   "the hypervisor took CPU time away in " + percent(static_cast<double>(steal) / analysed) +
-                       " of the trials",
-                   "compare task-clock instead of wall time, or use a machine of your own"});
+                   "the hypervisor took CPU time away in " + percent(static_cast<double>(steal) / analysed) + " of the trials",
+                   samples.is_sliced ? "runs in slices lose it alike, so most of it cancels; a machine of your own is sharper"
+                                     : "compare task-clock instead of wall time, or use a machine of your own"});
   if (static_cast<double>(disturbed) > kNotable * static_cast<double>(analysed))
     out.push_back({CaveatCode::kDisturbed,
                    percent(static_cast<double>(disturbed) / analysed) + " of the trials were disturbed; they are "

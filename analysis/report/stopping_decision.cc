@@ -45,9 +45,11 @@ bool is_beside_declared_benchmarks(const Report& report, const Contrast& contras
          });
 }
 
-// Of a declared response, with an error that more replicates make smaller. Of few of them the blocks alone are made.
+// Of a declared response, with an error that more replicates make smaller. Of few of them the blocks alone are made. Who asks
+// whether something is worse asks of each workload, and their mean answers that of none.
 bool holds_up(const Stopping& stopping, const Report& report, const Contrast& contrast) {
   if (!contrast.refused.empty() || contrast.population == Population::kLikeThese || contrast.by_alone) return false;
+  if (stopping.until_worse && contrast.population == Population::kThese) return false;
   if (stopping.until_worse && is_beside_declared_benchmarks(report, contrast)) return false;
   for (const Response& response : report.responses)
     if (response.name == contrast.response) return response.declared;

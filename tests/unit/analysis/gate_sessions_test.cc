@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -93,6 +94,25 @@ TEST(GateSessions, FewSessionsChangeNothingAndAreSaid) {
   EXPECT_THAT(few.markdown, HasSubstr("is not in the interval"));
   EXPECT_FALSE(question(alone).contains("between_sessions"));
   EXPECT_THAT(alone.text, Not(HasSubstr("between sessions")));
+}
+
+// A gate answers for its own programs; what a reader could do lies in stab-gate.toml.
+TEST(GateCaveats, AreOfAGateAndNameItsOwnKeys) {
+  report::Samples samples = samples_of(0.02, 2);
+  samples.is_sliced = true;
+  const report::Report report = *report::analyse(samples);
+  const auto has = [&](report::CaveatCode code) {
+    return std::any_of(report.caveats.begin(), report.caveats.end(), [&](const auto& caveat) { return caveat.code == code; });
+  };
+  ASSERT_TRUE(has(report::CaveatCode::kFewWorkloads));
+  ASSERT_TRUE(has(report::CaveatCode::kSlicingUnchecked));
+  const GateOutput out = gate(samples, facts_of(0, 0));
+  for (const std::string& text : {unwrapped(out.text), out.markdown}) {
+    EXPECT_THAT(text, Not(HasSubstr("others like them")));
+    EXPECT_THAT(text, HasSubstr("no block ran alone"));
+    EXPECT_THAT(text, HasSubstr("below [gate]"));
+    EXPECT_THAT(text, Not(HasSubstr("[experiment]")));
+  }
 }
 
 TEST(GateSessions, WhatChangesEachNightDecides) {

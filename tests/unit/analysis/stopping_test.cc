@@ -332,6 +332,34 @@ TEST(Stopping, EndsAtARegressionWhereThatIsEnough) {
   EXPECT_FALSE(outcome(0, true).stop);
 }
 
+// Both programs seem slower and neither is shown to be, but their mean is: a gate asks of each program, and has no answer yet.
+TEST(Stopping, AMeanOfProgramsIsNoRegressionOfOne) {
+  Rng rng = Rng::stream(7, "mean");
+  report::Samples samples = treatment_samples(rng, 20, 2, 0.03, 0.059);
+  const report::Samples other = treatment_samples(rng, 20, 2, 0.03, 0.059);
+  samples.workloads.push_back("other");
+  for (report::Trial trial : other.trials) {
+    trial.workload = 1;
+    trial.order += 1000;
+    samples.trials.push_back(std::move(trial));
+  }
+  samples.responses[0].margin = 0.01;
+  samples.stopping.rule = report::StoppingRule::kLooks;
+  samples.stopping.looks = {10, 20};
+  samples.stopping.until_worse = true;
+  samples = with_layouts(std::move(samples));
+  const report::Report report = *report::analyse(report::first_blocks(samples, 10), report::Depth::kVerdicts);
+  for (const report::Contrast& contrast : report.contrasts) {
+    if (contrast.population == report::Population::kLikeThese) continue;
+    const bool is_mean = contrast.population == report::Population::kThese;
+    EXPECT_EQ(contrast.verdict, is_mean ? report::Verdict::kChanged : report::Verdict::kUnsure)
+        << contrast.workload << contrast.interval.low << " " << contrast.interval.high;
+  }
+  const report::LookOutcome outcome = *report::look(samples, 10);
+  EXPECT_FALSE(outcome.stop) << outcome.text;
+  EXPECT_EQ(outcome.open, 2u);
+}
+
 // Better by about the margin: whether it has changed takes more replicates than that it is not worse.
 TEST(Stopping, AGateDoesNotWaitToLearnHowMuchBetterItIs) {
   for (const auto& [rule, effect] :
