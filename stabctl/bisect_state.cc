@@ -17,12 +17,12 @@ using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"finding", static_cast<int>(step.finding)},
           {"change", step.change},     {"interval", step.interval},
-          {"cost", step.cost},         {"cost_low", step.cost_low}, {"blocks", step.blocks},
+          {"cost", step.cost},         {"cost_low", step.cost_low}, {"cost_high", step.cost_high}, {"blocks", step.blocks},
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
           {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}};
 }
@@ -40,6 +40,7 @@ BisectStep from_json(const Json& json) {
   step.interval = json.at("interval");
   step.cost = json.at("cost");
   step.cost_low = json.at("cost_low");
+  step.cost_high = json.at("cost_high");
   step.blocks = json.at("blocks");
   step.why = json.at("why");
   step.workload = json.at("workload");

@@ -1,6 +1,8 @@
 // A search for a commit becomes its answer: a sentence, the comparisons behind it, and what to do next.
 #include "analysis/commands/bisect.h"
 
+#include <cmath>
+
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"
 #include "analysis/text/text_table.h"
@@ -74,19 +76,28 @@ std::string sentence(const Bisection& search) {
          (first && !first->why.empty() ? ": " + first->why : "");
 }
 
+// The least that one commit leaves of the whole: the lower limit of the difference of two independent estimates, from the
+// limits of each (Zou and Donner 2008, "Construction of confidence limits about effect measures").
+double least_rest(const BisectStep& whole, const BisectStep& own) {
+  return whole.cost - own.cost - std::hypot(whole.cost - whole.cost_low, own.cost_high - own.cost);
+}
+
 std::string next_step(const Bisection& search) {
   if (!search.unfinished.empty()) return "ended early: " + search.unfinished + "; the same command goes on from here";
   switch (search.end) {
     case BisectEnd::kCommit: {
       const BisectStep* whole = comparison(search, search.commits.size() - 1, 0);
       const BisectStep* own = comparison(search, search.slower, search.not_slower);
-      // What one commit leaves to explain: a third of the whole is more than the intervals usually leave open.
-      if (whole && own && search.commits.size() > 2 && own->cost < whole->cost * 2 / 3)
-        return "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) + " it is " +
-               whole->change + ": other commits have a part in it; search " + short_hash(search.commits.front()) + ".." +
+      const std::string see = "see it: git show " + short_hash(search.commits[search.slower]);
+      if (!whole || !own || search.commits.size() <= 2) return see;
+      const std::string in_all = "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) +
+                                 " it is " + change_of(whole);
+      if (least_rest(*whole, *own) > 0)
+        return in_all + ": other commits have a part in it; search " + short_hash(search.commits.front()) + ".." +
                short_hash(search.commits[search.not_slower]) + " and " + short_hash(search.commits[search.slower]) + ".." +
                short_hash(search.commits.back());
-      return "see it: git show " + short_hash(search.commits[search.slower]);
+      constexpr double kNotable = 1.0 / 3;
+      return own->cost < whole->cost * (1 - kNotable) ? see + "; " + in_all + ", so others may have a part in it" : see;
     }
     case BisectEnd::kRange: return "see them: git log " + range_of(search);
     case BisectEnd::kNone:
@@ -212,6 +223,7 @@ BisectStep step_of(const GateQuestion& question, double margin) {
   step.interval = question.interval;
   step.cost = question.cost;
   step.cost_low = question.cost_low;
+  step.cost_high = question.cost_high;
   step.is_share = question.is_share;
   step.margin = margin;
   step.blocks = question.n;

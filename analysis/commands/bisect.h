@@ -26,7 +26,7 @@ struct BisectStep {
   // What the search made of it: where the finding is unsure, the likelier of both.
   CommitFinding taken = CommitFinding::kUnsure;
   std::string change, interval;  // as people read them; "-" where there are none
-  double cost = 0, cost_low = 0;  // as GateQuestion has them
+  double cost = 0, cost_low = 0, cost_high = 0;  // as GateQuestion has them
   bool is_share = true;           // of the cost: a share, and no difference in the response's unit
   double margin = 0;              // by which "not slower" was asked
   uint64_t blocks = 0;

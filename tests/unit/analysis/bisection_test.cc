@@ -75,7 +75,7 @@ TEST(Bisection, TheLastComparisonDecides) {
       const bool between = against == 0 && position != 60 && position != 1;
       const bool slower = between ? rng.below(2) == 0 : history.costs[position] > history.costs[against];
       commands::BisectStep step;
-      step.cost = step.cost_low = 0.03;
+      step.cost = step.cost_low = step.cost_high = 0.03;
       step.finding = slower ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
       return std::optional(step);
     });
@@ -96,7 +96,7 @@ TEST(Bisection, AsksForNoMarginThatAPlanRefuses) {
   const auto compare = [&](size_t position, size_t against, std::optional<double> margin) -> Answer {
     EXPECT_LE(margin.value_or(1), 1);
     commands::BisectStep step;
-    step.cost = step.cost_low = history.costs[position] - history.costs[against];
+    step.cost = step.cost_low = step.cost_high = history.costs[position] - history.costs[against];
     step.finding = step.cost > 0 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
     return std::optional(step);
   };
@@ -140,6 +140,34 @@ TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
   });
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().message.find("No rule"), std::string::npos);
+}
+
+// A commit that makes 8 of 12 %: others have a part only where both intervals leave room for no less.
+TEST(Bisection, OtherCommitsHaveAPartWhereItIsShown) {
+  const auto said = [](double half) {
+    commands::Bisection search;
+    search.alpha = 0.05;
+    search.commits = {{"aaaaaaaaaaaaaaaa", "good"}, {"bbbbbbbbbbbbbbbb", "one"}, {"cccccccccccccccc", "bad"}};
+    search.end = commands::BisectEnd::kCommit;
+    search.slower = 2;
+    search.not_slower = 1;
+    for (const auto& [against, cost] : {std::pair{0, 0.12}, std::pair{1, 0.078}}) {
+      commands::BisectStep step;
+      step.position = 2;
+      step.against = static_cast<size_t>(against);
+      step.finding = commands::CommitFinding::kSlower;
+      step.change = step.interval = "-";
+      step.cost = cost;
+      step.cost_low = cost - half;
+      step.cost_high = cost + half;
+      search.steps.push_back(step);
+    }
+    return commands::bisect_output(search).text;
+  };
+  EXPECT_NE(said(0.02).find("other commits have a part in it; search aaaaaaaaaaaa..bbbbbbbbbbbb"), std::string::npos)
+      << said(0.02);
+  EXPECT_NE(said(0.04).find("so others may have a part in it"), std::string::npos) << said(0.04);
+  EXPECT_NE(said(0.04).find("git show cccccccccccc"), std::string::npos) << said(0.04);
 }
 
 TEST(Bisection, NamesAreNoMarkup) {

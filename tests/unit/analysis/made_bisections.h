@@ -39,7 +39,9 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
     if (!builds[position] || !builds[against]) return std::optional(step);
     // As worse_by() decides: not slower by the margin, one-sided; slower, by both sides of the interval.
     step.cost = history.costs[position] - history.costs[against] + history.error * standard_normal(rng);
-    step.cost_low = step.cost - history.error * statistics::normal_quantile(1 - search.alpha / 2);
+    const double half = history.error * statistics::normal_quantile(1 - search.alpha / 2);
+    step.cost_low = step.cost - half;
+    step.cost_high = step.cost + half;
     const double high = step.cost + history.error * statistics::normal_quantile(1 - search.alpha);
     step.finding = high < step.margin    ? commands::CommitFinding::kNotSlower
                    : step.cost_low > 0 ? commands::CommitFinding::kSlower
