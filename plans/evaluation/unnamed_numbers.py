@@ -44,6 +44,7 @@ UNNAMED = {
         ("−0.74 to −0.02 % and 0.00 to +0.50 %", KEPT), ("+1.71 %, where a string", KEPT), ("by 1.84 %", KEPT),
         ("a place of −0.68 %", KEPT),
     ],
+    "compare.md": [("0.05 to 0.2 s a run", LEVEL)],
     "explain-real.md": [("a margin of 1 % and ten minutes", LEVEL), ("load average was 9 to 21. The time", KEPT),
                         ("whose place of 30 % is found", KEPT), ("place is 30 % on this processor", KEPT),
                         ("+30.2 % by place", KEPT), ("`quantum_toffoli` (+23.1 %)", KEPT), ("`quantum_cnot` (+5.9 %)", KEPT),
