@@ -97,7 +97,7 @@ std::string next_step(const Bisection& search) {
                short_hash(search.commits[search.not_slower]) + " and " + short_hash(search.commits[search.slower]) + ".." +
                short_hash(search.commits.back());
       constexpr double kNotable = 1.0 / 3;
-      return own->cost < whole->cost * (1 - kNotable) ? see + "; " + in_all + ", so others may have a part in it" : see;
+      return own->cost < whole->cost * (1 - kNotable) ? see + "; " + in_all + ": other commits may have a part in it" : see;
     }
     case BisectEnd::kRange: return "see them: git log " + range_of(search);
     case BisectEnd::kNone:

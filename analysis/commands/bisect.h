@@ -27,8 +27,8 @@ struct BisectStep {
   CommitFinding taken = CommitFinding::kUnsure;
   std::string change, interval;  // as people read them; "-" where there are none
   double cost = 0, cost_low = 0, cost_high = 0;  // as GateQuestion has them
-  bool is_share = true;           // of the cost: a share, and no difference in the response's unit
-  double margin = 0;              // by which "not slower" was asked
+  bool is_share = true;  // of the cost: a share, and no difference in the response's unit
+  double margin = 0;     // by which "not slower" was asked
   uint64_t blocks = 0;
   std::string workload, response, subject;  // what was compared
   std::string why;      // why there is no answer

@@ -273,7 +273,9 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
   for (report::Caveat caveat : report.caveats) {
     if (caveat.code == report::CaveatCode::kFewWorkloads) continue;
     if (caveat.code == report::CaveatCode::kSlicingUnchecked)
-      caveat.hint = "blocks = \"sliced\" below [gate] runs one block in ten alone, and two of them measure it";
+      caveat.hint = "blocks = \"sliced\" below [gate] measures it after 20 blocks or more: one block in ten runs alone";
+    if (caveat.code == report::CaveatCode::kSlicingMoves)
+      caveat.hint = "programs that run at once share caches; blocks = \"in turn\" below [gate] runs them one after the other";
     out.push_back(std::move(caveat));
   }
   return out;

@@ -35,13 +35,12 @@ std::vector<double> fractions_of(const Stopping& stopping) {
   return fractions;
 }
 
-// The time of a workload that measures itself, alone or together with others': a suite chooses its number of iterations, and
-// where benchmarks of it are declared, they are what is asked.
+// The time of a workload that measures itself: a suite chooses its number of iterations, and where benchmarks of it are declared,
+// they are what is asked.
 bool is_beside_declared_benchmarks(const Report& report, const Contrast& contrast) {
   return contrast.response == "wall_time" &&
          std::any_of(report.responses.begin(), report.responses.end(), [&](const Response& other) {
-           return other.is_benchmark() && other.declared &&
-                  (contrast.workload.empty() || report.workloads[*other.only_workload] == contrast.workload);
+           return other.is_benchmark() && other.declared && report.workloads[*other.only_workload] == contrast.workload;
          });
 }
 

@@ -19,6 +19,7 @@
 #include "base/rng.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/report_of.h"
 
 namespace stab::analysis {
 namespace {
@@ -68,12 +69,6 @@ report::Samples suite(int benchmarks, int declared, const std::function<double(i
   }
   samples.planned = order;
   return samples;
-}
-
-report::Report report_of(const report::Samples& samples) {
-  Result<report::Report> report = report::analyse(samples);
-  EXPECT_TRUE(report.ok()) << report.error().text();
-  return *std::move(report);
 }
 
 std::vector<report::Contrast> contrasts_of(const report::Report& report, const std::string& family) {

@@ -9,6 +9,7 @@
 
 #include "analysis/report/report.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/report_of.h"
 
 namespace stab::analysis {
 namespace {
@@ -33,19 +34,13 @@ report::Samples two_kernels(const Second& second) {
   return samples;
 }
 
-report::Report environment_report(const report::Samples& samples) {
-  const auto report = report::analyse(samples);
-  EXPECT_TRUE(report) << report.error().message;
-  return *report;
-}
-
 TEST(Environment, OneLineWhereNothingDiffers) {
   report::Samples samples = lab_samples(3, {.replicates = 4});
-  EXPECT_THAT(report::render_terminal(environment_report(samples)), Not(HasSubstr("environment"))) << "nobody recorded any";
-  EXPECT_FALSE(nlohmann::json::parse(report::to_json(environment_report(samples))).contains("environment"));
+  EXPECT_THAT(report::render_terminal(report_of(samples)), Not(HasSubstr("environment"))) << "nobody recorded any";
+  EXPECT_FALSE(nlohmann::json::parse(report::to_json(report_of(samples))).contains("environment"));
   samples.environment_facts_compared = 20;
   samples.environments = {{true, {}}};
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   EXPECT_THAT(report::render_terminal(report),
               HasSubstr("  no difference: 20 recorded facts of the machine, the same for all of 96 trials\n"));
   const auto json = nlohmann::json::parse(report::to_json(report))["environment"];
@@ -56,7 +51,7 @@ TEST(Environment, OneLineWhereNothingDiffers) {
 }
 
 TEST(Environment, WhatChangesBetweenBlocksIsNamedWithItsBlocks) {
-  const report::Report report = environment_report(two_kernels([](const report::Trial& trial) { return trial.block >= 8; }));
+  const report::Report report = report_of(two_kernels([](const report::Trial& trial) { return trial.block >= 8; }));
   ASSERT_EQ(report.environment.differences.size(), 1u);
   const report::EnvironmentDifference& one = report.environment.differences[0];
   EXPECT_EQ(one.along, report::EnvironmentAlong::kBlocks);
@@ -79,7 +74,7 @@ TEST(Environment, WhatChangesBetweenBlocksIsNamedWithItsBlocks) {
 
 // Trials of one level that were run again later: their difference may be the kernel's.
 TEST(Environment, WhatGoesWithAFactorIsTheGravestCaveat) {
-  const report::Report report = environment_report(two_kernels([](const report::Trial& trial) { return trial.levels[2] == 1; }));
+  const report::Report report = report_of(two_kernels([](const report::Trial& trial) { return trial.levels[2] == 1; }));
   const report::EnvironmentDifference& one = report.environment.differences.at(0);
   EXPECT_EQ(one.along, report::EnvironmentAlong::kTrials);
   ASSERT_EQ(one.splits.size(), 1u) << "code and stack have both kernels in equal shares";
@@ -106,7 +101,7 @@ TEST(Environment, ABlockThatWasInterruptedCountsByItsShare) {
     samples.environment_facts = {"kernel.release"};
     samples.environments = {{true, {"6.1"}}, {true, {"6.8"}}};
     for (report::Trial& trial : samples.trials) trial.environment = trial.block + 1 == blocks && trial.levels[0] == 1;
-    return environment_report(samples);
+    return report_of(samples);
   };
   EXPECT_TRUE(torn(20).environment.differences.at(0).splits.empty());
   EXPECT_EQ(torn(20).environment.differences.at(0).along, report::EnvironmentAlong::kTrials);
@@ -136,7 +131,7 @@ TEST(Environment, ExclusionsDontSplitWhatBlocksTakeOut) {
   report::Samples samples = booted_half_way();
   for (report::Trial& trial : samples.trials)
     if (trial.levels[0] == 1 && (trial.block == 7 || trial.block == 9)) trial.excluded = "load_1min > 3";
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   ASSERT_TRUE(report.contrasts.at(0).blocked);
   EXPECT_TRUE(report.environment.differences.at(0).splits.empty());
   EXPECT_EQ(caveat(report, report::CaveatCode::kEnvironmentSplit), nullptr);
@@ -146,7 +141,7 @@ TEST(Environment, ExclusionsDontSplitWhatBlocksTakeOut) {
     if (trial.levels[0] == 1 && trial.block > 4 && trial.block != 8) trial.excluded = "load_1min > 3";
   for (report::Trial& trial : samples.trials)
     if (trial.levels[0] == 0 && trial.block < 2) trial.excluded = "load_1min > 3";
-  const report::Report welch = environment_report(samples);
+  const report::Report welch = report_of(samples);
   ASSERT_FALSE(welch.contrasts.at(0).blocked);
   EXPECT_TRUE(caveat(welch, report::CaveatCode::kEnvironmentSplit));
 }
@@ -157,7 +152,7 @@ TEST(Environment, WhatSplitsBlocksIsSaidWhateverIsExcluded) {
     trial.environment = trial.levels[0] == 1 && trial.block > 4;
     if (trial.levels[0] == 1 && (trial.block == 7 || trial.block == 9)) trial.excluded = "load_1min > 3";
   }
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   ASSERT_TRUE(report.contrasts.at(0).blocked);
   ASSERT_TRUE(caveat(report, report::CaveatCode::kEnvironmentSplit));
   const report::EnvironmentSplit& split = report.environment.differences.at(0).splits.at(0);
@@ -168,7 +163,7 @@ TEST(Environment, WhatSplitsBlocksIsSaidWhateverIsExcluded) {
 // Uneven within one workload only, and the other way round in the other: shares over all of them would hide it.
 TEST(Environment, SharesAreThoseWithinAWorkload) {
   const report::Report report =
-      environment_report(two_kernels([](const report::Trial& trial) { return (trial.workload == 0) == (trial.levels[0] == 1); }));
+      report_of(two_kernels([](const report::Trial& trial) { return (trial.workload == 0) == (trial.levels[0] == 1); }));
   ASSERT_EQ(report.environment.differences.at(0).splits.size(), 1u);
   EXPECT_EQ(report.environment.differences[0].splits[0].factor, "code");
 }
@@ -177,7 +172,7 @@ TEST(Environment, MachinesThatDifferAreNoChangeWithinTheExperiment) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block % 2; });
   samples.machines = {"left", "right"};
   for (report::Trial& trial : samples.trials) trial.machine = trial.block % 2;
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   const report::EnvironmentDifference& one = report.environment.differences.at(0);
   EXPECT_EQ(one.along, report::EnvironmentAlong::kMachines);
   EXPECT_EQ(one.values[0].machines, std::vector<std::string>{"left"});
@@ -189,29 +184,29 @@ TEST(Environment, MachinesThatDifferAreNoChangeWithinTheExperiment) {
 TEST(Environment, ABootIsShownAndNoCaveat) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block >= 8; });
   samples.environment_facts = {"boot_id"};
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   EXPECT_TRUE(report.environment.differences.at(0).says_where);
   EXPECT_EQ(caveat(report, report::CaveatCode::kEnvironmentChanged), nullptr);
   for (report::Trial& trial : samples.trials) trial.environment = trial.levels[0];
-  EXPECT_TRUE(caveat(environment_report(samples), report::CaveatCode::kEnvironmentSplit))
+  EXPECT_TRUE(caveat(report_of(samples), report::CaveatCode::kEnvironmentSplit))
       << "a factor that ran in a boot of its own is one";
 }
 
 TEST(Environment, WhatIsNotRecordedIsNoDifferenceAndIsSaid) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block >= 8; });
   samples.environments[0] = {false, {""}};
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   EXPECT_TRUE(report.environment.differences.empty());
   EXPECT_EQ(report.environment.unrecorded_trials, 128u);
   EXPECT_THAT(report::render_terminal(report), HasSubstr("of 128 trials only boot and CPU were recorded"));
   samples.environments[0] = {true, {""}};
-  const report::Report told = environment_report(samples);
+  const report::Report told = report_of(samples);
   EXPECT_EQ(told.environment.differences.at(0).values[0].value, "not told") << "a machine that does not tell differs";
 }
 
 TEST(Environment, WhoReadsVerdictsAloneGetsNoTable) {
   const report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block >= 8; });
-  EXPECT_EQ(environment_report(samples).environment.differences.size(), 1u);
+  EXPECT_EQ(report_of(samples).environment.differences.size(), 1u);
   const auto verdicts = report::analyse(samples, report::Depth::kVerdicts);
   ASSERT_TRUE(verdicts);
   EXPECT_TRUE(verdicts->environment.differences.empty());
@@ -221,7 +216,7 @@ TEST(Environment, ExcludedTrialsDontCount) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block == 19; });
   for (report::Trial& trial : samples.trials)
     if (trial.block == 19) trial.excluded = "load_1min > 3";
-  EXPECT_TRUE(environment_report(samples).environment.differences.empty());
+  EXPECT_TRUE(report_of(samples).environment.differences.empty());
 }
 
 TEST(Environment, LongValuesAreShownByWhatSetsThemApart) {
@@ -229,10 +224,10 @@ TEST(Environment, LongValuesAreShownByWhatSetsThemApart) {
   const std::string line = "BOOT_IMAGE=/boot/vmlinuz root=UUID=0123 ro";
   samples.environment_facts = {"kernel.cmdline"};
   samples.environments = {{true, {line + " quiet mitigations=auto"}}, {true, {line + " isolcpus=3 quiet mitigations=auto"}}};
-  EXPECT_EQ(report::shown_values(environment_report(samples).environment.differences.at(0)),
+  EXPECT_EQ(report::shown_values(report_of(samples).environment.differences.at(0)),
             (std::vector<std::string>{"...", "... isolcpus=3 ..."}));
   samples.environments[1].values[0] = std::string(1 << 20, 'x');
-  const auto shown = report::shown_values(environment_report(samples).environment.differences.at(0));
+  const auto shown = report::shown_values(report_of(samples).environment.differences.at(0));
   EXPECT_LT(shown[1].size(), 200u);
   EXPECT_EQ(shown[0], line + " quiet mitigations=auto") << "they have no word in common";
 }
@@ -248,7 +243,7 @@ TEST(Environment, ATrialOfNoEnvironmentIsRefused) {
 // The run in order: where it stands otherwise than a trial before, once for each such place.
 TEST(Environment, ChangesStandWhereTheRunMetThem) {
   const report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block >= 8 && trial.block < 15; });
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   // Each workload runs its blocks in turn.
   ASSERT_EQ(report.environment_changes.changes.size(), 4u);
   const report::EnvironmentChange& first = report.environment_changes.changes[0];
@@ -267,12 +262,12 @@ TEST(Environment, AMachineThatRunsBesideAnotherIsNoChange) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block % 2; });
   samples.machines = {"left", "right"};
   for (report::Trial& trial : samples.trials) trial.machine = trial.block % 2;
-  EXPECT_TRUE(environment_report(samples).environment_changes.changes.empty());
+  EXPECT_TRUE(report_of(samples).environment_changes.changes.empty());
 }
 
 TEST(Environment, ChangesThatNeverEndAreCounted) {
   const report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.order % 2; });
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   EXPECT_EQ(report.environment_changes.changes.size(), 100u);
   EXPECT_EQ(report.environment_changes.left_out, samples.trials.size() - 1 - 100);
 }
@@ -281,7 +276,7 @@ TEST(Environment, ManyFactsAtOnceAreOneChange) {
   report::Samples samples = two_kernels([](const report::Trial& trial) { return trial.block >= 8; });
   samples.environment_facts = {"a", "b", "c", "d", "e"};
   samples.environments = {{true, {"1", "1", "1", "1", "1"}}, {true, {"2", "", "2", "2", "1"}}};
-  const report::Report report = environment_report(samples);
+  const report::Report report = report_of(samples);
   const report::EnvironmentChange& change = report.environment_changes.changes[0];
   EXPECT_EQ(change.facts, 4u);
   EXPECT_EQ(change.text, "a: 1 to 2; b: 1 to not told; c: 1 to 2; and 1 more");
