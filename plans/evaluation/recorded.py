@@ -2,7 +2,7 @@
 
 A file is JSON in xz, "format" stab-evaluation, version 1: the experiment's name, seed, planned trials and times, facts
 of the machine, `subjects` (names), `cells` (level of each factor), and `trials`, a list for each column, an attempt a row, in
-the order in which they were started. `subject` and `cell` are indices; `state` is "recorded" for what is analysed; times are
+the order in which they were started; `parts`, of one that ran in parts, says when and where each of them ran. `subject` and `cell` are indices; `state` is "recorded" for what is analysed; times are
 in ns, `started_ms` counts from the first that began; a number that there isn't is null, also when an attempt never began.
 
 No statistic is computed here: stabctl stats does it, on columns that we hand over as CSV.
@@ -47,10 +47,22 @@ class Recorded:
         """When, where and how: the first lines of a table."""
         facts, machine = self.facts, self.facts["machine"]
         failed = len(self.attempts) - len(self.trials)
-        return (f"`stabctl run plans/evaluation/{facts['experiment'].removeprefix('evaluation-')}.toml`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
+        command = "plans/evaluation/lanes" if "parts" in facts else f"stabctl run plans/evaluation/{facts['experiment'].removeprefix('evaluation-')}.toml"
+        return (f"`{command}`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
                 f"{len(self.trials)} of {facts['planned']} trials recorded, {failed} attempts failed or lost. "
-                f"{machine['cpu.model']}, CPUs {machine['cpu.online']}, Linux {machine['kernel.release']}; "
-                f"{machine['placement']}.")
+                + (" ".join(f"{len(subjects)} pairs on {machine}." for machine, subjects in self.machines().items()) if "parts" in facts else
+                   f"{machine_text(machine)}; {machine['placement']}."))
+
+    def machines(self):
+        """{machine: subjects that ran there}, of an experiment in parts."""
+        found = {}
+        for part in self.facts["parts"]:
+            found.setdefault(machine_text(part["machine"]), set()).update(part["subjects"])
+        return found
+
+
+def machine_text(machine):
+    return f"{machine['cpu.model']}, CPUs {machine['cpu.online']}, Linux {machine['kernel.release']}"
 
 
 def stats(method, columns, *flags):

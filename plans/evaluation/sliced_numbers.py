@@ -3,17 +3,18 @@ sliced_tables.py. named_numbers.py adds them to the others."""
 import functools
 import math
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import second_way as way
 
 COMPILERS = {"plain": "clang-19", "randomized": "szc"}
-ORDERED = "aa-sliced"
+PAIRS = {"sliced.pairs": ("aa-sliced", 0), "thousand": ("aa-thousand", 24)}   # the experiment, and the trials of a complete pair; 0: all count
 
 
 def add_sliced(add, trials):
     """add(name, value); trials(experiment): its recorded trials as dictionaries."""
-    add_pairs(add, functools.partial(pair_answers, trials))
+    for name, (experiment, full) in PAIRS.items():
+        add_pairs(add, name, functools.partial(pair_answers, functools.partial(trials, experiment), full))
     add_sensitivity(add, functools.partial(planted_answers, trials))
     add_control(add, functools.partial(order_costs, trials))
     add_levels(add, functools.partial(level_changes, trials))
@@ -34,10 +35,13 @@ def percent(log_ratio):
 
 
 @functools.cache
-def pair_answers(trials, builds):
-    """{pair: (p of the paired t-test, distance of the means, sd of a block's difference)}, of logarithms of CPU time."""
-    times = defaultdict(lambda: defaultdict(dict))
-    for row in trials(ORDERED):
+def pair_answers(trials, full, builds):
+    """{pair: (p of the paired t-test, distance of the means, sd of a block's difference)}, of logarithms of CPU time. full: the trials of
+    a pair that counts, of both builds; 0: each counts."""
+    times, counts = defaultdict(lambda: defaultdict(dict)), Counter(row["subject"] for row in trials())
+    for row in trials():
+        if counts[row["subject"]] < full:
+            continue
         if row["cc"] == COMPILERS[builds]:
             times[row["subject"]][row["block"]][row["side"]] = math.log(row["cpu_ns"])
     found = {}
@@ -47,24 +51,24 @@ def pair_answers(trials, builds):
     return found
 
 
-def add_pairs(add, answers):
+def add_pairs(add, name, answers):
     def alarmed(builds):
         return {pair for pair, (p, *_) in answers(builds).items() if p < 0.05}
 
     def only(left, right):
         return len(alarmed(left) - alarmed(right))
     for builds in COMPILERS:
-        add(f"sliced.pairs.{builds}.alarms", lambda builds=builds: len(alarmed(builds)))
-        add(f"sliced.pairs.{builds}.share", lambda builds=builds: 100 * len(alarmed(builds)) / len(answers(builds)))
+        add(f"{name}.{builds}.alarms", lambda builds=builds: len(alarmed(builds)))
+        add(f"{name}.{builds}.share", lambda builds=builds: 100 * len(alarmed(builds)) / len(answers(builds)))
         for bound, at in (("low", 0), ("high", 1)):
-            add(f"sliced.pairs.{builds}.{bound}", lambda builds=builds, at=at: 100 * way.clopper_pearson(len(alarmed(builds)), len(answers(builds)))[at])
-        add(f"sliced.pairs.{builds}.apart", lambda builds=builds: 100 * statistics.median(d for _, d, _ in answers(builds).values()))
-        add(f"sliced.pairs.{builds}.sd", lambda builds=builds: 100 * statistics.median(sd for *_, sd in answers(builds).values()))
-        add(f"sliced.pairs.{builds}.furthest", lambda builds=builds: 100 * max(d for _, d, _ in answers(builds).values()))
-    add("sliced.pairs.n", lambda: len(answers("plain")))
-    add("sliced.pairs.programs", lambda: len({pair.rpartition("-")[0] for pair in answers("plain")}))
-    add("sliced.pairs.p.alarms", lambda: way.sign_test(only("plain", "randomized"), only("randomized", "plain")))
-    add("sliced.pairs.p.apart", lambda: way.signed_ranks([answers("plain")[pair][1] - answers("randomized")[pair][1] for pair in answers("plain")]))
+            add(f"{name}.{builds}.{bound}", lambda builds=builds, at=at: 100 * way.clopper_pearson(len(alarmed(builds)), len(answers(builds)))[at])
+        add(f"{name}.{builds}.apart", lambda builds=builds: 100 * statistics.median(d for _, d, _ in answers(builds).values()))
+        add(f"{name}.{builds}.sd", lambda builds=builds: 100 * statistics.median(sd for *_, sd in answers(builds).values()))
+        add(f"{name}.{builds}.furthest", lambda builds=builds: 100 * max(d for _, d, _ in answers(builds).values()))
+    add(f"{name}.n", lambda: len(answers("plain")))
+    add(f"{name}.programs", lambda: len({pair.rpartition("-")[0] for pair in answers("plain")}))
+    add(f"{name}.p.alarms", lambda: way.sign_test(only("plain", "randomized"), only("randomized", "plain")))
+    add(f"{name}.p.apart", lambda: way.signed_ranks([answers("plain")[pair][1] - answers("randomized")[pair][1] for pair in answers("plain")]))
 
 
 # Planted slowdowns

@@ -6,6 +6,7 @@ where the page says so. A verdict is the page's rule applied to the numbers besi
 import itertools
 import math
 import statistics
+from collections import Counter
 
 from figures import COLOURS, Canvas, Panel
 from pairs_tables import COMPILERS, p_four, paired_ranks
@@ -37,8 +38,8 @@ def one_sided(p, more):
 
 # Pairs that must not differ
 
-def pairs(recorded):
-    """A1 to A3."""
+def pairs(recorded, questions=("A1", "A2", "A3"), subjects=()):
+    """questions: do equal programs stay equal, do plain ones raise more alarms, do plain ones lie further apart. subjects: without any, all."""
     def test(subject, compiler):
         sides = [recorded.where(subject, cc=compiler, side=side) for side in "AB"]
         a, b = map(by_block, sides)
@@ -46,7 +47,7 @@ def pairs(recorded):
         return {"subject": subject, "program": subject.rpartition("-")[0], "compiler": compiler,
                 "p": ratio_in_blocks(*sides, RESPONSE)["p_value"], "distance": abs(statistics.fmean(differences)),
                 "sd": statistics.stdev(differences), "layouts": [t["layouts_executed"] for side in sides for t in side]}
-    tested = in_parallel(test, itertools.product(recorded.subjects, COMPILERS))
+    tested = in_parallel(test, itertools.product(subjects or recorded.subjects, COMPILERS))
     of = {compiler: {pair["subject"]: pair for pair in tested if pair["compiler"] == compiler} for compiler in COMPILERS}
     alarmed = {compiler: {s for s, pair in own.items() if pair["p"] < ALPHA} for compiler, own in of.items()}
     plain, randomized = alarmed.values()
@@ -57,10 +58,10 @@ def pairs(recorded):
     fewer, nearer = mcnemar(*only), paired_ranks(distances)
     calibrated = "confirmed" if found["conf_low"] <= ALPHA <= found["conf_high"] else "refuted" if found["conf_low"] > ALPHA else "open"
     asked = verdicts([
-        ("A1", f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", calibrated),
-        ("A2", f"{len(plain)} alarms of {len(of['clang-19'])} plain pairs: {share(shares['clang-19'])}; only plain {only[0]}, only randomized "
+        (questions[0], f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", calibrated),
+        (questions[1], f"{len(plain)} alarms of {len(of['clang-19'])} plain pairs: {share(shares['clang-19'])}; only plain {only[0]}, only randomized "
                f"{only[1]}; p {p_four(fewer)}", one_sided(fewer, only[0] - only[1])),
-        ("A3", f"median distance {percent(apart[0], 2)} plain, {percent(apart[1], 2)} randomized; p {p_four(nearer)}",
+        (questions[2], f"median distance {percent(apart[0], 2)} plain, {percent(apart[1], 2)} randomized; p {p_four(nearer)}",
          one_sided(nearer, apart[0] - apart[1]))])
     rows = []
     for program in sorted({pair["program"] for pair in tested}):
@@ -76,7 +77,25 @@ def pairs(recorded):
     head = ["program", *(f"{name}: {what}" for name in COMPILERS.values() for what in ("alarms", "sd", "distance", "largest")), "layouts a run"]
     legend = ("By program (sd: of a block's difference, in the median pair; distance: of a pair's sides, in the median pair and in the one "
               "that lies furthest apart):")
-    return {recorded.name: "\n\n".join([recorded.header(), asked, legend, table(head, rows)])}, {recorded.name: pair_curves(of)}
+    machines = by_machine(recorded, of) if "parts" in recorded.facts else []
+    return {recorded.name: "\n\n".join([recorded.header(), asked, *machines, legend, table(head, rows)])}, {recorded.name: pair_curves(of)}
+
+
+def thousand(recorded):
+    """B1 to B3, of the pairs that are complete."""
+    counts = Counter(trial["subject"] for trial in recorded.trials)
+    full = max(counts.values())
+    complete = [subject for i, subject in enumerate(recorded.subjects) if counts[i] == full]
+    return pairs(recorded, ("B1", "B2", "B3"), complete)
+
+
+def by_machine(recorded, of):
+    """Alarms on each machine, with the share's interval."""
+    rows = []
+    for machine, subjects in recorded.machines().items():
+        here = [[pair["p"] < ALPHA for s, pair in own.items() if s in subjects] for own in of.values()]
+        rows.append([machine, len(here[0]), *(f"{sum(own)}: {share(binomial(sum(own), len(own), ALPHA))}" for own in here)])
+    return ["By machine:", table(["machine", "pairs", *(f"{name}: alarms" for name in COMPILERS.values())], rows)]
 
 
 def pair_curves(of):
