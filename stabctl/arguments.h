@@ -17,6 +17,7 @@ struct Arguments {
   std::vector<std::string> behind;  // compare, explain: what stands behind --, arguments of both sides
   std::string build;       // compare, explain: the command that builds a revision; empty: programs are compared
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
+  std::string store, against;  // time: files of a stored baseline, that takes this session, and that it is compared with
   bool shell = false;      // compare, time: commands are for /bin/sh
   std::string exit;        // compare, time, explain: the statuses that runs may end with, "0,1"; empty: 0
   std::vector<std::string> words;  // machine tune: KNOB=WORD; verdict: a factor and two levels, or two experiments

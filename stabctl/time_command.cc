@@ -9,6 +9,7 @@
 #include "base/absolute_path.h"
 #include "base/shell_word.h"
 #include "stabctl/ad_hoc_plan.h"
+#include "stabctl/baseline_file.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/exit_statuses.h"
@@ -33,6 +34,7 @@ struct Timing {
   nanoseconds start{0}, most{0};
   std::string directory{};
   AdHocPlan plan{};
+  BaselineFiles baseline{};
   commands::TimeFacts facts{};
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
@@ -70,6 +72,26 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   of.plan.commands = {command};
   of.facts.command = command.shown;
   of.facts.about = about_of(of.plan);
+  STAB_TRY(commands::StoredTiming now, timing_of_now(command.words, of.plan.randomized, of.clock));
+  STAB_TRY(of.baseline, baseline_files(arguments.store, arguments.against, arguments.margin.has_value(), std::move(now)));
+  return {};
+}
+
+// Compares these runs with a stored baseline, and stores them, as it was asked.
+Status use_baseline(Timing& of, const commands::TimedRuns& cpu, bool was_interrupted) {
+  const Arguments& arguments = of.arguments;
+  if (arguments.against.empty() && arguments.store.empty()) return {};
+  STAB_CHECK_OK(take_runs(of.baseline, cpu));
+  if (!arguments.against.empty()) {
+    constexpr double kMargin = 0.01;
+    STAB_TRY(of.facts.against,
+             commands::against_baseline(of.baseline.stored, of.baseline.now, arguments.margin.value_or(kMargin)));
+    of.facts.baseline = arguments.against;
+  }
+  if (arguments.store.empty()) return {};
+  if (was_interrupted) return bad_input("nothing is stored of a session that was interrupted");
+  STAB_CHECK_OK(append_session(of.baseline));
+  of.facts.stored = arguments.store;
   return {};
 }
 
@@ -110,6 +132,8 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
   STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
   STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
+  if (cpu.times.size() >= kFewestToKeep)
+    STAB_CHECK_OK(use_baseline(of, cpu, *end == engine::RunEnd::kStopped && !budget.is_over));
   if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));
   return commands::time_answer(samples, wall, cpu, of.facts, terminal_width());
 }
@@ -120,9 +144,9 @@ int time_command(const Arguments& arguments) {
   Timing of{.arguments = arguments};
   of.start = of.clock.monotonic_raw();
   const auto output = timed(of);
-  if (!output) return complain(output.error());
+  if (!output) return arguments.against.empty() ? complain(output.error()) : complain_of_no_answer(output.error());
   std::fputs((arguments.json ? output->json : arguments.format == "markdown" ? output->markdown : output->text).c_str(), stdout);
-  return kExitDone;
+  return output->exit_code;
 }
 
 }  // namespace stab::ctl

@@ -67,6 +67,13 @@ void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
   json.value("min_s", of.least).value("max_s", of.most).end();
 }
 
+void baseline_json(text::JsonWriter& json, const BaselineAnswer& of) {
+  json.begin_object("baseline").value("answer", of.word()).value("sessions", of.sessions).value("left_out", of.left_out);
+  json.value("margin", of.margin).value("before_s", of.sessions > 0 ? std::optional(of.before_s) : std::nullopt);
+  json.value("now_s", of.now_s).value("ratio", of.ratio).value("conf_low", of.low).value("conf_high", of.high);
+  json.value("between_log_sd", of.between_sd).end();
+}
+
 }  // namespace
 
 Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu,
@@ -79,7 +86,11 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   TimeOutput out;
   out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
              time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) +
-             "\n\n";
+             "\n";
+  if (facts.against) out.text += baseline_text(*facts.against, facts.baseline, width);
+  if (!facts.stored.empty()) out.text += "stored in " + one_line(facts.stored) + "\n";
+  out.text += "\n";
+  if (facts.against) out.exit_code = facts.against->exit_code();
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
@@ -92,6 +103,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   json.value("layouts", spread ? std::optional(spread->layouts) : std::nullopt);
   json.value("layout_log_sd", spread && !is_hidden(*spread) ? std::optional(spread->layout) : std::nullopt);
   json.value("run_log_sd", spread ? std::optional(spread->run) : std::nullopt);
+  if (facts.against) baseline_json(json, *facts.against);
   json.value("experiment", facts.experiment).value("unfinished", facts.unfinished).value("about", facts.about).end();
   out.json = json.take();
   const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };

@@ -1,8 +1,10 @@
 // The pure part of `stabctl time`: runs of one program in, how long it takes and how that spreads out.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "analysis/commands/stored_baseline.h"
 #include "analysis/commands/timed_runs.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
@@ -15,9 +17,12 @@ struct TimeFacts {
   std::string unfinished;  // why it ended before its last run; empty: it didn't
   int64_t experiment = 0;
   std::string next;  // the command to type next
+  std::optional<BaselineAnswer> against{};  // the stored baseline that was asked for
+  std::string baseline{}, stored{};         // its file; and the one that took these runs
 };
 
 struct TimeOutput {
+  int exit_code = 0;  // of a comparison with a stored baseline: 0 not slower by the margin, 1 slower, 3 unsure
   std::string text, json, markdown;  // JSON: "stab-time", docs/reference/report-json.md
 };
 
