@@ -217,6 +217,20 @@ exclude = [
 ]
 """)
 
+declare("sliced-factors", "Which factor costs it, in the programs that sliced-overhead has found to cost 5 % and more?",
+        "szc --link=1", seed=24, replicates=12, response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
+[factors]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "base", "page"]   # base: our heap, and nothing drawn
+epoch = ["10ms"]
+# Nothing, one factor each, and everything.
+exclude = [
+  { code = "shuffle", stack = "off", heap = "page" }, { code = "off", stack = "on", heap = "page" },
+  { code = "shuffle", stack = "on", heap = "off" }, { heap = "base", code = "shuffle" }, { heap = "base", stack = "on" },
+]
+""")
+
 declare("sliced-levels", "What do -O1 and -O3 do beside -O2, to within a third of a percent in each workload? The paper's Section 6.",
         "szc --opt={opt}", seed=22, replicates=24, response=SLICED, margin="0.5%", preflight=CHECKED_ANYWAY, sliced="3ms", below="""
 [factors]
@@ -290,7 +304,8 @@ heap = ["off"]
 
 # flang 19 neither instruments for a profile nor uses one, and lld breaks down on its output for ThinLTO; tcl's configuration
 # finds that it needs no -lm, because ThinLTO has dropped the call from the program that tries.
-COMPILED = {"pgo": lambda program: program.language != "fortran",
+COMPILED = {"sliced-factors": lambda program: program.name in ("sqlite3", "gnugo", "cadical", "perl"),
+            "pgo": lambda program: program.language != "fortran",
             "lto": lambda program: program.language != "fortran" and program.name != "tcl"}
 
 # Plans on the short runs of some programs; all others take every run of every program that can be compiled for them.

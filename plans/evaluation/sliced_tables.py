@@ -245,6 +245,20 @@ def overhead(recorded):
                                         table(["workload", *found], rows)])}, {}
 
 
+FACTORS = {"heap in order": {"heap": "base"}, "heap": {"heap": "page"}, "stack": {"stack": "on"}, "code": {"code": "shuffle"}, "everything": EVERYTHING}
+
+
+def factors(recorded):
+    """Which factor costs how much; asked after sliced-overhead, so there is no verdict."""
+    def compare(subject, levels):
+        return ratio_in_blocks(recorded.where(subject, **NOTHING | levels), recorded.where(subject, **NOTHING), RESPONSE)
+    subjects = sorted(recorded.subjects)
+    found = in_parallel(compare, itertools.product(subjects, FACTORS.values()))
+    rows = [[subject, *map(change, found[i * len(FACTORS):(i + 1) * len(FACTORS)])] for i, subject in enumerate(subjects)]
+    legend = "Change of CPU time against everything off [95 %], within blocks, one link:"
+    return {recorded.name: "\n\n".join([recorded.header(), legend, table(["workload", *FACTORS], rows)])}, {}
+
+
 def median_text(summary):
     """With its exact interval, which few workloads don't have."""
     low, high = ("-" if summary[name] is None else percent(summary[name] - 1, 2) for name in ("median_conf_low", "median_conf_high"))
