@@ -2,17 +2,16 @@
 {NAME} stands for the number of that name (named_numbers.py), and each of these phrases must be in README with the numbers of the recorded trials."""
 
 README_NUMBERS = [
-    "| {sliced.pairs.n} pairs of {sliced.pairs.programs} programs, 8 runs of each build in time slices, test fixed in advance | "
-    "{sliced.pairs.plain.alarms} | {sliced.pairs.randomized.alarms} |",
-    "The first row has p = {sliced.pairs.p.alarms}",
+    "| {thousand.n} pairs of {thousand.programs} programs, 6 runs of each build in time slices, two machines, test fixed in advance | "
+    "{thousand.plain.alarms} | {thousand.randomized.alarms} |",
+    "In the first row, {thousand.randomized.share} % [{thousand.randomized.low}, {thousand.randomized.high}] of randomized pairs",
     "| {aa.wide-alone.pairs} pairs of {aa.wide-alone.programs} programs, test fixed in advance, noisy machine | {aa.wide-alone.plain.blocks} | {aa.wide-alone.randomized.blocks} |",
     "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
     "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
     "found in {sensitivity.randomized.1.found} of two programs with {sensitivity.trials} runs",
-    "at least {dose.cost.10ms.layouts.least} layouts",
-    "takes {dose.cost.10ms.median} % [{dose.cost.10ms.low}, {dose.cost.10ms.high}] more CPU time in the median of {workloads} workloads, "
-    "and {dose.cost.10ms.worst} % in the worst",
+    "takes {sliced.cost.all.median} % [{sliced.cost.all.low}, {sliced.cost.all.high}] more CPU time in the median of {workloads} workloads, "
+    "and {sliced.cost.all.worst} % in the worst",
     "cost {cost.5ms.least} to {cost.5ms.most} % in the median of nine programs",
     "{normality.all.wall.one} of {workloads} workloads fail a test of it with one layout in each run, and {normality.all.wall.many} with many",
 ]
