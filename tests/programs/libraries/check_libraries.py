@@ -466,7 +466,8 @@ def check_executed(place):
     place.library("libruns.so", "simple.c", "runs.c")
     place.must("szc", "-O2", "main.c", "./libruns.so", "-o", "prog")
     code = place.alike("./prog", moved=1)["code"]
-    expect(code["layouts_executed"] >= 20, f"{code['layouts_executed']} layouts of {code['layouts_built']} were entered")
+    built, entered = code["layouts_built"], code["layouts_executed"]
+    expect(built >= 8 and entered >= 0.75 * built, f"{entered} layouts of {built} were entered")   # on a busy machine fewer are built
 
 
 def check_other_linkers(place):
