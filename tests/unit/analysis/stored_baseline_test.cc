@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {
