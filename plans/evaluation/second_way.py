@@ -43,6 +43,7 @@ def crossing(increasing, low, high):
     return (low + high) / 2
 
 
+@functools.cache   # thousands of pairs have a few degrees of freedom
 def t_quantile(p, df):
     """Of p above a half."""
     return crossing(lambda t: 1 - t_two_sided(t, df) / 2 - p, 0, 1e4)
