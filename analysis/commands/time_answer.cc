@@ -114,6 +114,8 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) +
                  " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" + row("wall", of_wall) +
                  row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
+  constexpr int kOneLine = 1 << 20;
+  if (facts.against) out.markdown += "\n" + text::as_markdown(baseline_text(*facts.against, facts.baseline, kOneLine));
   return out;
 }
 

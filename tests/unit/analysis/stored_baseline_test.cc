@@ -10,8 +10,10 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/commands/time_answer.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_sliced.h"
 
 namespace stab::analysis {
 namespace {
@@ -138,6 +140,26 @@ TEST(StoredBaseline, AnswersAsCompareDoes) {
   EXPECT_EQ(answered(sessions(logs), now_of(-0.991)).exit_code(), 1);
   EXPECT_EQ(answered(sessions(logs), now_of(-0.991), 0.05).exit_code(), 0);
   EXPECT_THAT(baseline_text(answered(sessions(logs), now_of(-0.9)), "b", 200), HasSubstr("% [+"));
+}
+
+TEST(StoredBaseline, EveryFormatOfTimeHasIt) {
+  TimedRuns wall{.command = "./prog", .times = {0.4, 0.41}, .user = {0.4, 0.4}, .system = {0, 0}, .exit_codes = {0, 0}};
+  const BaselineAnswer against = answered(sessions({-1.001, -1.0, -0.999}), now_of(-0.9));
+  const TimeFacts facts{.command = "./prog",
+                        .about = "",
+                        .unfinished = "",
+                        .next = "",
+                        .against = against,
+                        .baseline = "base.jsonl",
+                        .stored = "base.jsonl"};
+  Rng rng(3);
+  const auto output = time_answer(sliced_blocks(rng, {.blocks = 8, .alone_each = 0}), wall, wall, facts, 200);
+  ASSERT_TRUE(output) << output.error().text();
+  EXPECT_EQ(output->exit_code, 1);
+  for (const std::string* text : {&output->text, &output->markdown})
+    EXPECT_THAT(*text, HasSubstr("against 3 stored sessions of base")) << *text;
+  EXPECT_THAT(output->text, HasSubstr("\nstored in base.jsonl\n"));
+  EXPECT_THAT(output->json, HasSubstr("\"answer\": \"slower\""));
 }
 
 TEST(StoredBaseline, LinesComeBackAndDamagedOnesAreNamed) {
