@@ -299,7 +299,7 @@ Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFa
   const Sides sides = sides_of(report);
   if (!sides.contrast) return bad_input("this experiment compares no two programs");
   CompareOutput out;
-  out.exit_code = sides.worse == report::Worse::kNo ? 0 : sides.worse == report::Worse::kYes ? 1 : 3;
+  out.exit_code = exit_code_of(sides.worse);
   out.text = text_of(report, sides, facts, width);
   out.json = json_of(report, sides, facts);
   out.markdown = markdown_of(report, sides, facts);

@@ -130,10 +130,6 @@ std::string count(size_t number, const std::string& word) {
   return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
 }
 
-int exit_code_of(report::Worse answer) {
-  return answer == report::Worse::kNo ? 0 : answer == report::Worse::kYes ? 1 : 3;
-}
-
 // Of open questions the one that needs most replicates, were its estimate right. Null: no number of them answers all, or there
 // are none.
 const report::Contrast* needs_most(const std::vector<Question>& open) {

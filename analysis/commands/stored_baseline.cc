@@ -18,8 +18,9 @@ constexpr size_t kFewestToCompare = 2;
 
 Result<StoredTiming> timing_of(const std::string& line) {
   const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-  if (!row.is_object() || row.value("format", "") != "stab-baseline") return bad_input("it is no line of a stored baseline");
-  if (row.value("version", 0) != 1) return bad_input("it is of another version of Stab");
+  const auto has = [&](const char* key, const nlohmann::json& value) { return row.contains(key) && row[key] == value; };
+  if (!row.is_object() || !has("format", "stab-baseline")) return bad_input("it is no line of a stored baseline");
+  if (!has("version", 1)) return bad_input("it is of another version of Stab");
   StoredTiming out;
   try {
     out = {.day = row.at("day"),
@@ -83,11 +84,6 @@ Status check_comparable(const std::vector<StoredTiming>& stored, const StoredTim
 
 const char* BaselineAnswer::word() const {
   return worse == report::Worse::kNo ? "not slower" : worse == report::Worse::kYes ? "slower" : "unsure";
-}
-
-int BaselineAnswer::exit_code() const {
-  constexpr int kUnsure = 3;
-  return worse == report::Worse::kNo ? 0 : worse == report::Worse::kYes ? 1 : kUnsure;
 }
 
 Result<BaselineAnswer> against_baseline(const std::vector<StoredTiming>& stored, const StoredTiming& now, double margin) {

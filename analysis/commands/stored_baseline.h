@@ -41,7 +41,6 @@ struct BaselineAnswer {
   // Of two sessions and more: now / before, its 95 % interval, and the standard deviation of a session's logarithm.
   std::optional<double> ratio{}, low{}, high{}, between_sd{};
   const char* word() const;  // "not slower", "slower", "unsure"
-  int exit_code() const;     // 0 not slower by the margin, 1 slower, 3 unsure
 };
 // pre: check_comparable. Geisser, Predictive Inference (1993), section 2.3: mean +- t(k - 1) s sqrt(1 + 1 / k) of k sessions.
 Result<BaselineAnswer> against_baseline(const std::vector<StoredTiming>& stored, const StoredTiming& now, double margin);

@@ -90,7 +90,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   if (facts.against) out.text += baseline_text(*facts.against, facts.baseline, width);
   if (!facts.stored.empty()) out.text += "stored in " + one_line(facts.stored) + "\n";
   out.text += "\n";
-  if (facts.against) out.exit_code = facts.against->exit_code();
+  if (facts.against) out.exit_code = exit_code_of(facts.against->worse);
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";

@@ -9,6 +9,12 @@ namespace stab::report {
 
 enum class Worse { kNo, kYes, kUnsure };
 
+// The exit status of whoever asks: 0 not worse, 1 worse, 3 unsure.
+inline int exit_code_of(Worse worse) {
+  constexpr int kUnsure = 3;
+  return worse == Worse::kNo ? 0 : worse == Worse::kYes ? 1 : kUnsure;
+}
+
 // Worse is slower, more, higher, unless the response says that higher is better. `p`: of the difference, adjusted or not.
 inline Worse worse_by(const Response& response, const Contrast& contrast, double alpha, double p) {
   if (!contrast.refused.empty() || contrast.verdict == Verdict::kWithheld) return Worse::kUnsure;

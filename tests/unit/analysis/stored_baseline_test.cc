@@ -126,7 +126,7 @@ TEST(StoredBaseline, ASessionCountsOnceAndOtherMachinesDoNot) {
 TEST(StoredBaseline, OneSessionOrNoneIsUnsure) {
   for (const size_t k : {size_t{0}, size_t{1}}) {
     const BaselineAnswer answer = answered(sessions(std::vector<double>(k, -1.0)), now_of(5));
-    EXPECT_EQ(answer.exit_code(), 3);
+    EXPECT_EQ(exit_code_of(answer.worse), 3);
     EXPECT_FALSE(answer.ratio);
     EXPECT_THAT(baseline_text(answer, "b", 200), HasSubstr("How far sessions differ is known from two on"));
   }
@@ -135,10 +135,10 @@ TEST(StoredBaseline, OneSessionOrNoneIsUnsure) {
 
 TEST(StoredBaseline, AnswersAsCompareDoes) {
   const std::vector<double> logs{-1.001, -1.0, -0.999, -1.0005, -0.9995};
-  EXPECT_EQ(answered(sessions(logs), now_of(-1.0)).exit_code(), 0);
-  EXPECT_EQ(answered(sessions(logs), now_of(-0.9)).exit_code(), 1);
-  EXPECT_EQ(answered(sessions(logs), now_of(-0.991)).exit_code(), 1);
-  EXPECT_EQ(answered(sessions(logs), now_of(-0.991), 0.05).exit_code(), 0);
+  EXPECT_EQ(exit_code_of(answered(sessions(logs), now_of(-1.0)).worse), 0);
+  EXPECT_EQ(exit_code_of(answered(sessions(logs), now_of(-0.9)).worse), 1);
+  EXPECT_EQ(exit_code_of(answered(sessions(logs), now_of(-0.991)).worse), 1);
+  EXPECT_EQ(exit_code_of(answered(sessions(logs), now_of(-0.991), 0.05).worse), 0);
   EXPECT_THAT(baseline_text(answered(sessions(logs), now_of(-0.9)), "b", 200), HasSubstr("% [+"));
 }
 
@@ -179,7 +179,8 @@ TEST(StoredBaseline, LinesComeBackAndDamagedOnesAreNamed) {
     EXPECT_THAT(part.error().message, HasSubstr("; remove that line")) << cut;
   }
   EXPECT_EQ(fine, 3u);  // nothing, one line, two lines
-  for (const char* line : {"{}", "[]", "1", "", "{\"format\":\"stab-baseline\"}", "{\"format\":\"stab-baseline\",\"version\":2}"})
+  for (const char* line : {"{}", "[]", "1", "", "{\"format\":\"stab-baseline\"}", "{\"format\":\"stab-baseline\",\"version\":2}",
+                           "{\"format\":1}", "{\"format\":[]}", "{\"format\":\"stab-baseline\",\"version\":\"1\"}"})
     EXPECT_THAT(read_baseline(text + line + "\n", "base.jsonl").error().message, HasSubstr("base.jsonl:3: it is ")) << line;
   std::string huge = baseline_line(now_of(3));
   huge.replace(huge.find("3.0"), 3, "1e4");
