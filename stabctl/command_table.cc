@@ -54,7 +54,7 @@ Option of_experiment(const std::string& help) {
   return {.name = "--experiment", .target = &A::experiment, .help = help, .offers = Offers::kExperiments};
 }
 
-// Of compare and time.
+// Of compare and time, the margin also of import.
 Option at_most_a_minute() {
   return {.name = "--at-most", .target = &A::at_most, .help = "how long it may take; default: 1min", .takes = "TIME"};
 }
@@ -68,6 +68,12 @@ Option exit_status() {
           .offers = Offers::kNothing,
           .takes = "STATUS[,...]",
           .statuses = true};
+}
+Option margin(const std::string& of = {}) {
+  return {.name = "--margin",
+          .target = &A::margin,
+          .help = of + "the smallest difference that matters; default: 1%",
+          .share = true};
 }
 Option as_markdown() {
   return {.name = "--markdown", .target = &A::format, .help = "a table for a comment or a page", .sets = "markdown"};
@@ -388,10 +394,7 @@ std::vector<CommandRow> rows() {
                     .offers = Offers::kNothing,
                     .takes = "COMMAND"},
                    at_most_a_minute(),
-                   {.name = "--margin",
-                    .target = &A::margin,
-                    .help = "the smallest difference that matters; default: 1%",
-                    .share = true},
+                   margin(),
                    for_shell(),
                    exit_status(),
                    json(),
@@ -422,10 +425,7 @@ std::vector<CommandRow> rows() {
              .target = &A::against,
              .help = "is it slower than the sessions in FILE? exit status as compare's",
              .takes = "FILE"},
-            {.name = "--margin",
-             .target = &A::margin,
-             .help = "of --against: the smallest difference that matters; default: 1%",
-             .share = true},
+            margin("of --against: "),
             for_shell(),
             exit_status(),
             json(),
@@ -479,10 +479,7 @@ std::vector<CommandRow> rows() {
                      .offers = Offers::kFiles,
                      .count = {2, 1000},
                      .takes = "FORMAT SIDE=FILE..."}},
-       .options = {{.name = "--margin",
-                    .target = &A::margin,
-                    .help = "the smallest difference that matters; default: 1%",
-                    .share = true},
+       .options = {margin(),
                    {.name = "--format",
                     .target = &A::format,
                     .help = "text (default), json, markdown, latex (tables), csv (the samples) or r (a script)",
