@@ -47,7 +47,8 @@ class Recorded:
         """When, where and how: the first lines of a table."""
         facts, machine = self.facts, self.facts["machine"]
         failed = len(self.attempts) - len(self.trials)
-        command = "plans/evaluation/lanes" if "parts" in facts else f"stabctl run plans/evaluation/{facts['experiment'].removeprefix('evaluation-')}.toml"
+        command = facts.get("command") or (
+            "plans/evaluation/lanes" if "parts" in facts else f"stabctl run plans/evaluation/{facts['experiment'].removeprefix('evaluation-')}.toml")
         return (f"`{command}`, {facts['began_utc']} to {facts['ended_utc']} UTC: "
                 f"{len(self.trials)} of {facts['planned']} trials recorded, {failed} attempts failed or lost. "
                 + (" ".join(f"{len(subjects)} pairs on {machine}." for machine, subjects in self.machines().items()) if "parts" in facts else
