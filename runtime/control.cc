@@ -28,8 +28,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "through /proc/self/mem, and at most 128 libraries may have pads"),
     "running threads can't be sampled, so images wait for threads to block; lower kernel.perf_event_paranoid to 2",
     "the map for perf could not be written; make room in /tmp and remove the perf-PID.map that another user left there",
-    ("a shared library reads a stab_stack of its own, so it has no pads; name stab_stack under 'global:' in its version "
-     "script, or link it without --exclude-libs or -Bsymbolic"),
+    ("a shared library reads a stab_stack of its own, so it has no pads; link it again with this version of Stab, or name "
+     "stab_stack under 'global:' in its version script"),
     ("the executable hides the runtime's names from its libraries, so its code and heap stay; name _Unwind_Find_FDE, malloc "
      "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "

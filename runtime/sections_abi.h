@@ -28,9 +28,13 @@ struct StackRecord {
 };
 inline constexpr StackRecord kNowhere = {~uint64_t{0}, 0};
 
+// The addend of a relocation of type none: its word holds the record's distance from the thread pointer, in a library whose link
+// hides the record's name. The word is 0 until the runtime writes it (runtime/api/hidden_record.cc). "stabword" in ASCII.
+inline constexpr int64_t kRecordWordMark = 0x64726f7762617473;
+
 // Called by a constructor and a destructor of each shared library that has pads: void (u32* start, u32* stop,
-// StackRecord* record) and void (u32* start). `record` is the stab_stack that the library reads: its own, where its
-// link hides the name. Weak references, so that a library also works without the runtime. Begin is load without the
+// StackRecord* record) and void (u32* start). `record` is the stab_stack that the library reads: another than the program's,
+// where its link hides the name. Weak references, so that a library also works without the runtime. Begin is load without the
 // record: of older libraries, and what newer ones call in older runtimes.
 inline constexpr char kModuleLoadSymbol[] = "stab_rt_module_load";
 inline constexpr char kModuleBeginSymbol[] = "stab_rt_module_begin";

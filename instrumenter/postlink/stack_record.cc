@@ -6,6 +6,10 @@
 // The approach: a linked library has no need of a definition. Undefined and weak, the record is the program's where it has one.
 // Where it has none the dynamic linker leaves the distance from the thread pointer 0, so that what is read is the thread's
 // descriptor, and whatever the comparisons with it say, no pad is taken: the slots of such a library are never drawn.
+//
+// Where the library's link has bound the name to its own definition (-Bsymbolic, a version script with `local: *`) no name is
+// left by which the dynamic linker could find the program's. The runtime finds the word by a mark in the relocation
+// (runtime/api/hidden_record.h).
 #include "instrumenter/postlink/stack_record.h"
 
 #include <algorithm>
@@ -74,6 +78,14 @@ Reference reference_of(const ElfImage& image, const Elf64_Rela& relocation, uint
   return image.dynamic_symbols()[symbol].binding == STB_LOCAL ? Reference::kToOwn : Reference::kToName;
 }
 
+// Makes it one that does nothing, and that the runtime knows: no dynamic linker looks for the program's record by its name there.
+void mark(ElfImage& image, uint64_t relocation) {
+  clear(image, relocation + offsetof(Elf64_Rela, r_info), sizeof(Elf64_Rela::r_info));  // R_X86_64_NONE
+  const uint64_t addend = relocation + offsetof(Elf64_Rela, r_addend);
+  image.set_word(addend, static_cast<uint32_t>(abi::kRecordWordMark));
+  image.set_word(addend + sizeof(uint32_t), static_cast<uint32_t>(abi::kRecordWordMark >> 32));
+}
+
 void empty_references(ElfImage& image, uint64_t place) {
   for (const Section& table : image.sections()) {
     if (table.header.sh_type != SHT_RELA || !table.allocated()) continue;
@@ -82,8 +94,7 @@ void empty_references(ElfImage& image, uint64_t place) {
       const Reference reference = reference_of(image, raw, place);
       if (reference == Reference::kOther) continue;
       clear_distance(image, raw.r_offset);
-      if (reference == Reference::kToOwn)  // R_X86_64_NONE
-        clear(image, table.header.sh_offset + at + offsetof(Elf64_Rela, r_info), sizeof raw.r_info + sizeof raw.r_addend);
+      if (reference == Reference::kToOwn) mark(image, table.header.sh_offset + at);
     }
   }
 }

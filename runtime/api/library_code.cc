@@ -3,51 +3,14 @@
 // block: while there are any, nothing is taken back.
 #include "runtime/api/library_code.h"
 
-#include <link.h>
-
 #include "runtime/api/ask_helper.h"
-#include "runtime/mapping.h"
+#include "runtime/api/loaded_file.h"
 #include "runtime/settings.h"
 
 namespace stab::api {
 namespace {
 
 using code::MovedLibrary;
-
-struct LoadedFile {
-  explicit LoadedFile(uint64_t in) : address(in) {}
-  uint64_t address;  // in it
-  bool found = false;
-  bool is_executable = false;
-  const char* name = nullptr;
-  Extent extent;
-};
-
-int look_at_file(dl_phdr_info* file, size_t, void* context) {
-  LoadedFile& wanted = *static_cast<LoadedFile*>(context);
-  // Whole pages: a text's first one may begin in front of its segment.
-  const auto holds = [file](uint64_t address) {
-    const uint64_t page = (address & ~(kPage - 1)) - file->dlpi_addr;
-    for (int i = 0; i < file->dlpi_phnum; ++i) {
-      const Elf64_Phdr& segment = file->dlpi_phdr[i];
-      if (segment.p_type == PT_LOAD && page >= (segment.p_vaddr & ~(kPage - 1)) && page < segment.p_vaddr + segment.p_memsz)
-        return true;
-    }
-    return false;
-  };
-  if (!holds(wanted.address)) return 0;
-  wanted.found = true;
-  wanted.is_executable = holds(address_of(&stab_control_pages));
-  wanted.name = file->dlpi_name;
-  wanted.extent = extent_of(file->dlpi_addr, file->dlpi_phdr, file->dlpi_phnum);
-  return 1;
-}
-
-LoadedFile file_holding(uint64_t address) {
-  LoadedFile file(address);
-  dl_iterate_phdr(look_at_file, &file);
-  return file;
-}
 
 // FNV-1a of a path's last part: what a library's layouts are drawn by, wherever it lies. Never 0.
 uint64_t hash_of_name(const char* path) {

@@ -1,6 +1,7 @@
 // Shared libraries bring code and pads of their own. A constructor that the pass puts into each of them registers them
 // here, a destructor takes them back, so that after dlclose nobody writes where something else may be mapped.
 #include "runtime/api/ask_helper.h"
+#include "runtime/api/hidden_record.h"
 #include "runtime/api/library_code.h"
 #include "runtime/mapping.h"
 #include "runtime/settings.h"
@@ -43,7 +44,7 @@ void wait_for_its_end() {
 void load_pads(uint32_t* start, uint32_t* stop, const abi::StackRecord* record) {
   // Objects that were compiled for a library may be linked into the executable.
   if (start == __start_stab_pads || start == stop || !has_helper() || !draws_pads()) return;
-  if (record != &stab_stack) return degrade(control(), Degradation::kModuleStack);
+  if (record != &stab_stack && !lead_to_record(start)) return degrade(control(), Degradation::kModuleStack);
   Orders& orders = control().orders;
   if (!add(address_of(start), static_cast<uint32_t>(stop - start))) {
     __atomic_fetch_add(&orders.modules_dropped, 1, __ATOMIC_RELAXED);

@@ -887,16 +887,37 @@ def check_hidden_names(place):
 
 
 def check_library_hides_stack(place):
-    """Its pads would read a record of its own, so they are not drawn, and the dose says so."""
-    place.write("twice.c", "__attribute__((noinline)) static int add(int* x) { return *x + *x; }\nint twice(int x) { return add(&x) + 0 * x; }\n"
-                "int more(int x) { int y = x; return twice(y) + 1; }\n")
-    place.write("exports", "{ global: twice; more; local: *; };\n")
-    for options, hidden in (["-Wl,--version-script=exports"], True), ([], False):
-        place.must("szc", "-O0", "-fPIC", "-shared", "twice.c", *options, "-o", "libtwice.so")
-        place.must("szc", "main.c", "-L.", "-ltwice", "-Wl,-rpath,$ORIGIN", "-o", "prog")
-        place.must("./prog", STAB_REPORT="dose", STAB_STACK="on")
-        dose = (place.directory / "dose").read_text()
-        expect(("a stab_stack of its own" in dose) == hidden, f"{options}: the dose says: {dose}")
+    """A library whose link hides stab_stack has pads all the same, by the mark that post-link leaves; without the mark the dose says so."""
+    place.write("where.c", "#include <stdint.h>\n__attribute__((noinline)) static uintptr_t inner(volatile char* p) {\n"
+                "  volatile char here = *p;\n  uintptr_t at = (uintptr_t)&here;\n  return at;\n}\n"
+                "uintptr_t where(int x) { volatile char y = (char)x; uintptr_t at = inner(&y); return at + 0 * y; }\n")
+    place.write("places.c", "#include <stdint.h>\n#include <stdio.h>\n#include <time.h>\nuintptr_t where(int);\nint main(void) {\n"
+                "  uintptr_t seen[200];\n  int count = 0;\n  char here;\n  for (int i = 0; i < 200; ++i) {\n"
+                "    uintptr_t at = (uintptr_t)&here - where(i);\n    int k = 0;\n    while (k < count && seen[k] != at) ++k;\n"
+                "    if (k == count) seen[count++] = at;\n    nanosleep(&(struct timespec){0, 500000}, 0);\n  }\n"
+                '  printf("%d\\n", count);\n}\n')
+    place.write("exports", "{ global: where; local: *; };\n")
+
+    def places_of(**variables):
+        return int(place.must("./prog", STAB_REPORT="dose", STAB_EPOCH="1ms", **variables).stdout)
+
+    def dose():
+        return (place.directory / "dose").read_text()
+    hiding = "-Wl,--version-script=exports"
+    for linker in ("lld", "bfd", "gold"):
+        for options in ([], [hiding], [hiding, "-s"], [hiding, "-Wl,-z,norelro"], ["-Wl,-Bsymbolic"]):
+            place.must("szc", f"-fuse-ld={linker}", "-O1", "--stab-pads=all", "-fPIC", "-shared", "where.c", *options, "-o", "libwhere.so")
+            place.must("szc", "places.c", "-L.", "-lwhere", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+            expect(places_of(STAB_STACK="on") > 10 and "a stab_stack of its own" not in dose(), f"{linker} {options}: no pads: {dose()}")
+            expect(places_of(STAB_STACK="off") == 1, f"{linker} {options}: pads though the stack is off")
+    build = ["szc", "-O1", "--stab-pads=all", "-fPIC", "-shared", "where.c", hiding, "-o", "libwhere.so"]
+    place.must(*build, "-flto")
+    expect(places_of(STAB_STACK="on") > 10, f"LTO: no pads: {dose()}")
+    place.must(*build)
+    library, mark = place.directory / "libwhere.so", b"stabword"
+    expect(library.read_bytes().count(mark) == 1, "the library has no mark, or several")
+    library.write_bytes(library.read_bytes().replace(mark, bytes(len(mark))))
+    expect(places_of(STAB_STACK="on") == 1 and "a stab_stack of its own" in dose(), f"without the mark: {dose()}")
 
 
 def check_library_in_a_plain_program(place):
