@@ -23,6 +23,9 @@ inline constexpr bool has_layouts(CodeMode mode) {
   return mode == CodeMode::kShuffle || mode == CodeMode::kPad || mode == CodeMode::kDesign;
 }
 
+// Whether stack pads are drawn anew with each epoch.
+inline constexpr bool draws_pads(StackMode mode) { return mode == StackMode::kOn || mode == StackMode::kRecursive; }
+
 inline constexpr uint64_t kDefaultEpochNs = 500'000'000;  // the paper's 500 ms
 inline constexpr uint64_t kMinEpochNs = 100'000;          // below 0.1 ms the helper can't keep up
 inline constexpr uint64_t kMaxEpochNs = 3'600'000'000'000;

@@ -263,8 +263,7 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
     const bool is_design = out.settings.code == CodeMode::kDesign;
     if (is_design && out.script_path == nullptr) line << "STAB_CODE=design: needs STAB_LAYOUT, the path of a layout script";
     // One that only matches pads suits code that stays; the helper reads what it says.
-    const bool draws_pads = out.settings.stack == StackMode::kOn || out.settings.stack == StackMode::kRecursive;
-    if (out.script_path != nullptr && out.settings.code == CodeMode::kOff && !draws_pads)
+    if (out.script_path != nullptr && out.settings.code == CodeMode::kOff && !draws_pads(out.settings.stack))
       line << "STAB_LAYOUT=" << out.script_path << ": needs a STAB_CODE that is not off";
     return *message == 0;
   }

@@ -405,8 +405,7 @@ void go_on_alone() {
 }
 
 bool wants_helper(const abi::Settings& wanted) {
-  return wanted.code != abi::CodeMode::kOff || wanted.stack == abi::StackMode::kOn ||
-         wanted.stack == abi::StackMode::kRecursive || wanted.heap == abi::HeapMode::kPage ||
+  return wanted.code != abi::CodeMode::kOff || abi::draws_pads(wanted.stack) || wanted.heap == abi::HeapMode::kPage ||
          wanted.heap == abi::HeapMode::kShuffle || wanted.helper_socket >= 0 || wanted.report >= 0 ||
          report_path() != nullptr;
 }

@@ -10,13 +10,11 @@
 namespace stab::api {
 namespace {
 
-bool draws_pads(abi::StackMode mode) { return mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive; }
-
 bool moves_code(abi::CodeMode mode) { return abi::has_layouts(mode); }
 
 // Fixed once main runs.
 bool changes_with_time() {
-  return control().nonce != 0 && (draws_pads(settings().stack) || moves_code(settings().code));
+  return control().nonce != 0 && (abi::draws_pads(settings().stack) || moves_code(settings().code));
 }
 
 bool is_by_visits() { return settings().epoch_ns == 0; }

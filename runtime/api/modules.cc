@@ -14,11 +14,6 @@ extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));
 namespace stab::api {
 namespace {
 
-bool draws_pads() {
-  const abi::StackMode mode = settings().stack;
-  return mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
-}
-
 // Takes a free entry. The address is stored last: it is what the helper looks at.
 bool add(uint64_t slots_address, uint32_t slot_count) {
   const auto pid = sys::getpid();
@@ -43,7 +38,7 @@ void wait_for_its_end() {
 
 void load_pads(uint32_t* start, uint32_t* stop, const abi::StackRecord* record) {
   // Objects that were compiled for a library may be linked into the executable.
-  if (start == __start_stab_pads || start == stop || !has_helper() || !draws_pads()) return;
+  if (start == __start_stab_pads || start == stop || !has_helper() || !abi::draws_pads(settings().stack)) return;
   if (record != &stab_stack && !lead_to_record(start)) return degrade(control(), Degradation::kModuleStack);
   Orders& orders = control().orders;
   if (!add(address_of(start), static_cast<uint32_t>(stop - start))) {

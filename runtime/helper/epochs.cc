@@ -114,14 +114,15 @@ bool replace_images(Session& session) {
 }
 
 void refill_pads(Session& session) {
-  if (session.pads == nullptr) return;
+  const bool has_libraries_pads = __atomic_load_n(&session.control->orders.module_slots, __ATOMIC_RELAXED) > 0;
+  if (session.pads == nullptr && !has_libraries_pads) return;
   StackDose& dose = session.control->stack;
   const uint64_t* const identities = session.pad_identities;
   const uint32_t number = identities != nullptr ? session.layouts.passed : session.layouts.refills;
   LayoutRng rng(session.hello.settings.seed, kRngStack, number);
-  dose.slots_zeroed = identities != nullptr
-                          ? fill_pads_by_identity(session.pads, session.hello.slot_count, identities, session.hello.settings, rng)
-                          : fill_pads(session.pads, session.hello.slot_count, session.hello.settings, rng);
+  const uint32_t slots = session.pads != nullptr ? session.hello.slot_count : 0;
+  dose.slots_zeroed = identities != nullptr ? fill_pads_by_identity(session.pads, slots, identities, session.hello.settings, rng)
+                                            : fill_pads(session.pads, slots, session.hello.settings, rng);
   refill_modules(session, rng);
   session.layouts.refill = number;
   dose.refills = ++session.layouts.refills;
@@ -155,6 +156,11 @@ bool code_may_have_epochs(const Session& session) {
   const Images& images = session.images;
   const bool may_move = (images.program.moves && !images.program.text_replaced) || images.libraries.memory_fd >= 0;
   return may_move && !images.at_home && abi::has_layouts(session.hello.settings.code);
+}
+
+// Now, or when a library comes.
+bool pads_may_have_epochs(const Session& session) {
+  return session.pads != nullptr || (session.hello.may_load != 0 && abi::draws_pads(session.hello.settings.stack));
 }
 
 // The heap watches the epoch's number: each advance is a new layout of it.
@@ -194,7 +200,7 @@ bool seeks_stayers(const Session& session) {
 
 bool has_epochs(const Session& session) {
   if (session.hello.settings.epoch_ns == 0) return false;
-  return code_may_have_epochs(session) || session.pads != nullptr || heap_has_epochs(session);
+  return code_may_have_epochs(session) || pads_may_have_epochs(session) || heap_has_epochs(session);
 }
 
 bool begin_module(Session& session, Module& module) {

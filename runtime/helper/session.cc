@@ -378,7 +378,7 @@ bool shake_hands(Session& session) {
   if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone &&
       code::needs_images(session.followed.script()))
     refuse_script(session, code::ScriptFault::kNoImage);
-  const bool draws = wanted.stack == abi::StackMode::kOn || wanted.stack == abi::StackMode::kRecursive;
+  const bool draws = abi::draws_pads(wanted.stack);
   const bool pads = draws && hello.slot_count > 0;
   if (pads && scripted && wanted.code == abi::CodeMode::kOff) read_identities(session, received[Handed::kExecutable]);
   if (pads) match_pads(session);

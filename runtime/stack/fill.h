@@ -13,12 +13,10 @@ namespace stab {
 
 // A slot with `bits` for its pad. True: it was held at 0 because its function is recursive.
 inline bool fill_pad(uint32_t& slot, uint32_t bits, const abi::Settings& settings) {
-  const abi::StackMode mode = settings.stack;
   const uint32_t range_mask = settings.stack_range_bytes - 16;  // 4096: kPadMask
-  const bool draws = mode == abi::StackMode::kOn || mode == abi::StackMode::kRecursive;
   const uint32_t flags = slot & ~abi::kPadMask;
-  const bool hold = (flags & abi::kPadRecursive) != 0 && mode != abi::StackMode::kRecursive;
-  __atomic_store_n(&slot, flags | (draws && !hold ? (bits << 4) & range_mask : 0), __ATOMIC_RELAXED);
+  const bool hold = (flags & abi::kPadRecursive) != 0 && settings.stack != abi::StackMode::kRecursive;
+  __atomic_store_n(&slot, flags | (abi::draws_pads(settings.stack) && !hold ? (bits << 4) & range_mask : 0), __ATOMIC_RELAXED);
   return hold;
 }
 

@@ -914,6 +914,10 @@ def check_library_hides_stack(place):
     place.must(*build, "-flto")
     expect(places_of(STAB_STACK="on") > 10, f"LTO: no pads: {dose()}")
     place.must(*build)
+    # A program that szc hasn't linked has no pads of its own, and those of its libraries are drawn anew all the same.
+    place.must(llvm.tool("clang"), "places.c", "-L.", "-lwhere", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+    expect(places_of(STAB_STACK="on", LD_PRELOAD=f"{place.bin}/../lib/stab/libstabhost.so") > 10, f"in a host: no pads: {dose()}")
+    place.must("szc", "places.c", "-L.", "-lwhere", "-Wl,-rpath,$ORIGIN", "-o", "prog")
     library, mark = place.directory / "libwhere.so", b"stabword"
     expect(library.read_bytes().count(mark) == 1, "the library has no mark, or several")
     library.write_bytes(library.read_bytes().replace(mark, bytes(len(mark))))
