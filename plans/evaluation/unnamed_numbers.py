@@ -50,7 +50,7 @@ UNNAMED = {
                    ("a planted 0.25 % in 12 of 12", ANSWERED), ("called *same within 1 %*, with estimates of +0.38 to +0.43 %", ANSWERED)],
     "explain-real.md": [("a margin of 1 % and ten minutes", LEVEL), ("load average was 9 to 21. The time", KEPT),
                         ("after 60 % of their ten minutes", LEVEL), ("`luaV_execute` (+2.55 %)", KEPT),
-                        ("has +0.77 % for the place, where this one has +1.11 %", KEPT), ("**, +27.9 %: `quantum_toffoli` (+19.4 %)", KEPT),
+                        ("has +0.77 % for the place; this one has +1.11 %", KEPT), ("**, +27.9 %: `quantum_toffoli` (+19.4 %)", KEPT),
                         ("`quantum_cnot` (+5.0 %)", KEPT), ("code is 1.47 % slower", KEPT), ("executes 1.54 % more", KEPT),
                         ("load average was 1 to 7", KEPT), ("Slices were 10 to 30 ms long", KEPT),
                         ("lua's first change (−0.49 and +0.35 %)", KEPT), ("libquantum's (+30.20 and +27.81 %)", KEPT)],
