@@ -33,8 +33,9 @@ Result<StoredTiming> timing_of(const std::string& line) {
   } catch (const nlohmann::json::exception&) {
     return bad_input("a field is missing, or is of another type");
   }
-  if (out.runs == 0) return bad_input("its number of runs is none");
-  if (!std::isfinite(std::exp(out.log_cpu_s)) || std::exp(out.log_cpu_s) <= 0) return bad_input("its time is none");
+  if (out.runs == 0) return bad_input("'runs' has to be a whole number above 0");
+  if (!std::isfinite(std::exp(out.log_cpu_s)) || std::exp(out.log_cpu_s) <= 0)
+    return bad_input("'log_cpu_s' is the logarithm of no time");
   return out;
 }
 

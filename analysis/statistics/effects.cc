@@ -135,13 +135,13 @@ std::vector<TermMask> interactions_worth_naming(size_t factors) {
   return terms;
 }
 
-// The part of one level's indicator that the other main effects leave; empty where none is left. `without`: a factor
-// that is not in the model.
-Column left_by_others(const FactorCodes& cells, size_t factor, uint32_t level, uint32_t baseline, size_t without) {
+// The part of one level's indicator that the other main effects leave; empty where none is left. `without`: factors
+// that are not in the model.
+Column left_by_others(const FactorCodes& cells, size_t factor, uint32_t level, uint32_t baseline, TermMask without) {
   Orthogonalizer basis;
   basis.add(Column(cells.rows(), 1.0));
   for (size_t f = 0; f < cells.names.size(); ++f) {
-    if (f == without) continue;
+    if ((without >> f & 1) != 0) continue;
     for (uint32_t l = 0; l < cells.level_names[f].size(); ++l)
       if (f != factor || (l != level && l != baseline)) basis.add(indicator(cells, f, l));
   }
@@ -154,20 +154,39 @@ Column left_by_others(const FactorCodes& cells, size_t factor, uint32_t level, u
   return left;
 }
 
+bool change_together(const FactorCodes& cells, size_t a, size_t b) {
+  for (size_t row = 0; row < cells.rows(); ++row)
+    for (size_t other = 0; other < row; ++other)
+      if ((cells.codes[a][row] == cells.codes[a][other]) != (cells.codes[b][row] == cells.codes[b][other])) return false;
+  return true;
+}
+
+// Why the other factors leave nothing of the level's indicator.
+std::string why_nothing_is_left(const FactorCodes& cells, size_t factor, uint32_t level, uint32_t baseline) {
+  const auto text = [&](TermMask others) {
+    std::string names;
+    for (size_t f = 0; f < cells.names.size(); ++f)
+      if ((others >> f & 1) != 0) names += (names.empty() ? "" : ", ") + cells.names[f];
+    return "the cells can't tell " + cells.names[factor] + " from " + names + ": they change together";
+  };
+  TermMask together = 0;
+  for (size_t f = 0; f < cells.names.size(); ++f) {
+    if (f == factor) continue;
+    if (!left_by_others(cells, factor, level, baseline, TermMask{1} << f).empty()) return text(TermMask{1} << f);
+    if (change_together(cells, factor, f)) together |= TermMask{1} << f;
+  }
+  if (together != 0 && !left_by_others(cells, factor, level, baseline, together).empty()) return text(together);
+  return "no cell holds both levels with the other factors equal";
+}
+
 }  // namespace
 
 Result<MainEffect> main_effect(const FactorCodes& cells, size_t factor, uint32_t level, uint32_t baseline) {
-  const size_t none = cells.names.size();
   for (uint32_t side : {level, baseline})
     if (dot(indicator(cells, factor, side), indicator(cells, factor, side)) == 0)
       return bad_input("no cell with " + cells.names[factor] + "=" + cells.level_names[factor][side] + " has values");
-  const Column left = left_by_others(cells, factor, level, baseline, none);
-  if (left.empty()) {
-    for (size_t f = 0; f < cells.names.size(); ++f)
-      if (f != factor && !left_by_others(cells, factor, level, baseline, f).empty())
-        return bad_input("the cells can't tell " + cells.names[factor] + " from " + cells.names[f] + ": they change together");
-    return bad_input("no cell holds both levels with the other factors equal");
-  }
+  const Column left = left_by_others(cells, factor, level, baseline, 0);
+  if (left.empty()) return bad_input(why_nothing_is_left(cells, factor, level, baseline));
   MainEffect effect;
   const double square = dot(left, left);
   for (double value : left) effect.weights.push_back(value / square);

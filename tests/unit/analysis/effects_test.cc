@@ -96,6 +96,16 @@ TEST(Effects, FactorsThatChangeTogetherAreNamed) {
   EXPECT_THAT(effect.error().message, HasSubstr("can't tell a from b: they change together"));
 }
 
+TEST(Effects, AllOfSeveralFactorsThatChangeTogetherAreNamed) {
+  const auto of_three = statistics::main_effect(cells_of({"000", "111"}), 0, 1, 0);
+  ASSERT_FALSE(of_three);
+  EXPECT_THAT(of_three.error().message, HasSubstr("can't tell a from b, c: they change together"));
+  // The fourth goes its own way.
+  const auto of_four = statistics::main_effect(cells_of({"0000", "1110", "0001", "1111"}), 1, 1, 0);
+  ASSERT_FALSE(of_four);
+  EXPECT_THAT(of_four.error().message, HasSubstr("can't tell b from a, c: they change together"));
+}
+
 // Weights: 1 in sum for the level, -1 for the baseline, and nothing of any other factor, whatever cells there are.
 TEST(Effects, WeightsTakeNothingOfOtherFactors) {
   const statistics::FactorCodes cells = cells_of({"0012", "0121", "0200", "1020", "1102", "1211", "2001", "2110", "2222"}, 3);

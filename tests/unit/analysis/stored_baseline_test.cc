@@ -184,7 +184,7 @@ TEST(StoredBaseline, LinesComeBackAndDamagedOnesAreNamed) {
     EXPECT_THAT(read_baseline(text + line + "\n", "base.jsonl").error().message, HasSubstr("base.jsonl:3: it is ")) << line;
   std::string huge = baseline_line(now_of(3));
   huge.replace(huge.find("3.0"), 3, "1e4");
-  EXPECT_THAT(read_baseline(huge, "b").error().message, HasSubstr("b:1: its time is none"));
+  EXPECT_THAT(read_baseline(huge, "b").error().message, HasSubstr("b:1: 'log_cpu_s' is the logarithm of no time"));
 }
 
 TEST(StoredBaseline, OtherProgramsAreRefused) {
