@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/number_text.h"
+#include "plan/layout_need.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
 
@@ -196,6 +197,7 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
     out += "not estimable: the effect of " + factor + " in the cells that are left\n";
 
   out += one_layout_note(report.design, plan);
+  if (const std::string why_not = why_not_on_this_processor(plan); !why_not.empty()) out += "note: " + why_not + "\n";
 
   out += "\n" + plural(report.builds, "build") + ", " + plural(report.trials, "trial") + " = " +
          plural(static_cast<size_t>(experiment.replicates), "block") + " x " +

@@ -28,6 +28,12 @@ struct Without {
   uint32_t bits;
 };
 
+#if defined(__aarch64__)
+inline constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+inline constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#endif
+
 template <size_t kInstructions>
 struct Filter {
   static_assert(kInstructions <= BPF_MAXINSNS);
@@ -38,7 +44,7 @@ template <size_t kAlways, size_t kExactly, size_t kWithout>
 constexpr auto make_filter(const uint32_t (&always)[kAlways], const Exactly (&exactly)[kExactly],
                            const Without (&without)[kWithout]) {
   constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
-  constexpr uint32_t kArchitecture = offsetof(seccomp_data, arch);
+  constexpr uint32_t kArchitectureOffset = offsetof(seccomp_data, arch);
   Filter<5 + 2 * kAlways + 5 * (kExactly + kWithout)> filter{};
   size_t at = 0;
   const auto put = [&](sock_filter instruction) { filter.code[at++] = instruction; };
@@ -55,8 +61,8 @@ constexpr auto make_filter(const uint32_t (&always)[kAlways], const Exactly (&ex
     answer(SECCOMP_RET_ALLOW);
     load(kNumber);
   };
-  load(kArchitecture);
-  put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+  load(kArchitectureOffset);
+  put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
   answer(SECCOMP_RET_KILL_PROCESS);
   load(kNumber);
   for (const uint32_t number : always) {

@@ -3,7 +3,7 @@
 // The runtime lives inside other people's processes: it must not touch errno, must not be interposed by the
 // program's own `read` or `mmap`, and must work before libc is set up and in a helper process that is a bare
 // clone. So each call is a raw system call. All of them return what the kernel returns: a value >= 0, or minus
-// the error number. None of them is a cancellation point. x86-64 only.
+// the error number. None of them is a cancellation point. On x86-64 and arm64, whose calls have other numbers.
 #pragma once
 
 #include <stddef.h>
@@ -20,6 +20,19 @@
 
 namespace stab::sys {
 
+#if defined(__aarch64__)
+inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+}
+#else
 inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
   register long r10 __asm__("r10") = d;
@@ -31,6 +44,7 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
                    : "rcx", "r11", "memory");
   return result;
 }
+#endif
 
 template <typename T>
 inline long word(T* pointer) {
@@ -51,6 +65,10 @@ inline int open_at(int directory, const char* path, int flags, int mode = 0) {
   return static_cast<int>(call(SYS_openat, directory, word(path), flags | O_CLOEXEC, mode));
 }
 inline int close(int fd) { return static_cast<int>(call(SYS_close, fd)); }
+// Open across exec. pre: fd != at.
+inline int duplicate_at(int fd, int at) {
+  return static_cast<int>(call(SYS_dup3, fd, at, 0));
+}
 inline long read(int fd, void* to, size_t bytes) { return call(SYS_read, fd, word(to), static_cast<long>(bytes)); }
 inline long write(int fd, const void* from, size_t bytes) {
   return call(SYS_write, fd, word(from), static_cast<long>(bytes));

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/architecture.h"
 #include "base/number_text.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
@@ -202,6 +203,7 @@ Status must_move(const std::string& path, const std::string& shown, const std::s
 }
 
 Result<ExplainedSides> explained_sides(const Arguments& arguments) {
+  STAB_CHECK_OK(check_layouts());
   STAB_TRY(ExplainedSides out, sides_by_words(arguments));
   out.command = typed_command(arguments);
   out.builds.seed = seed_of_now();

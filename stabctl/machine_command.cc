@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/architecture.h"
 #include "counters/counting_session.h"
 #include "stabctl/commands.h"
 #include "stabctl/findings.h"
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/machine/topology.h"
-#include "stabd/host/tuning.h"
 #include "stabd/host/installation.h"
 #include "stabd/host/private_ipc.h"
 #include "stabd/host/process_tree.h"
+#include "stabd/host/tuning.h"
 
 namespace stab::ctl {
 namespace {
@@ -87,6 +88,11 @@ std::vector<Finding> findings_of_installation() {
                                      installation ? installation->launcher : "",
                                      "the launcher and the helper become and accompany the measured program")};
   if (!installation) return findings;
+  if (const Status here = check_layouts(); !here) {
+    findings.push_back({"layouts", "none on this processor", "x86-64", "what szc builds moves while it runs",
+                        here.error().message, Weight::kAbsent});
+    return findings;
+  }
   findings.push_back(part("causal profiles", host::check_causal_parts(*installation), installation->causal_library,
                           "without them no plan with [causal] runs, nor 'stabctl causal'; other plans do"));
   findings.push_back(part("foreign programs", host::check_preloaded_parts(*installation), installation->host,
@@ -166,9 +172,11 @@ Result<std::vector<host::KnobWrite>> wanted_writes(const std::vector<std::string
 
 int doctor_command(const Arguments& arguments) {
   std::vector<Finding> findings = findings_of_installation();
-  const bool complete = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.well(); });
+  const bool complete =
+      std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.weight == Weight::kWrong; });
   for (Finding& finding : findings_of_parts()) findings.push_back(std::move(finding));
   for (Finding& finding : findings_of_knobs(false)) findings.push_back(std::move(finding));
+  if (!kHasLayouts && !arguments.json) std::printf("%s\n", kNoLayouts);
   show(std::move(findings), arguments.json);
   // Quiet or not is the plan's matter; a missing part is ours.
   return complete ? kExitDone : kExitFailed;

@@ -4,17 +4,18 @@
 
 #include <cstdio>
 
+#include "base/architecture.h"
 #include "base/printable.h"
+#include "stabctl/commands.h"
+#include "stabctl/database.h"
+#include "stabctl/map_command.h"
+#include "stabctl/plan_file.h"
+#include "stabctl/run_command.h"
+#include "stabctl/terminal.h"
 #include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/map_of.h"
 #include "stabd/host/installation.h"
-#include "stabctl/commands.h"
-#include "stabctl/map_command.h"
-#include "stabctl/database.h"
-#include "stabctl/plan_file.h"
-#include "stabctl/run_command.h"
-#include "stabctl/terminal.h"
 
 namespace stab::ctl {
 namespace {
@@ -34,6 +35,7 @@ Error with_plan(Error error, const std::string& word) {
 }
 
 Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
+  STAB_CHECK_OK(check_layouts());
   STAB_TRY(const std::string database, database_path(arguments));
   STAB_TRY(const host::Installation installation, host::find_installation());
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));

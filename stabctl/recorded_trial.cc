@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "base/architecture.h"
 #include "stabctl/database.h"
 #include "stabd/host/installation.h"
 
 namespace stab::ctl {
 
 Result<RecordedTrial> recorded_trial(const Arguments& arguments) {
+  STAB_CHECK_OK(check_layouts());
   STAB_TRY(store::Store store, open_for_reading(arguments));
   STAB_TRY(const std::string database, database_path(arguments));
   STAB_TRY(const host::Installation installation, host::find_installation());

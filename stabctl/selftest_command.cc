@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/commands/selftest.h"
+#include "base/architecture.h"
 #include "stabctl/causal_selftest.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -84,8 +85,9 @@ int selftest_command(const Arguments& arguments) {
     return complain(bad_input("--nightly runs a control of its own: 'stabctl selftest --nightly'"));
   if (!arguments.nightly && (!arguments.plan.empty() || !arguments.logbook.empty() || !arguments.at_most.empty()))
     return complain(bad_input("--plan, --logbook and --at-most are of 'stabctl selftest --nightly'"));
+  if (!arguments.experiment.empty() && !arguments.nightly) return judge_recorded(arguments);
+  if (const Status here = check_layouts(); !here) return complain_of_no_answer(here.error());
   if (arguments.nightly) return nightly_control(arguments, source_text());
-  if (!arguments.experiment.empty()) return judge_recorded(arguments);
   if (!arguments.words.empty()) return causal_selftest(arguments);
   return run_selftest({source_text(), "selftest.toml",
                        [&](uint64_t seed) { return plan_text(comparisons_of(arguments), arguments.links, seed); },

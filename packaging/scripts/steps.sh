@@ -1,7 +1,8 @@
 # Sourced by ./check and ./quickstart: steps with logs, and the set-up that both begin with. The caller has
-# changed to the repository's root and set `program` to its own name.
+# changed to the repository's root and set `program` to its own name, and `preset` where it isn't `release`.
 
-build=build/release
+preset=${preset-release}
+build=build/$preset
 logs=$build/logs
 mkdir -p "$logs"
 
@@ -34,6 +35,6 @@ set_up() {
     export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros  # the latter for precompiled headers
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
-  step "configure" cmake --preset release
-  step "build" cmake --build --preset release ${1:+--target "$@"}
+  step "configure" cmake --preset $preset
+  step "build" cmake --build --preset $preset ${1:+--target "$@"}
 }

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <set>
 
+#include "base/cpu_model.h"
 #include "base/unique_fd.h"
 #include "base/wording.h"
 
@@ -244,15 +246,7 @@ std::string text_of(const LayoutFile& file) {
 
 std::string cpu_model() {
   std::ifstream cpuinfo("/proc/cpuinfo");
-  constexpr std::string_view kField = "model name";
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (!line.starts_with(kField)) continue;
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const size_t from = line.find_first_not_of(" \t", colon + 1);
-    return from == std::string::npos ? "" : line.substr(from, line.find_last_not_of(" \t") + 1 - from);
-  }
-  return "";
+  return cpu_model_of(std::string(std::istreambuf_iterator<char>(cpuinfo), {}));
 }
 
 Status check_cpu(const LayoutFile& file, const std::string& here, const std::string& name) {

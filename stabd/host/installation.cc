@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "base/architecture.h"
+
 namespace stab::host {
 namespace {
 
@@ -30,20 +32,22 @@ Result<Installation> installation_at(const std::string& root) {
                      root + "/libexec/stab/stab-causal", root + "/lib/stab/libstabcausal.so", root + "/lib/stab/libstabheap.so",
                      root + "/lib/stab/libstabhost.so"};
   STAB_CHECK_OK(must_run(found.launcher));
-  STAB_CHECK_OK(must_run(found.helper));
+  if (kHasLayouts) STAB_CHECK_OK(must_run(found.helper));
   STAB_CHECK_OK(must_run(found.broker));
   STAB_CHECK_OK(must_run(found.worker));
-  STAB_CHECK_OK(must_run(found.layout));
+  if (kHasLayouts) STAB_CHECK_OK(must_run(found.layout));
   return found;
 }
 
 Status check_causal_parts(const Installation& installation) {
+  STAB_CHECK_OK(check_layouts());
   STAB_CHECK_OK(must_run(installation.lines));
   STAB_CHECK_OK(must_run(installation.causal));
   return must_be_read(installation.causal_library);
 }
 
 Status check_preloaded_parts(const Installation& installation) {
+  STAB_CHECK_OK(check_layouts());
   STAB_CHECK_OK(must_be_read(installation.heap));
   return must_be_read(installation.host);
 }

@@ -17,11 +17,15 @@ namespace {
 constexpr rlim_t kAddressBytes = rlim_t{20} << 30;
 constexpr rlim_t kMostMemoryBytes = rlim_t{8} << 30;
 
-constexpr uint32_t kAlways[] = {SYS_read,   SYS_pread64,    SYS_write,   SYS_close,        SYS_lseek,         SYS_fstat,
-                                SYS_stat,   SYS_newfstatat, SYS_brk,     SYS_munmap,       SYS_mremap,        SYS_madvise,
-                                SYS_futex,  SYS_exit_group, SYS_exit,    SYS_rt_sigreturn, SYS_clock_gettime, SYS_getrandom,
-                                SYS_getcwd, SYS_readlink,   SYS_access,  SYS_getpid,       SYS_gettid,        SYS_statx,
-                                SYS_rt_sigprocmask};
+constexpr uint32_t kAlways[] = {SYS_read,       SYS_pread64,  SYS_write,        SYS_close,         SYS_lseek,     SYS_fstat,
+#if defined(__x86_64__)  // others have the same by a folder's descriptor alone
+                                SYS_stat,       SYS_readlink, SYS_access,
+#else
+                                SYS_readlinkat, SYS_faccessat,
+#endif
+                                SYS_newfstatat, SYS_brk,      SYS_munmap,       SYS_mremap,        SYS_madvise,   SYS_futex,
+                                SYS_exit_group, SYS_exit,     SYS_rt_sigreturn, SYS_clock_gettime, SYS_getrandom, SYS_getcwd,
+                                SYS_getpid,     SYS_gettid,   SYS_statx,        SYS_rt_sigprocmask};
 constexpr seccomp::Exactly kExactly[] = {{SYS_ioctl, 1, 0x5401 /* TCGETS: is it a terminal? */}};
 // Memory may become less accessible: that is how the allocator makes an arena.
 constexpr seccomp::Without kWithout[] = {

@@ -59,7 +59,7 @@ Result<std::optional<RunEnd>> ExperimentRun::to_builds() {
     STAB_TRY(const RunEnd end, was_cut_off(error));
     return Left(end);
   };
-  STAB_TRY(const bool within, machine_->check_limits());
+  STAB_TRY(const bool within, machine_->check_plan());
   if (!within) return Left(RunEnd::kRejected);
   const Result<bool> expanded = expand_if_new();
   if (!expanded) return cut_off(expanded.error());

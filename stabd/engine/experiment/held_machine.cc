@@ -7,16 +7,17 @@
 
 #include <algorithm>
 
-#include "stabd/broker/wire/client.h"
 #include "counters/counting_session.h"
+#include "plan/layout_need.h"
+#include "stabd/broker/wire/client.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/experiment/kept_names.h"
+#include "stabd/engine/machine/claimed_place.h"
 #include "stabd/engine/machine/facts.h"
 #include "stabd/engine/machine/gates.h"
-#include "stabd/engine/machine/claimed_place.h"
 #include "stabd/engine/machine/topology.h"
-#include "stabd/engine/separation/own_process.h"
 #include "stabd/engine/separation/counters_at_broker.h"
+#include "stabd/engine/separation/own_process.h"
 #include "stabd/engine/separation/runs_as.h"
 
 namespace stab::engine {
@@ -45,16 +46,6 @@ std::string why_dev_shm_is_needed(const store::ExperimentRow& row, const Engine:
   if (is_in(options.database)) return "the database lies in /dev/shm, and so do its builds";
   if (is_in(options.installation.launcher)) return "the installation lies in /dev/shm";
   return {};
-}
-
-// The helper randomizes, and it reports: the region's time and visits of progress points are in the dose.
-bool needs_helper(const plan::Plan& plan) {
-  const bool moves = std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
-    return factor.kind == plan::FactorKind::kCode || factor.kind == plan::FactorKind::kStack ||
-           factor.kind == plan::FactorKind::kHeap;
-  });
-  return moves || plan.has_response("region_time") || !plan.throughputs().empty() || plan.experiment.record_epochs ||
-         plan.experiment.record_samples;
 }
 
 // Kinds of log lines.
@@ -93,13 +84,13 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   machine->first_.ledger = std::make_unique<Ledger>(options.roots, placement.trial_cpu, kernel_log_of(*options.broker));
   STAB_CHECK_OK(machine->start_worker());
   machine->first_.lab = {options.roots,
-                   placement,
-                   needs_helper(plan),
-                   options.clock,
-                   machine->first_.tree.get(),
-                   machine->first_.ledger.get(),
-                   experiment.stop().now_fd(),
-                   machine->worker_.get()};
+                         placement,
+                         !plan::what_needs_helper(plan).empty(),
+                         options.clock,
+                         machine->first_.tree.get(),
+                         machine->first_.ledger.get(),
+                         experiment.stop().now_fd(),
+                         machine->worker_.get()};
   machine->first_.lab.limits = machine->limits_in(*machine->first_.tree);
   machine->perf_ = counters_at(*options.broker);
   machine->first_.lab.perf = machine->perf_.get();
@@ -244,9 +235,10 @@ Status HeldMachine::record_facts() const {
 }
 
 // Before anything is built for it.
-Result<bool> HeldMachine::check_limits() {
+Result<bool> HeldMachine::check_plan() {
   const Status within = check_within(experiment_->plan().limits, experiment_->options().limits.most);
-  const std::string why_not = within ? why_not_limited(first_.lab.limits) : within.error().message;
+  std::string why_not = plan::why_not_on_this_processor(experiment_->plan());
+  if (why_not.empty()) why_not = within ? why_not_limited(first_.lab.limits) : within.error().message;
   if (why_not.empty()) return true;
   STAB_CHECK_OK(experiment_->reject(why_not));
   return false;

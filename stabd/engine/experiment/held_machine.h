@@ -51,8 +51,9 @@ class HeldMachine {
   // its experiment ran on.
   Status record_facts() const;
   const std::map<std::string, std::string>& facts() const { return facts_; }  // since tune()
-  // False: the plan's own limits are more than the lab's, or can't be set; the experiment is rejected then.
-  Result<bool> check_limits();
+  // False: it needs what is for other processors alone, or its own limits are more than the lab's, or can't be set; the
+  // experiment is rejected then.
+  Result<bool> check_plan();
   // kUnavailable: what the plan requires, and this machine does not give. `passes`: the events of every pass over the counters.
   using Passes = std::vector<std::vector<counters::EventSpec>>;
   Status check_requirements(const Passes& passes) const;

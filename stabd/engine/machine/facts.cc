@@ -9,12 +9,13 @@
 #include <set>
 #include <sstream>
 
+#include "base/cpu_model.h"
 #include "base/version.h"
 
 namespace stab::engine {
 namespace {
 
-// "model name	: Some CPU" of the first processor.
+// "microcode	: 0xffffffff" of the first processor.
 std::string cpuinfo_field(const std::string& cpuinfo, const std::string& field) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -47,7 +48,7 @@ std::map<std::string, std::string> host_facts(const host::Roots& roots) {
     if (!value.empty()) facts[name] = value;
   };
   if (const auto cpuinfo = host::read_small_file(roots.proc + "/cpuinfo")) {
-    put("cpu.model", cpuinfo_field(*cpuinfo, "model name"));
+    put("cpu.model", cpu_model_of(*cpuinfo));
     put("cpu.microcode", cpuinfo_field(*cpuinfo, "microcode"));
   }
   utsname kernel{};

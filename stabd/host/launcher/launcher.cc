@@ -147,13 +147,13 @@ static_assert(kAt[kStatusPlace] == stab::launch::kStatusFd);
 
 // Puts them where a launcher is born with them.
 void put(const Ordered& ordered) {
-  for (int i = 0; i < stab::launch::kOrderFds; ++i) call(SYS_dup2, ordered.fds[i], kAt[i]);
+  for (int i = 0; i < stab::launch::kOrderFds; ++i) stab::sys::duplicate_at(ordered.fds[i], kAt[i]);
   int next = stab::launch::kOrderFds;
-  if (ordered.flags & stab::launch::kOrderHelper) call(SYS_dup2, ordered.fds[next++], stab::launch::kHelperFd);
-  if (ordered.flags & stab::launch::kOrderReport) call(SYS_dup2, ordered.fds[next++], stab::launch::kReportFd);
+  if (ordered.flags & stab::launch::kOrderHelper) stab::sys::duplicate_at(ordered.fds[next++], stab::launch::kHelperFd);
+  if (ordered.flags & stab::launch::kOrderReport) stab::sys::duplicate_at(ordered.fds[next++], stab::launch::kReportFd);
   if (!(ordered.flags & stab::launch::kOrderIpc)) return;
-  call(SYS_dup2, ordered.fds[next++], stab::launch::kIpcFd);
-  call(SYS_dup2, ordered.fds[next++], stab::launch::kMountsFd);
+  stab::sys::duplicate_at(ordered.fds[next++], stab::launch::kIpcFd);
+  stab::sys::duplicate_at(ordered.fds[next++], stab::launch::kMountsFd);
 }
 
 void close_all(const Ordered& ordered) {
