@@ -3,7 +3,7 @@
 // The runtime lives inside other people's processes: it must not touch errno, must not be interposed by the
 // program's own `read` or `mmap`, and must work before libc is set up and in a helper process that is a bare
 // clone. So each call is a raw system call. All of them return what the kernel returns: a value >= 0, or minus
-// the error number. None of them is a cancellation point. x86-64 only.
+// the error number. None of them is a cancellation point.
 #pragma once
 
 #include <stddef.h>
@@ -18,18 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/arch/arch.h"
+
 namespace stab::sys {
 
 inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
+  return arch::system_call(number, a, b, c, d, e, f);
 }
 
 template <typename T>
