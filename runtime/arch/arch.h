@@ -18,5 +18,5 @@ namespace stab::arch {
 using namespace x86_64;
 }
 #else
-#error "the runtime is for x86-64; docs/explanation/arm64.md says what another processor needs"
+#error "the runtime is for x86-64; docs/contributors/arm64.md says what another processor needs"
 #endif
