@@ -313,7 +313,9 @@ void end_thread_sampling() {
 // memory.
 namespace {
 constexpr size_t kRoomForHandlers = 256 * 1024;
-size_t alternate_bytes() { return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + 4095) & ~4095ul); }
+size_t alternate_bytes() {
+  return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + arch::kPage - 1) & ~(arch::kPage - 1));
+}
 }  // namespace
 
 void give_alternate_stack() {

@@ -257,12 +257,12 @@ bool follow_match(const Metadata& code, const MatchTable& match, void* memory, I
 }
 
 uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows) {
-  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows) + kLandingsBytes + 64 + 2 * 4096;
+  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows) + kLandingsBytes + 64 + 2 * arch::kPage;
   for (uint32_t i = 0; i < match.count; ++i) {
     const MatchRow& row = match.rows[i];
     bytes += sizeof(ImageEntry) + row.lead + 15 + uint64_t{row.bytes} + (kShufflePads - 1) * kPadGrain + row.table_bytes;
   }
-  bytes = round_up(bytes + kMostCounted * uint64_t{arch::kPrefixBytes + arch::kCountBytes + 1}, 4096);
+  bytes = round_up(bytes + kMostCounted * uint64_t{arch::kPrefixBytes + arch::kCountBytes + 1}, arch::kPage);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 
@@ -283,7 +283,7 @@ uint64_t slot_bytes(const Metadata& code, const LayoutScript* script, uint32_t f
   }
   for (uint32_t i = 0; i < code.loop_count; ++i) bytes += room_for(code, code.loops[i]);
   if (code.loop_count > 0) bytes += kLandingsBytes;
-  bytes = round_up(bytes + 64, 4096);
+  bytes = round_up(bytes + 64, arch::kPage);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 

@@ -83,7 +83,7 @@ void order_as_in_file(const Metadata& code, ImageScratch& scratch);
 uint32_t table_bytes(const Metadata& code, uint32_t function);
 uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue);
 
-// An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
+// An upper bound on the size of any image of this program; a multiple of a page. 0: too large to move.
 uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr, uint32_t frame_rows = 0);
 // The same of every program that is placed by this table.
 uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows = 0);

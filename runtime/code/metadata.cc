@@ -143,7 +143,7 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const uint64_t wanted = size < sizeof *header ? 0 : metadata_bytes(*header);
   if (wanted == 0) return MetadataFault::kAbsent;
   // Offsets in the text are 32 bits wide, and all of it lies within 2 GiB of the images.
-  if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || (header->text_start & 4095) != 0)
+  if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || header->text_start % arch::kPage != 0)
     return MetadataFault::kMalformed;
   Metadata code;
   code.header = header;
@@ -227,7 +227,7 @@ bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset
     Elf64_Phdr segment;
     if (!read_at(context, &segment, sizeof segment, ehdr.e_phoff + static_cast<uint64_t>(i) * sizeof segment)) return false;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t page_start = segment.p_vaddr & ~uint64_t{4095};
+    const uint64_t page_start = segment.p_vaddr & ~(arch::kPage - 1);
     if (address < page_start || address >= segment.p_vaddr + segment.p_filesz) continue;
     const uint64_t into_file = segment.p_offset - (segment.p_vaddr - page_start);
     offset = into_file + (address - page_start);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint32_t kStackBytes = 60 * 1024;         // a sample's size is 16 bits; copying takes some 5 us
 constexpr size_t kRingBytes = 64 * 1024;            // one sample
-constexpr size_t kMappedBytes = 4096 + kRingBytes;  // behind the control page
+constexpr size_t kMappedBytes = arch::kPage + kRingBytes;  // behind the control page
 constexpr uint64_t kPeriodNs = 50'000;              // of the thread's own CPU time until the sample
 
 constexpr uint32_t kRegisterCount = arch::kSampledRegisterCount;
@@ -52,7 +52,7 @@ struct Sample {
 bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
   const auto* page = reinterpret_cast<const perf_event_mmap_page*>(mapped);
   const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-  const uint8_t* ring = mapped + 4096;
+  const uint8_t* ring = mapped + arch::kPage;
   for (uint64_t at = 0; at + sizeof(perf_event_header) <= head && head <= kRingBytes;) {
     perf_event_header header;
     memcpy(&header, ring + at, sizeof header);
