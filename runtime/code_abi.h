@@ -34,27 +34,27 @@ inline constexpr uint32_t kOldestCodeVersion = 2;  // still read, and written wh
 
 // Do not renumber. Why a function never moves.
 enum class Immovable : uint8_t {
-  kNo = 0,               // it moves
-  kNoSize = 1,           // its symbol has no size
-  kTooShort = 2,         // fewer than 5 bytes: no room for jmp rel32
-  kEntryCrosses8 = 3,    // its first 5 bytes cross an aligned 8-byte word: can't be patched by one store
-  kEntryIsTarget = 4,    // something jumps to its bytes 1 to 4 that will run in the original body
-  kForeign = 5,          // not compiled by our drivers (crt, libc's static parts, assembly), and nobody asked for it to move
-  kReturnsTwice = 6,     // calls setjmp, getcontext, vfork or the like
-  kUndecodable = 7,      // bytes that the disassembler rejects, or that end in the middle of an instruction
-  kCrossShortJump = 8,   // an 8-bit jump leaves or enters it
-  kOverlaps = 9,         // another symbol starts inside it with another end
-  kRuntime = 10,         // belongs to our own runtime
-  kUnresolvedField = 11, // a PC-relative field whose target can't be told apart
-  kFallsThrough = 12,    // assembly that runs off its end into whatever follows
-  kColdPart = 13,        // split off and jumped to: flags may be alive at its entry, and the way into an image sets them
+  kNo = 0,                // it moves
+  kNoSize = 1,            // its symbol has no size
+  kTooShort = 2,          // fewer than 5 bytes: no room for the jump of an entry
+  kEntryCrosses8 = 3,     // its first 5 bytes cross an aligned 8-byte word: can't be patched by one store
+  kEntryIsTarget = 4,     // something jumps to its bytes 1 to 4 that will run in the original body
+  kForeign = 5,           // not compiled by our drivers (crt, libc's static parts, assembly), and nobody asked for it to move
+  kReturnsTwice = 6,      // calls setjmp, getcontext, vfork or the like
+  kUndecodable = 7,       // bytes that the disassembler rejects, or that end in the middle of an instruction
+  kCrossShortJump = 8,    // an 8-bit jump leaves or enters it
+  kOverlaps = 9,          // another symbol starts inside it with another end
+  kRuntime = 10,          // belongs to our own runtime
+  kUnresolvedField = 11,  // a PC-relative field whose target can't be told apart
+  kFallsThrough = 12,     // assembly that runs off its end into whatever follows
+  kColdPart = 13,         // split off and jumped to: flags may be alive at its entry, and the way into an image sets them
   // Of functions that other compilers made, where these may move (szc --stab-move=all); kAssembly of others, too:
-  kNoFrame = 14,         // no unwind entry of exactly its extent: assembly, crt files, -fno-asynchronous-unwind-tables
-  kAssembly = 15,        // does what no compiler does: flags alive at its entry, jumps to a middle, its places in a table (rseq)
-  kLandingPads = 16,     // its exceptions are handled in a way that isn't known to follow a copy
-  kWalksCode = 17,       // of a program whose runtime walks code addresses: Go, OCaml, V8 and the like
-  kSystem = 18,          // the entry point, IFUNC resolvers, the unwinder; all that is linked statically with libc
-  kAsksCaller = 19,      // of a shared library: it calls what looks at its caller's address, as dlopen and dlsym do
+  kNoFrame = 14,      // no unwind entry of exactly its extent: assembly, crt files, -fno-asynchronous-unwind-tables
+  kAssembly = 15,     // does what no compiler does: flags alive at its entry, jumps to a middle, its places in a table (rseq)
+  kLandingPads = 16,  // its exceptions are handled in a way that isn't known to follow a copy
+  kWalksCode = 17,    // of a program whose runtime walks code addresses: Go, OCaml, V8 and the like
+  kSystem = 18,       // the entry point, IFUNC resolvers, the unwinder; all that is linked statically with libc
+  kAsksCaller = 19,   // of a shared library: it calls what looks at its caller's address, as dlopen and dlsym do
 };
 inline constexpr const char* kImmovableWords[] = {
     "moves",        "no-size",     "too-short",        "entry-crosses-8", "entry-is-target",  "foreign",
@@ -63,8 +63,8 @@ inline constexpr const char* kImmovableWords[] = {
     "system",       "asks-caller"};
 
 // CodeHeader::flags
-inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads rsp from
-                                                    // memory: suspended stacks may hold return addresses
+inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext or code that loads the stack
+                                                    // pointer from memory: suspended stacks may hold return addresses
 inline constexpr uint64_t kCodeWalked = 2;          // since version 3: a runtime in it walks code addresses; see kWalksCode
 inline constexpr uint64_t kCodeIdentities = 4;      // identities and pads follow the loops. Readers from before they were there
                                                     // leave them out
@@ -122,9 +122,9 @@ struct CodeTable {
 
 // Do not renumber.
 enum class FixupKind : uint8_t {
-  kPcFunction = 0,  // disp32 to the entry of function `target` (index): call, jmp or jcc
-  kPcTable = 1,     // disp32 to table `target` (index into all tables): lea table(%rip)
-  kAbsTable = 2,    // 32-bit sign-extended absolute address inside table `target`: jmp *table(,%rax,8)
+  kPcFunction = 0,  // relative, to the entry of function `target` (index): a call or a jump
+  kPcTable = 1,     // relative, to table `target` (index into all tables): its address is made
+  kAbsTable = 2,    // 32-bit sign-extended absolute address inside table `target`: an entry is read
 };
 
 struct DirectedFixup {
@@ -134,7 +134,7 @@ struct DirectedFixup {
   uint32_t target() const { return kind_and_target & 0x3fffffff; }
 };
 
-// The fixed list of a function holds its disp32 fields whose target does not move (X[target] = 0): each
+// The fixed list of a function holds its relative fields whose target does not move (X[target] = 0): each
 // entry is the distance in bytes from the previous field's offset (from the function's start for the first).
 // kFixedSkip means: go kFixedSkip bytes ahead, no field there.
 inline constexpr uint16_t kFixedSkip = 0xffff;
@@ -154,12 +154,12 @@ struct LoopRecord {
   uint8_t point_count;
   LoopStay stay;
 };
-// A point is the offset of an instruction's first byte. A near one takes a `jmp rel32` there, whose five bytes lie in one aligned
-// word and in that instruction; a short one a `jmp rel8` to a word behind the function's end.
+// A point is the offset of an instruction's first byte. A near one takes a near jump there, whose bytes lie in one aligned
+// word and in that instruction; a short one a short jump to a word behind the function's end.
 inline constexpr uint32_t kShortPoint = 1u << 31;
 inline constexpr uint32_t kNearPointBytes = 5, kShortPointBytes = 2;
 inline constexpr uint32_t kMostPoints = 64;       // of one function
-inline constexpr uint32_t kMostShortPoints = 8;   // of one function: they share what a jmp rel8 reaches
+inline constexpr uint32_t kMostShortPoints = 8;   // of one function: they share what a short jump reaches
 inline constexpr uint32_t kFirstPoint = 2;        // the bytes before are what retiring an entry overwrites
 // The words behind a function that its short points need are aligned: so many bytes behind its end the first one begins.
 inline constexpr uint32_t gap_of(uint32_t start, uint32_t bytes) { return (8 - (start + bytes) % 8) % 8; }

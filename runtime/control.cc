@@ -3,7 +3,7 @@
 
 namespace stab {
 
-alignas(4096) ControlPages stab_control_pages;
+alignas(arch::kPage) ControlPages stab_control_pages;
 
 const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = {
     "no code metadata of this version in the executable; build it with szc or run stab-postlink on it",

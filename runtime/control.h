@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/api/program_orders.h"
+#include "runtime/arch/arch.h"
 #include "runtime/code/entry_cell.h"
 #include "runtime/code/moved_library.h"
 
@@ -184,7 +185,7 @@ union ControlPages {
   char bytes[kControlBytes];
 };
 // Hidden, or each access from position-independent code would go through the global offset table.
-alignas(4096) extern __attribute__((visibility("hidden"))) ControlPages stab_control_pages;
+alignas(arch::kPage) extern __attribute__((visibility("hidden"))) ControlPages stab_control_pages;
 
 inline Control& control() { return stab_control_pages.control; }
 

@@ -4,12 +4,13 @@
 #include <elf.h>
 #include <stdint.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/moved_library.h"
 #include "runtime/helper/handshake_messages.h"
 
 namespace stab {
 
-inline constexpr uint64_t kPage = 4096;
+using arch::kPage;
 
 inline uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 inline void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }

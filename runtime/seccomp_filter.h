@@ -1,8 +1,8 @@
 // A list of system calls as a program for seccomp(2): what is in no list ends the process by SIGSYS. For the parts that read
 // strangers' bytes: the helper, stab-layout and stab-lines.
 //
-// Another architecture's calls have other numbers, so they end the process as well; x32's are in no list. Of arguments the low
-// halves are looked at: no call that is listed with one has a high half that the kernel would use.
+// Another architecture's calls have other numbers, so they end the process as well; those of another ABI are in no list. Of
+// arguments the low halves are looked at: no call that is listed with one has a high half that the kernel would use.
 #pragma once
 
 #include <linux/audit.h>
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/sys.h"
 
 namespace stab::seccomp {
@@ -27,12 +28,6 @@ struct Without {
   int argument;
   uint32_t bits;
 };
-
-#if defined(__aarch64__)
-inline constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-inline constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#endif
 
 template <size_t kInstructions>
 struct Filter {
@@ -62,7 +57,7 @@ constexpr auto make_filter(const uint32_t (&always)[kAlways], const Exactly (&ex
     load(kNumber);
   };
   load(kArchitectureOffset);
-  put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
+  put(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch::kAuditArchitecture, 1, 0));
   answer(SECCOMP_RET_KILL_PROCESS);
   load(kNumber);
   for (const uint32_t number : always) {

@@ -20,7 +20,7 @@ inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the 
 
 // Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it; in a linked
 // library that definition is taken back, as it would make the library's thread-local storage static):
-// pads are taken while lowest <= rsp <= base. {~0, 0}: nowhere, which the first comparison finds.
+// pads are taken while the stack pointer is from lowest to base. {~0, 0}: nowhere, which the first comparison finds.
 inline constexpr char kStackRecordSymbol[] = "stab_stack";
 struct StackRecord {
   uint64_t lowest;  // address; `budget` below base

@@ -1,26 +1,17 @@
 // Valgrind, as a program can ask for it: client requests, sequences of instructions that change nothing on a processor and that
-// valgrind answers. They are a fixed interface of valgrind's (valgrind.h, on amd64), written out here so that no program needs
-// its header to be built.
+// valgrind answers. They are a fixed interface of valgrind's, written out in runtime/arch so that no program needs its header to
+// be built.
 #pragma once
 
 #include <stdint.h>
+
+#include "runtime/arch/arch.h"
 
 namespace stab {
 
 inline uint64_t ask_valgrind(uint64_t request, uint64_t first = 0, uint64_t second = 0) {
   const uint64_t words[6] = {request, first, second, 0, 0, 0};
-  uint64_t answer = 0;  // what a processor leaves
-  // The four rotations are by 128 bits together, and rbx changes places with itself.
-  __asm__ volatile(
-      "rolq $3, %%rdi\n\t"
-      "rolq $13, %%rdi\n\t"
-      "rolq $61, %%rdi\n\t"
-      "rolq $51, %%rdi\n\t"
-      "xchgq %%rbx, %%rbx"
-      : "+d"(answer)
-      : "a"(&words[0])
-      : "cc", "memory");
-  return answer;
+  return arch::ask_simulator(words, 0);  // 0: what a processor leaves
 }
 
 // Whether this process is simulated instead of executed.

@@ -12,6 +12,7 @@
 #include <initializer_list>
 
 #include "runtime/api/ask_helper.h"
+#include "runtime/arch/arch.h"
 #include "runtime/code/fork.h"
 #include "runtime/code/unwind.h"
 #include "runtime/control.h"
@@ -43,7 +44,7 @@ using helper::Mapped;
 using helper::Plan;
 using helper::Ready;
 
-constexpr uint64_t kPage = 4096;
+using arch::kPage;
 
 // As rt_sigaction takes it.
 struct KernelAction {
@@ -136,35 +137,6 @@ int open_script() {
   return fd;
 }
 
-// Clones a process that clones the helper and ends. Returns 0 in the helper, the pid of that process in the program, or
-// minus the error. The one between lives in the program's memory until it ends: it only writes what its clone returned to
-// `made`.
-long clone_grandchild(long& made) {
-  long result = SYS_clone;
-  long flags = CLONE_VM | CLONE_VFORK | SIGCHLD;  // the helper returns with another value in its register
-  register long r10 __asm__("r10") = 0;
-  register long r8 __asm__("r8") = 0;
-  __asm__ volatile(
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jnz 1f\n\t"
-      "mov %[clone], %%eax\n\t"
-      "xor %%edi, %%edi\n\t"
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jz 1f\n\t"
-      "mov %%rax, (%[made])\n\t"
-      "mov %[exit], %%eax\n\t"
-      "xor %%edi, %%edi\n\t"
-      "syscall\n"
-      "1:"
-      : "+a"(result), "+D"(flags)
-      : "S"(0L), "d"(0L), "r"(r10), "r"(r8), [made] "r"(&made),
-        [clone] "i"(SYS_clone), [exit] "i"(SYS_exit)
-      : "rcx", "r11", "cc", "memory");
-  return result;
-}
-
 // Whether SIGCHLD can be ignored for a moment without harm: no child of this process, from before an exec, may end
 // meanwhile, and none has. Nor may orphans of its namespace become its children: then wait() would see the helper.
 bool may_orphan() {
@@ -200,7 +172,7 @@ long clone_helper(bool orphan) {
   if (sys::call(SYS_rt_sigaction, SIGCHLD, sys::word(&ignore), sys::word(&before), 8) != 0) return -EINVAL;
   long made = -EAGAIN;
   NoReaper no_reaper;
-  const long between = clone_grandchild(made);
+  const long between = arch::clone_grandchild(CLONE_VM | CLONE_VFORK | SIGCHLD, made);
   if (between == 0) return 0;
   if (between > 0)
     while (sys::call(SYS_wait4, between, 0, 0, 0) == -EINTR) {}

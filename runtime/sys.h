@@ -3,7 +3,7 @@
 // The runtime lives inside other people's processes: it must not touch errno, must not be interposed by the
 // program's own `read` or `mmap`, and must work before libc is set up and in a helper process that is a bare
 // clone. So each call is a raw system call. All of them return what the kernel returns: a value >= 0, or minus
-// the error number. None of them is a cancellation point. On x86-64 and arm64, whose calls have other numbers.
+// the error number. None of them is a cancellation point.
 #pragma once
 
 #include <stddef.h>
@@ -18,33 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/arch/arch.h"
+
 namespace stab::sys {
 
-#if defined(__aarch64__)
 inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  register long x8 __asm__("x8") = number;
-  register long x0 __asm__("x0") = a;
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = d;
-  register long x4 __asm__("x4") = e;
-  register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-  return x0;
+  return arch::system_call(number, a, b, c, d, e, f);
 }
-#else
-inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
-#endif
 
 template <typename T>
 inline long word(T* pointer) {

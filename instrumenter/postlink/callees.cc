@@ -3,7 +3,7 @@
 // names that slot's symbol.
 #include "instrumenter/postlink/callees.h"
 
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "instrumenter/postlink/flags.h"
 #include "instrumenter/postlink/walkers.h"
+#include "instrumenter/postlink/x86_64/flags.h"
 
 namespace stab::postlink {
 namespace {

@@ -15,7 +15,7 @@
 #include <map>
 #include <optional>
 
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "instrumenter/postlink/instruction.h"
-#include "instrumenter/postlink/saved_stack.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
+#include "instrumenter/postlink/x86_64/saved_stack.h"
 
 namespace stab::postlink {
 namespace {

@@ -14,7 +14,7 @@ int own_pid() {
   int* page = __atomic_load_n(&pid_page, __ATOMIC_ACQUIRE);
   if (page == nullptr) {
     constexpr int kWipeOnFork = 18;
-    constexpr size_t kPage = 4096;
+    using arch::kPage;
     void* fresh = sys::map(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
     if (!sys::is_address(fresh)) return sys::getpid();
     int* expected = nullptr;

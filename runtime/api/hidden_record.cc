@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/api/loaded_file.h"
+#include "runtime/arch/arch.h"
 #include "runtime/stack/stack_start.h"
 #include "runtime/sys.h"
 
@@ -66,7 +67,7 @@ bool lead_to_record(const void* inside) {
   bool is_led = false;
   for (uint64_t i = 0; i < relocations.count; ++i) {
     const Elf64_Rela& relocation = relocations.first[i];
-    if (relocation.r_info != R_X86_64_NONE || relocation.r_addend != abi::kRecordWordMark) continue;
+    if (relocation.r_info != arch::kNoRelocation || relocation.r_addend != abi::kRecordWordMark) continue;
     if (!write_distance(file, file.extent.bias + relocation.r_offset, distance)) return false;
     is_led = true;
   }

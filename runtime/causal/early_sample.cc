@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/causal/attach.h"
 #include "runtime/causal/sampling_event.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 // Threads that have one at the same time; others go without. Each is a page of what the kernel lets a user lock for perf.
 constexpr uint32_t kMost = 32;
-constexpr size_t kPage = 4096;
+using arch::kPage;
 
 // Their pages; nullptr: free; kTaken: about to be one, or never again.
 void* pages[kMost];

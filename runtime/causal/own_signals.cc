@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/causal/attach.h"
 #include "runtime/causal/interposed.h"
 #include "runtime/causal/real.h"
@@ -273,14 +274,6 @@ STAB_INTERPOSED(int, sigaltstack, (const stack_t* wanted, stack_t* before)) {
 namespace stab::causal {
 namespace {
 
-// Where the stack is at the jump's end, which libc keeps mangled (its PTR_DEMANGLE for x86-64).
-uint64_t stack_of(const void* place) {
-  constexpr int kStackWord = 6;
-  uint64_t stack = static_cast<const uint64_t*>(place)[kStackWord];
-  __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(stack));
-  return stack;
-}
-
 // A handler that jumps about on a stack of its own has not left what it interrupted.
 bool is_on_alternate_stack(uint64_t stack) {
   stack_t now{};
@@ -291,7 +284,7 @@ bool is_on_alternate_stack(uint64_t stack) {
 
 void leave_by_jump(const void* place) {
   if (!is_profiled() || (!self.spins && self.waits == kNot)) return;
-  const uint64_t stack = stack_of(place);
+  const uint64_t stack = arch::stack_of_jump(place);
   if (!is_on_alternate_stack(stack)) abandon_below(stack);
 }
 

@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <ucontext.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/causal/attach.h"
 #include "runtime/causal/insides.h"
 #include "runtime/causal/load.h"
@@ -203,7 +204,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   const bool by_perf = trap.code == kTrapPerf && trap.data == kOurs;
   const bool by_timer = trap.code == SI_TIMER && trap.data == kOurs;
   const bool is_early = trap.code == kTrapPerf && trap.data == kEarlySignal;
-  const auto pc = static_cast<uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+  const auto pc = arch::interrupted_pc(context);
   if ((by_perf || by_timer || is_early) && !is_profiled()) {
     // Was on its way when the program went into its sandbox.
   } else if (is_early) {
@@ -312,7 +313,9 @@ void end_thread_sampling() {
 // memory.
 namespace {
 constexpr size_t kRoomForHandlers = 256 * 1024;
-size_t alternate_bytes() { return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + 4095) & ~4095ul); }
+size_t alternate_bytes() {
+  return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + arch::kPage - 1) & ~(arch::kPage - 1));
+}
 }  // namespace
 
 void give_alternate_stack() {

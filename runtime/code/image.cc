@@ -1,7 +1,7 @@
 // Building an image is two passes over the functions: place them all (order, padding), then copy each body and
 // correct it by the rule of code_abi.h. It runs once an epoch in the helper, so it allocates nothing and checks
-// nothing: metadata.cc has checked. Correcting a field is one 32-bit addition, modulo 2^32: images lie within
-// 2 GiB of everything the program links to.
+// nothing: metadata.cc has checked. Correcting a field is one addition (runtime/arch): images lie near everything that the
+// program links to.
 #include "runtime/code/image.h"
 
 #include <string.h>
@@ -27,26 +27,14 @@ uint32_t modulus_of(uint32_t wish) { return (wish >> kWishModulusShift & kWishMo
 uint32_t wished_level(uint32_t wish) { return (wish & kWishLevelMask) * kLevelGrain; }
 uint32_t counter_of(uint32_t wish) { return wish >> kWishCounterShift; }
 
-constexpr uint32_t kCountBytes = 8;  // lock incq rel32(%rip)
-
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 uint32_t table_entry_bytes(abi::TableKind kind) { return kind == abi::TableKind::kRelative32 ? 4 : 8; }
 
-void put32(uint8_t* at, uint32_t value) { memcpy(at, &value, 4); }
-uint32_t get32(const uint8_t* at) {
-  uint32_t value;
-  memcpy(&value, at, 4);
-  return value;
-}
-void add32(uint8_t* at, uint32_t amount) { put32(at, get32(at) + amount); }
-
-// Bytes between entry and body: the entry is even for the 2-byte store that retires it, and no instruction may start inside
-// those two bytes.
+// Bytes between entry and body.
 uint32_t front_bytes(const abi::CodeFunction& f, uint32_t body, uint32_t wish) {
-  if (counter_of(wish) != 0) return kCountBytes + body % 2;
-  if (body % 2 != 0) return 3;
-  return (f.flags & abi::kFrontNop) != 0 ? 2 : 0;
+  if (counter_of(wish) != 0) return arch::counted_front_bytes(body);
+  return arch::front_bytes(body, (f.flags & abi::kFrontNop) != 0);
 }
 
 // Where a function is placed on a base, a multiple of 16, and where the copies of its tables begin.
@@ -70,7 +58,7 @@ uint32_t place_tables(const Metadata& code, uint32_t index, uint32_t cursor, Ima
 uint32_t lead_of(const MatchRow& row, uint32_t function, const Metadata& code, const ImageScratch& scratch) {
   if (function == kNoFunction || counter_of(scratch.wish[function]) == 0) return row.lead;
   const uint32_t residue = code.functions[function].start % 16;
-  const uint32_t counted = kPrefixBytes + kCountBytes + residue % 2 - residue;
+  const uint32_t counted = arch::kPrefixBytes + arch::counted_front_bytes(residue) - residue;
   return counted > row.lead ? counted : row.lead;
 }
 
@@ -114,45 +102,12 @@ uint32_t place_function(const Metadata& code, uint32_t index, uint32_t cursor, I
   // Slots are pages, so that an offset's residue is the address's.
   const uint32_t modulus = modulus_of(wish) != 0 ? modulus_of(wish) : 16;
   const uint32_t residue = wished_level(wish) + f.start % 16;
-  uint32_t body = static_cast<uint32_t>(round_up(cursor + kPrefixBytes, modulus)) + residue;
-  if (body >= cursor + kPrefixBytes + modulus) body -= modulus;
-  if (body - front_bytes(f, body, wish) < cursor + kPrefixBytes) body += modulus;
+  uint32_t body = static_cast<uint32_t>(round_up(cursor + arch::kPrefixBytes, modulus)) + residue;
+  if (body >= cursor + arch::kPrefixBytes + modulus) body -= modulus;
+  if (body - front_bytes(f, body, wish) < cursor + arch::kPrefixBytes) body += modulus;
   scratch.body[index] = body;
   scratch.entry[index] = body - front_bytes(f, body, wish);
   return body + f.bytes + scratch.room[index];
-}
-
-void write_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32_t executed) {
-  at[0] = 0xe9;  // jmp rel32
-  put32(at + 1, canonical - (address + 5));
-  at[5] = 0xc6;  // movb $1, rel32(%rip)
-  at[6] = 0x05;
-  put32(at + 7, executed - (address + 12));
-  at[11] = 1;
-  at[12] = 0xeb;  // jmp rel8
-  at[13] = kPrefixBytes - 14;
-  at[14] = 0x80;  // cmpb $0, rel32(%rip)
-  at[15] = 0x3d;
-  put32(at + 16, executed - (address + 21));
-  at[20] = 0;
-  at[21] = 0x74;  // je rel8
-  at[22] = static_cast<uint8_t>(5 - 23);
-}
-
-void write_nop(uint8_t* at, uint32_t bytes) {
-  static constexpr uint8_t kNop2[] = {0x66, 0x90};
-  static constexpr uint8_t kNop3[] = {0x0f, 0x1f, 0x00};
-  if (bytes == 2) memcpy(at, kNop2, 2);
-  if (bytes == 3) memcpy(at, kNop3, 3);
-}
-
-// At `address` of the program, adding one to the cell of this counter.
-void write_count(uint8_t* at, uint64_t address, const ImagePlace& place, uint32_t counter, uint32_t bytes) {
-  static constexpr uint8_t kLockIncq[] = {0xf0, 0x48, 0xff, 0x05};
-  memcpy(at, kLockIncq, sizeof kLockIncq);
-  const uint64_t cell = place.entries + (counter - 1) * sizeof(EntryCell);
-  put32(at + sizeof kLockIncq, static_cast<uint32_t>(cell) - static_cast<uint32_t>(address + kCountBytes));
-  if (bytes > kCountBytes) at[kCountBytes] = 0x90;
 }
 
 void write_table(const Metadata& code, const abi::CodeTable& table, uint32_t at, uint64_t body_address,
@@ -160,7 +115,7 @@ void write_table(const Metadata& code, const abi::CodeTable& table, uint32_t at,
   const uint32_t* targets = code.targets + table.first_target;
   if (table.kind == abi::TableKind::kRelative32) {
     const uint32_t distance = static_cast<uint32_t>(body_address) - static_cast<uint32_t>(place.slot + at);
-    for (uint32_t i = 0; i < table.entry_count; ++i) put32(out + at + i * 4, distance + targets[i]);
+    for (uint32_t i = 0; i < table.entry_count; ++i) arch::put32(out + at + i * 4, distance + targets[i]);
     return;
   }
   for (uint32_t i = 0; i < table.entry_count; ++i) {
@@ -189,12 +144,12 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   const uint32_t body = scratch.body[index];
   const uint32_t original = static_cast<uint32_t>(place.text + f.start);
   const uint32_t moved_by = static_cast<uint32_t>(place.slot + body) - original;
-  write_prefix(out + entry - kPrefixBytes, static_cast<uint32_t>(place.slot + entry - kPrefixBytes), original,
-               static_cast<uint32_t>(place.executed));
+  arch::put_prefix(out + entry - arch::kPrefixBytes, static_cast<uint32_t>(place.slot + entry - arch::kPrefixBytes), original,
+                   static_cast<uint32_t>(place.executed));
   if (const uint32_t counter = counter_of(scratch.wish[index]))
-    write_count(out + entry, place.slot + entry, place, counter, body - entry);
+    arch::put_count(out + entry, place.slot + entry, place.entries + (counter - 1) * sizeof(EntryCell), body - entry);
   else
-    write_nop(out + entry, body - entry);
+    arch::put_front(out + entry, body - entry);
   uint8_t* const copy = out + body;
   memcpy(copy, text + f.start, f.bytes);
 
@@ -202,12 +157,12 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   uint8_t* field = copy;
   for (uint32_t i = 0; i < f.fixed_count; ++i) {
     field += fixed[i];
-    if (fixed[i] != abi::kFixedSkip) add32(field, -moved_by);
+    if (fixed[i] != abi::kFixedSkip) arch::shift_field(field, -moved_by);
   }
   for (uint32_t i = 0; i < f.directed_count; ++i) {
     const abi::DirectedFixup& fixup = code.directed[f.first_directed + i];
     const uint32_t own = fixup.kind() == abi::FixupKind::kAbsTable ? 0 : moved_by;
-    add32(copy + fixup.at, shift_of(code, fixup, place, scratch) - own);
+    arch::shift_field(copy + fixup.at, shift_of(code, fixup, place, scratch) - own);
   }
   for (uint32_t i = 0; i < f.table_count; ++i) {
     const uint32_t table = f.first_table + i;
@@ -229,8 +184,8 @@ uint32_t write_frames(const Metadata& code, const ImagePlace& place, const Image
       const uint32_t start = static_cast<uint32_t>(code.header->text_start - frames.address) + code.functions[index].start;
       for (uint32_t k = 0; k < frames.count[index]; ++k, at += static_cast<uint32_t>(sizeof(FrameRow))) {
         const FrameRow& row = frames.rows[frames.first[index] + k];
-        put32(out + at, scratch.body[index] + (static_cast<uint32_t>(row.function) - start) - header_at);
-        put32(out + at + 4, static_cast<uint32_t>(row.description) + original_address - header_address);
+        arch::put32(out + at, scratch.body[index] + (static_cast<uint32_t>(row.function) - start) - header_at);
+        arch::put32(out + at + 4, static_cast<uint32_t>(row.description) + original_address - header_address);
       }
     }
   }
@@ -238,8 +193,8 @@ uint32_t write_frames(const Metadata& code, const ImagePlace& place, const Image
   header.frames = static_cast<int32_t>(at - header_at - offsetof(FrameHeader, frames));
   header.count = frames.total;
   memcpy(out + header_at, &header, sizeof header);
-  put32(out + at, 0);
-  put32(out + at + 4, header_at);
+  arch::put32(out + at, 0);
+  arch::put32(out + at + 4, header_at);
   return at + 8;
 }
 
@@ -278,7 +233,7 @@ uint32_t table_bytes(const Metadata& code, uint32_t function) {
 }
 
 uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue) {
-  return kPrefixBytes + front_bytes(function, residue, 0) - residue;
+  return arch::kPrefixBytes + front_bytes(function, residue, 0) - residue;
 }
 
 size_t match_scratch_bytes(const MatchTable& match) { return size_t{match.count} * 2 * sizeof(uint32_t); }
@@ -302,12 +257,12 @@ bool follow_match(const Metadata& code, const MatchTable& match, void* memory, I
 }
 
 uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows) {
-  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows) + kLandingsBytes + 64 + 2 * 4096;
+  uint64_t bytes = sizeof(ImageHeader) + kStartRange + frames_bytes(frame_rows) + kLandingsBytes + 64 + 2 * arch::kPage;
   for (uint32_t i = 0; i < match.count; ++i) {
     const MatchRow& row = match.rows[i];
     bytes += sizeof(ImageEntry) + row.lead + 15 + uint64_t{row.bytes} + (kShufflePads - 1) * kPadGrain + row.table_bytes;
   }
-  bytes = round_up(bytes + kMostCounted * uint64_t{kPrefixBytes + kCountBytes + 1}, 4096);
+  bytes = round_up(bytes + kMostCounted * uint64_t{arch::kPrefixBytes + arch::kCountBytes + 1}, arch::kPage);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 
@@ -316,7 +271,7 @@ uint64_t slot_bytes(const Metadata& code, const LayoutScript* script, uint32_t f
   for (uint32_t i = 0; i < code.header->function_count; ++i) {
     const abi::CodeFunction& f = code.functions[i];
     if (f.immovable != abi::Immovable::kNo) continue;
-    bytes += sizeof(ImageEntry) + kPrefixBytes + 32 + f.bytes + (kShufflePads - 1) * kPadGrain;
+    bytes += sizeof(ImageEntry) + arch::kPrefixBytes + 32 + f.bytes + (kShufflePads - 1) * kPadGrain;
     for (uint32_t k = 0; k < f.table_count; ++k) {
       const abi::CodeTable& table = code.tables[f.first_table + k];
       bytes += 16 + uint64_t{table.entry_count} * table_entry_bytes(table.kind);
@@ -324,11 +279,11 @@ uint64_t slot_bytes(const Metadata& code, const LayoutScript* script, uint32_t f
   }
   if (script != nullptr) {
     for (uint32_t i = 0; i < script->placed_count; ++i) bytes += script->placed[i].modulus;
-    bytes += script->counted_count * (kCountBytes + 1);
+    bytes += script->counted_count * (arch::kCountBytes + 1);
   }
   for (uint32_t i = 0; i < code.loop_count; ++i) bytes += room_for(code, code.loops[i]);
   if (code.loop_count > 0) bytes += kLandingsBytes;
-  bytes = round_up(bytes + 64, 4096);
+  bytes = round_up(bytes + 64, arch::kPage);
   return bytes < (uint64_t{1} << 30) ? bytes : 0;
 }
 
@@ -350,7 +305,7 @@ void follow_script(const LayoutScript& script, ImageScratch& scratch) {
 uint64_t follow_identities(const Metadata& code, ImageScratch& scratch) {
   if (code.identities == nullptr || scratch.order_count == 0) return 0;
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < scratch.order_count; ++i) bytes += kPrefixBytes + code.functions[scratch.order[i]].bytes;
+  for (uint32_t i = 0; i < scratch.order_count; ++i) bytes += arch::kPrefixBytes + code.functions[scratch.order[i]].bytes;
   uint32_t modulus = kLeastIdentityModulus;
   while (modulus < kMostModulus && modulus * 2 <= bytes / scratch.order_count) modulus *= 2;
   scratch.identities = code.identities;
@@ -411,7 +366,7 @@ uint64_t build_image(const Metadata& code, const uint8_t* text, const ImagePlace
   ImageEntry* const entries = reinterpret_cast<ImageEntry*>(out + sizeof(ImageHeader));
   for (uint32_t i = 0; i < scratch.order_count; ++i) {
     const uint32_t index = scratch.order[i];
-    entries[i] = {scratch.entry[index] - kPrefixBytes, scratch.body[index], code.functions[index].start,
+    entries[i] = {scratch.entry[index] - arch::kPrefixBytes, scratch.body[index], code.functions[index].start,
                   code.functions[index].bytes};
   }
   for (uint32_t i = 0; i < scratch.order_count; ++i)
@@ -427,11 +382,10 @@ void publish(const Metadata& code, const ImageScratch& scratch, const ImagePlace
   for (uint32_t i = 0; i < scratch.order_count; ++i) {
     const uint32_t index = scratch.order[i];
     const uint32_t start = code.functions[index].start;
-    const uint32_t arrival = static_cast<uint32_t>(place.slot) + scratch.entry[index] - kPrefixBytes + kPrefixArrival;
+    const uint32_t arrival = static_cast<uint32_t>(place.slot) + scratch.entry[index] - arch::kPrefixBytes + arch::kPrefixArrival;
     uint8_t patched[8];
     memcpy(patched, original + (start & ~7u), 8);
-    patched[start & 7] = 0xe9;  // jmp rel32
-    put32(patched + (start & 7) + 1, arrival - static_cast<uint32_t>(place.text + start + 5));
+    arch::put_near_jump(patched + (start & 7), static_cast<uint32_t>(place.text + start), arrival);
     uint64_t value;
     memcpy(&value, patched, 8);
     __atomic_store_n(reinterpret_cast<uint64_t*>(text + (start & ~7u)), value, __ATOMIC_RELEASE);
@@ -450,16 +404,13 @@ void restore(const Metadata& code, const ImageScratch& scratch, const uint8_t* o
 const uint8_t* frames_of(const uint8_t* image) {
   ImageHeader header;
   memcpy(&header, image, sizeof header);
-  return header.magic == kImageMagic ? image + get32(image + header.image_bytes - 4) : nullptr;
+  return header.magic == kImageMagic ? image + arch::get32(image + header.image_bytes - 4) : nullptr;
 }
 
 void retire(uint8_t* image) {
   const ImageHeader* header = reinterpret_cast<const ImageHeader*>(image);
   const ImageEntry* entries = reinterpret_cast<const ImageEntry*>(image + sizeof *header);
-  constexpr uint16_t kJumpToPrefix = 0xeb | ((256 - kPrefixBytes - 2) << 8);  // jmp rel8
-  for (uint32_t i = 0; i < header->entry_count; ++i)
-    __atomic_store_n(reinterpret_cast<uint16_t*>(image + entries[i].prefix + kPrefixBytes), kJumpToPrefix,
-                     __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < header->entry_count; ++i) arch::retire_entry(image + entries[i].prefix + arch::kPrefixBytes);
 }
 
 namespace {
@@ -505,10 +456,10 @@ bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out) {
     return false;
   }
   // A word behind the function.
-  if (at % 8 != 0 || at + 8 > header->image_bytes || image[at] != 0xe9) return false;
+  if (at % 8 != 0 || at + 8 > header->image_bytes || !arch::is_near_jump(image + at)) return false;
   uint16_t mark;
-  memcpy(&mark, image + at + 6, sizeof mark);
-  const uint8_t from_end = image[at + 5];
+  memcpy(&mark, image + at + arch::kNearJumpBytes + 1, sizeof mark);
+  const uint8_t from_end = image[at + arch::kNearJumpBytes];
   if (mark != kWordMark || from_end > out.bytes) return false;
   out.body = at - (out.bytes - from_end);
   return true;

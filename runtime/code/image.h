@@ -5,22 +5,18 @@
 //          | page of landings (long_loops.h), if there are any
 //
 // A function's copy:
-//   prefix + 0   jmp   canonical entry       where a retired copy sends its callers
-//   prefix + 5   movb  $1, executed(%rip)
-//   prefix + 12  jmp   entry
-//   prefix + 14  cmpb  $0, executed(%rip)    where the canonical entry jumps to
-//   prefix + 21  je    prefix + 5
-//   entry        (a 2 or 3 byte nop)         where calls inside the image go; 2-aligned
-//                or lock incq counter(%rip)  8 bytes, where the layout script counts the function; then a nop if need be
-//   body                                     the function's bytes, corrected; aligned mod 16 as the original
-//   (a gap, then a word each)                where the function has short lead points (long_loops.h)
-// The test of `executed` costs a load and a branch that is not taken; an unconditional store would make threads
-// that enter by function pointers fight for its cache line. Flags are dead at a function's entry.
+//   prefix     where a retired copy sends its callers, on to the canonical entry; where the canonical entry jumps to, for
+//              which it sets `executed` unless it is set. Its instructions are the processor's (runtime/arch)
+//   entry      where calls inside the image go: nothing, or what an entry needs that is to be retired by one store, or
+//              a count, where the layout script counts the function
+//   body       the function's bytes, corrected; aligned mod 16 as the original
+//   (a gap, then a word each)  where the function has short lead points (long_loops.h)
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/layout_script.h"
 #include "runtime/code/match_table.h"
 #include "runtime/code/metadata.h"
@@ -30,9 +26,6 @@
 #include "runtime/modes.h"
 
 namespace stab::code {
-
-inline constexpr uint32_t kPrefixBytes = 23;
-inline constexpr uint32_t kPrefixArrival = 14;  // where the canonical entry's jump lands
 
 // What the program itself (its unwinder, backtraces) reads of an image. Offsets from the slot's start.
 struct ImageEntry {
@@ -90,7 +83,7 @@ void order_as_in_file(const Metadata& code, ImageScratch& scratch);
 uint32_t table_bytes(const Metadata& code, uint32_t function);
 uint32_t lead_bytes(const abi::CodeFunction& function, uint32_t residue);
 
-// An upper bound on the size of any image of this program; a multiple of 4096. 0: too large to move.
+// An upper bound on the size of any image of this program; a multiple of a page. 0: too large to move.
 uint64_t slot_bytes(const Metadata& code, const LayoutScript* script = nullptr, uint32_t frame_rows = 0);
 // The same of every program that is placed by this table.
 uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows = 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/api/ask_helper.h"
+#include "runtime/arch/arch.h"
 #include "runtime/code/frame_header.h"
 #include "runtime/control.h"
 
@@ -17,7 +18,7 @@ namespace stab::code {
 namespace {
 
 // Both libunwinds' own interface. LLVM's has a function of the name that libgcc asks ours by, too, and doesn't call it.
-constexpr const char* kOfLibunwind[] = {"_ULx86_64_step", "unw_step", "__unw_step"};
+constexpr const char* kOfLibunwind[] = {STAB_LIBUNWIND_STEP_NAME, "unw_step", "__unw_step"};
 // What all unwinders have.
 constexpr const char* kOfUnwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace"};
 

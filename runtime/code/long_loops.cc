@@ -8,9 +8,7 @@
 namespace stab::code {
 namespace {
 
-constexpr uint8_t kJumpNear = 0xe9, kJumpShort = 0xeb;
-
-void put32(uint8_t* at, uint32_t value) { memcpy(at, &value, 4); }
+static_assert(abi::kNearPointBytes == arch::kNearJumpBytes && abi::kShortPointBytes == arch::kShortJumpBytes);
 
 // Stores `count` bytes over those at `at`. pre: they lie in one aligned word, and the rest of that word doesn't change;
 // `image` is a multiple of 8 away from where it executes.
@@ -85,12 +83,8 @@ void LongLoops::arrive(const Metadata& code, uint32_t slot, const ImagePlace& pl
       const uint32_t at = landings + (followed.first_landing + k) * static_cast<uint32_t>(sizeof(Landing));
       const uint32_t address = static_cast<uint32_t>(place.slot) + at;
       Landing landing;
-      landing.code[0] = 0xc6;  // movb $1, rel32(%rip)
-      landing.code[1] = 0x05;
-      put32(landing.code + 2, static_cast<uint32_t>(place.executed) - (address + 7));
-      landing.code[6] = 1;
-      landing.code[7] = kJumpNear;
-      put32(landing.code + 8, static_cast<uint32_t>(place.slot) + body + offset - (address + 12));
+      arch::put_landing(landing.code, address, static_cast<uint32_t>(place.executed),
+                        static_cast<uint32_t>(place.slot) + body + offset);
       landing.original = code.functions[record.function].start + offset;
       memcpy(image + at, &landing, sizeof landing);
     }
@@ -110,17 +104,18 @@ void LongLoops::lead(const Metadata& code, uint32_t slot, uint64_t address, uint
       const uint32_t at = body + abi::point_offset(point);
       const uint32_t landing =
           static_cast<uint32_t>(newest_landings) + (followed.first_landing + k) * static_cast<uint32_t>(sizeof(Landing));
-      uint8_t jump[8] = {kJumpNear};
+      uint8_t jump[8] = {};
       if (!abi::is_short_point(point)) {
-        put32(jump + 1, landing - (static_cast<uint32_t>(address) + at + 5));
+        arch::put_near_jump(jump, static_cast<uint32_t>(address) + at, landing);
         store(image, at, jump, abi::kNearPointBytes);
         continue;
       }
-      put32(jump + 1, landing - (static_cast<uint32_t>(address) + word + 5));
-      jump[5] = static_cast<uint8_t>(f.bytes - abi::point_offset(point));
-      memcpy(jump + 6, &kWordMark, sizeof kWordMark);
+      arch::put_near_jump(jump, static_cast<uint32_t>(address) + word, landing);
+      jump[arch::kNearJumpBytes] = static_cast<uint8_t>(f.bytes - abi::point_offset(point));
+      memcpy(jump + arch::kNearJumpBytes + 1, &kWordMark, sizeof kWordMark);
       store(image, word, jump, sizeof jump);
-      const uint8_t to_word[] = {kJumpShort, static_cast<uint8_t>(word - (at + abi::kShortPointBytes))};
+      uint8_t to_word[abi::kShortPointBytes];
+      arch::put_short_jump(to_word, word - at);
       store(image, at, to_word, sizeof to_word);
       word += 8;
     }

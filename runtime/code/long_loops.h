@@ -5,9 +5,11 @@
 // that the function holds depends on which copy runs. In a retired copy such an instruction becomes a jump to the same
 // instruction of the newest copy. There and in flags, registers and stack nothing changes, so the loop goes on.
 //
-//   near point    jmp landing                         over the first bytes of an instruction of five or more, in one word
-//   short point   jmp word; word: jmp landing         two bytes; the word lies behind the function, in reach of a rel8
-//   landing       movb $1, executed(%rip); jmp point  in the newest image's last page: its dose counts, as in a prefix
+//   near point    near jump to the landing       over the first bytes of an instruction that is as long, in one word
+//   short point   short jump to a word; there a  the word lies behind the function, in reach of the short one
+//                 near jump to the landing
+//   landing       sets `executed`, near jump to  in the newest image's last page: its dose counts, as in a prefix
+//                 the point
 //
 // Each is one aligned store over one whole instruction, which nobody can be inside of; what it leads to is complete
 // before. So a core runs the instruction as it was, in the image that it is in, or goes to one that was the newest then.
@@ -20,6 +22,7 @@
 
 #include <stdint.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/image.h"
 #include "runtime/code/metadata.h"
 #include "runtime/code/ring.h"
@@ -28,7 +31,7 @@ namespace stab::code {
 
 // What follows a jump to the newest image in an image: the offset in the text of the original place, for the unwinder.
 struct Landing {
-  uint8_t code[12];
+  uint8_t code[arch::kLandingCodeBytes];
   uint32_t original;
 };
 static_assert(sizeof(Landing) == 16);
@@ -38,7 +41,7 @@ inline constexpr uint32_t kMostLandings = kLandingsBytes / sizeof(Landing);
 // Where the landings of an image begin, which uses so many bytes of its slot.
 inline constexpr uint32_t landings_at(uint32_t image_bytes) { return (image_bytes + 4095) & ~4095u; }
 
-// A word behind a function: jmp landing, the point's distance from the function's end, and a mark.
+// A word behind a function: a jump to the landing, the point's distance from the function's end, and a mark.
 inline constexpr uint16_t kWordMark = 0x4c4c;
 
 // Bytes behind the body of the record's function: a gap and its words; 0 where it has no short points.

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/partition_point.h"
 #include "runtime/sections_abi.h"
 
@@ -78,9 +79,8 @@ bool function_fits(const Metadata& code, const abi::CodeFunction& f, Ends& ends)
   if (f.start < ends.text || !inside(f.start, f.bytes, header.text_bytes)) return false;
   ends.text = uint64_t{f.start} + f.bytes;
   if (f.immovable != abi::Immovable::kNo) return f.directed_count == 0 && f.fixed_count == 0 && f.table_count == 0;
-  // Its entry takes a `jmp rel32` by one aligned 8-byte store.
   const uint64_t entry = header.text_start + f.start;
-  if (f.bytes < 5 || (entry & 7) > 3) return false;
+  if (!arch::takes_entry_jump(entry, f.bytes)) return false;
   return follows(f.first_directed, f.directed_count, header.directed_count, ends.directed) &&
          follows(f.first_fixed, f.fixed_count, header.fixed_count, ends.fixed) &&
          follows(f.first_table, f.table_count, header.table_count, ends.tables) && tables_fit(code, f, ends) &&
@@ -143,7 +143,7 @@ MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const uint64_t wanted = size < sizeof *header ? 0 : metadata_bytes(*header);
   if (wanted == 0) return MetadataFault::kAbsent;
   // Offsets in the text are 32 bits wide, and all of it lies within 2 GiB of the images.
-  if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || (header->text_start & 4095) != 0)
+  if (size < wanted || header->text_bytes >= (uint64_t{1} << 31) || header->text_start % arch::kPage != 0)
     return MetadataFault::kMalformed;
   Metadata code;
   code.header = header;
@@ -184,7 +184,7 @@ bool find_section(ReadAt read_at, void* context, const char* name, bool in_memor
   Elf64_Ehdr ehdr;
   if (!read_at(context, &ehdr, sizeof ehdr, 0)) return false;
   if (!same_bytes(reinterpret_cast<const char*>(ehdr.e_ident), ELFMAG, SELFMAG)) return false;
-  if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != EM_X86_64) return false;
+  if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != arch::kElfMachine) return false;
   if (ehdr.e_shentsize != sizeof(Elf64_Shdr) || ehdr.e_shstrndx >= ehdr.e_shnum) return false;
   Elf64_Shdr names;
   if (!read_at(context, &names, sizeof names, ehdr.e_shoff + uint64_t{ehdr.e_shstrndx} * sizeof names)) return false;
@@ -227,7 +227,7 @@ bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset
     Elf64_Phdr segment;
     if (!read_at(context, &segment, sizeof segment, ehdr.e_phoff + static_cast<uint64_t>(i) * sizeof segment)) return false;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t page_start = segment.p_vaddr & ~uint64_t{4095};
+    const uint64_t page_start = segment.p_vaddr & ~(arch::kPage - 1);
     if (address < page_start || address >= segment.p_vaddr + segment.p_filesz) continue;
     const uint64_t into_file = segment.p_offset - (segment.p_vaddr - page_start);
     offset = into_file + (address - page_start);

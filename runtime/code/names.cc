@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/moved_library.h"
 
 namespace {
@@ -18,16 +19,16 @@ void* original_of(const void* pointer) {
   return reinterpret_cast<void*>(stab::code::original_of(reinterpret_cast<uint64_t>(pointer)));
 }
 
-// libc's by its version, as ours are in front of it here. x86-64 began with this version, and libc keeps it.
+// libc's by its version, as ours are in front of it here.
 extern "C" void* stab_libc_dlvsym(void* handle, const char* name, const char* version);
-__asm__(".symver stab_libc_dlvsym, dlvsym@GLIBC_2.2.5");
+__asm__(".symver stab_libc_dlvsym, dlvsym@" STAB_FIRST_LIBC_VERSION);
 
 using Dlsym = void* (*)(void*, const char*);
 Dlsym real_dlsym() {
   static Dlsym real;
   Dlsym found = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
   if (found != nullptr) return found;
-  const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
+  const char* const versions[] = {"GLIBC_2.34", STAB_FIRST_LIBC_VERSION};
   for (const char* version : versions)
     if (found == nullptr) found = reinterpret_cast<Dlsym>(stab_libc_dlvsym(RTLD_NEXT, "dlsym", version));
   __atomic_store_n(&real, found, __ATOMIC_RELEASE);

@@ -7,15 +7,6 @@
 namespace stab::code {
 namespace {
 
-constexpr uint8_t kJumpNear = 0xe9, kJumpShort = 0xeb;
-constexpr uint32_t kRetiredEntryBytes = 2;  // jmp rel8, by retire()
-
-uint32_t get32(const uint8_t* at) {
-  uint32_t value;
-  memcpy(&value, at, 4);
-  return value;
-}
-
 // How many of a field's bytes lie in the aligned word that it begins in.
 uint32_t bytes_in_word(uint32_t at) { return at % 8 <= 4 ? 4 : 8 - at % 8; }
 
@@ -31,23 +22,23 @@ void store_field(uint8_t* image, uint32_t at, uint32_t value) {
 // Leads a call whose field crosses an aligned 8 to the prefix of the copy that it calls, and that on to `arrival`.
 void lead_through_prefix(uint8_t* image, uint32_t at, uint32_t slot, uint32_t arrival) {
   const uint32_t image_bytes = reinterpret_cast<const ImageHeader*>(image)->image_bytes;
-  const uint32_t field = get32(image + at);
-  uint32_t prefix = at + 4 + field;  // a call, jmp or jcc ends with its field
+  const uint32_t field = arch::get32(image + at);
+  uint32_t prefix = arch::call_target(at, field);
   if (prefix >= image_bytes) return;
-  if (image[prefix] == kJumpShort) {
+  if (arch::is_short_jump(image + prefix)) {
     // Still the entry, which is retired. The prefix is so near that the field's high bytes stay, but for a borrow.
-    prefix -= kPrefixBytes;
-    const uint32_t nearer = field - kPrefixBytes;
+    prefix -= arch::kPrefixBytes;
+    const uint32_t nearer = field - arch::kPrefixBytes;
     if ((nearer ^ field) >> (8 * bytes_in_word(at)) == 0) store_field(image, at, nearer);
   }
-  if (image[prefix] == kJumpNear && bytes_in_word(prefix + 1) == 4)
-    store_field(image, prefix + 1, arrival - (slot + prefix + 5));
+  if (!arch::is_near_jump(image + prefix) || bytes_in_word(prefix + arch::kNearJumpField) != 4) return;
+  store_field(image, prefix + arch::kNearJumpField, arrival - (slot + prefix + arch::kNearJumpBytes));
 }
 
 // Whether retire() has stored its jump over the call or jump whose field is at `at` of the body: the first instruction of a copy
 // that is entered at its body. That one never runs again, and its field shares a byte with the jump that does.
 bool is_under_retired_entry(const uint8_t* image, uint32_t body, uint32_t at) {
-  return at < kRetiredEntryBytes && image[body] == kJumpShort;
+  return at < arch::kRetiredEntryBytes && arch::is_short_jump(image + body);
 }
 
 }  // namespace
@@ -96,11 +87,11 @@ void lead_calls(const Metadata& code, const Stayer& stayer, uint64_t slot, const
     if (fixup.kind() != abi::FixupKind::kPcFunction || scratch.entry[fixup.target()] == 0) continue;
     if (is_under_retired_entry(image, stayer.body, fixup.at)) continue;
     const uint32_t arrival =
-        static_cast<uint32_t>(newest.slot) + scratch.entry[fixup.target()] - kPrefixBytes + kPrefixArrival;
+        static_cast<uint32_t>(newest.slot) + scratch.entry[fixup.target()] - arch::kPrefixBytes + arch::kPrefixArrival;
     const uint32_t at = stayer.body + fixup.at;
     if (bytes_in_word(at) == 4) {
       const uint32_t target_moved_by = arrival - (text + code.functions[fixup.target()].start);
-      store_field(image, at, get32(original + f.start + fixup.at) + target_moved_by - moved_by);
+      store_field(image, at, arch::get32(original + f.start + fixup.at) + target_moved_by - moved_by);
     } else {
       lead_through_prefix(image, at, static_cast<uint32_t>(slot), arrival);
     }

@@ -1,5 +1,5 @@
 // How many bits of a word are set. The compiler's own count is a call of libgcc's __popcountdi2 where it may not use an
-// instruction that the first x86-64 lacks, and a program may be linked without libgcc.
+// instruction that the oldest processors lack, and a program may be linked without libgcc.
 #pragma once
 
 #include <stdint.h>

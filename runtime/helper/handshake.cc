@@ -3,12 +3,13 @@
 
 #include <string.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/control.h"
 
 namespace stab::helper {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+using arch::kPage;
 constexpr uint64_t kAddressEnd = uint64_t{1} << 47;  // of user space
 // Images kept beside each other at most, in bytes: enough for 64 images of most programs and 4 of the largest.
 constexpr uint64_t kRingBytes = 256u << 20;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/text.h"
@@ -47,7 +48,7 @@ bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
 // that can be without a table of both. False: an image would be too large.
 bool match_library(const Session& session, Module& module) {
   if (!session.followed.matches() || session.followed.file.match.count == 0) return true;
-  const uint64_t longer = (code::follow_identities(module.code, module.scratch) + 4095) / 4096 * 4096;
+  const uint64_t longer = (code::follow_identities(module.code, module.scratch) + arch::kPage - 1) / arch::kPage * arch::kPage;
   module.used_bytes += longer;
   module.slot_bytes += longer;
   return module.slot_bytes < uint64_t{1} << 30;
@@ -206,7 +207,7 @@ void make_library_memory(Session& session, Plan& plan) {
     void* const memory = sys::map(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
     if (!sys::is_address(memory)) continue;
     // As the executable's images: nobody but this mapping writes it, ever.
-    if (sys::truncate(fd, 4096) != 0 || sys::add_seals(fd, kSealFutureWrite | F_SEAL_SHRINK) != 0) break;
+    if (sys::truncate(fd, arch::kPage) != 0 || sys::add_seals(fd, kSealFutureWrite | F_SEAL_SHRINK) != 0) break;
     void* const places = sys::map(nullptr, sizeof(Library) * code::kMaxLibraries, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     if (!sys::is_address(places)) break;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/session.h"
 #include "runtime/sys.h"
 
@@ -15,7 +16,9 @@ namespace {
 // is, and what the helper reads of it is in no limit of the program's.
 constexpr uint64_t kMostFileBytes = 512u << 20;
 
-uint64_t round_up_page(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
+uint64_t round_up_page(uint64_t bytes) {
+  return (bytes + arch::kPage - 1) & ~(arch::kPage - 1);
+}
 
 bool is_file(int fd) {
   struct stat status;

@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/session.h"
 #include "runtime/sys.h"
 
@@ -16,9 +17,7 @@ extern "C" {
 }
 
 [[gnu::naked, noreturn]] void _start() {
-  __asm__("xor %ebp, %ebp\n\t"
-          "and $-16, %rsp\n\t"
-          "call stab_own_program");
+  STAB_BEGIN_PROGRAM("stab_own_program");
 }
 
 }  // extern "C"

@@ -5,20 +5,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/look.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
 namespace {
 
-constexpr uint32_t kJumpBytes = 5;
-constexpr uint8_t kJump = 0xe9;  // jmp rel32
-
 bool leads_into_ring(const Session& session, const uint8_t* entry, uint64_t address) {
-  int32_t distance = 0;
-  memcpy(&distance, entry + 1, sizeof distance);
-  const uint64_t target = address + kJumpBytes + static_cast<uint64_t>(int64_t{distance});
-  return entry[0] == kJump && session.looks.looker.rings.slot_of(target) != 0;
+  return arch::is_near_jump(entry) && session.looks.looker.rings.slot_of(arch::near_jump_target(entry, address)) != 0;
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ void leave_replaced_text(Session& session, const Module& module) {
     uint8_t word[8];
     if (sys::pread_full(memory, word, sizeof word, address) != sizeof word) continue;
     if (!leads_into_ring(session, word + f.start % 8, address + f.start % 8)) continue;
-    memcpy(word + f.start % 8, module.original + f.start, kJumpBytes);
+    memcpy(word + f.start % 8, module.original + f.start, arch::kNearJumpBytes);
     sys::pwrite(memory, word, sizeof word, address);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/code/partition_point.h"
 #include "runtime/perf_event.h"
 #include "runtime/sys.h"
@@ -13,7 +14,7 @@ namespace {
 
 // A sample is 24 bytes: 1365 of them, more than a second of a CPU. Small, since what a user may lock is little.
 constexpr size_t kRingBytes = 32 * 1024;
-constexpr size_t kMappedBytes = 4096 + kRingBytes;
+constexpr size_t kMappedBytes = arch::kPage + kRingBytes;
 // Lengths of a list of records that is read at once; a hole in it (a record that ends beyond) ends the reading.
 constexpr size_t kMostRecordBytes = 256;
 
@@ -154,7 +155,7 @@ void SampledFunctions::count(const Process& process, uint64_t pc, Images& images
 
 void SampledFunctions::take_ring(Ring& ring, const Family& family, Images& images) {
   auto* page = reinterpret_cast<perf_event_mmap_page*>(ring.mapped);
-  const uint8_t* const data = ring.mapped + 4096;
+  const uint8_t* const data = ring.mapped + arch::kPage;
   const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
   uint64_t at = page->data_tail;
   while (at + sizeof(perf_event_header) <= head) {

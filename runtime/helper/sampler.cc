@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/look.h"
 #include "runtime/perf_event.h"
 #include "runtime/sys.h"
@@ -25,20 +26,16 @@ namespace {
 
 constexpr uint32_t kStackBytes = 60 * 1024;         // a sample's size is 16 bits; copying takes some 5 us
 constexpr size_t kRingBytes = 64 * 1024;            // one sample
-constexpr size_t kMappedBytes = 4096 + kRingBytes;  // behind the control page
+constexpr size_t kMappedBytes = arch::kPage + kRingBytes;  // behind the control page
 constexpr uint64_t kPeriodNs = 50'000;              // of the thread's own CPU time until the sample
 
-// All general registers and the pc, by their numbers in asm/perf_regs.h: rax rbx rcx rdx rsi rdi rbp rsp rip, r8 to r15 from 16
-// on. A return address may be in one of them alone: code that is hardened against load value injection (-mlvi-cfi) takes it off
-// the stack, fences, and jumps.
-constexpr uint64_t kRegisters = 0x1ff | 0xffu << 16;
-constexpr uint32_t kRegisterCount = 17, kSp = 7, kPc = 8;
+constexpr uint32_t kRegisterCount = arch::kSampledRegisterCount;
 
 int open_event(int tid, bool exclude_kernel) {
   perf_event_attr attr = sys::event_attributes(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_period = kPeriodNs;
   attr.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  attr.sample_regs_user = kRegisters;
+  attr.sample_regs_user = arch::kSampledRegisters;
   attr.sample_stack_user = kStackBytes;
   attr.disabled = 1;
   attr.exclude_kernel = exclude_kernel;
@@ -55,7 +52,7 @@ struct Sample {
 bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
   const auto* page = reinterpret_cast<const perf_event_mmap_page*>(mapped);
   const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-  const uint8_t* ring = mapped + 4096;
+  const uint8_t* ring = mapped + arch::kPage;
   for (uint64_t at = 0; at + sizeof(perf_event_header) <= head && head <= kRingBytes;) {
     perf_event_header header;
     memcpy(&header, ring + at, sizeof header);
@@ -78,7 +75,7 @@ bool take_sample(const uint8_t* mapped, uint8_t* buffer, Sample& out) {
 }
 
 Look scan_sample(const Looker& looker, const Process& process, const Sample& sample, bool fresh, SlotSet& live) {
-  const uint64_t sp = sample.registers[kSp], pc = sample.registers[kPc];
+  const uint64_t sp = sample.registers[arch::kSampledSp], pc = sample.registers[arch::kSampledPc];
   live = 0;
   for (const uint64_t value : sample.registers) live |= looker.slot_of(value);
   // Between instructions that push whole words sp is a multiple of 8; anything else is no stack that we know.

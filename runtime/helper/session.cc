@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/children.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/helper/life.h"
@@ -19,7 +20,9 @@
 namespace stab::helper {
 namespace {
 
-uint64_t round_up_page(uint64_t bytes) { return (bytes + 4095) & ~uint64_t{4095}; }
+uint64_t round_up_page(uint64_t bytes) {
+  return (bytes + arch::kPage - 1) & ~(arch::kPage - 1);
+}
 
 uint8_t* allocate(uint64_t bytes) {
   void* memory = sys::map(nullptr, round_up_page(bytes), PROT_READ | PROT_WRITE,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/helper/look.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
@@ -190,9 +191,8 @@ uint64_t end_of_frames(const Looker& looker, const Mapping& stack, uint64_t sp) 
 }
 
 void note_return_from_handler(const Looker& looker, uint64_t pc, uint64_t sp, SignalFrames& frames) {
-  constexpr uint64_t kTrampolineBytes = 16;  // a mov and a syscall
-  if (looker.signal_return == 0 || pc - looker.signal_return >= kTrampolineBytes) return;
-  frames.at[frames.count++] = sp - 8;
+  if (looker.signal_return == 0 || pc - looker.signal_return >= arch::kTrampolineBytes) return;
+  frames.at[frames.count++] = arch::frame_of_trampoline(sp);
 }
 
 bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_t address, SlotSet& live,
@@ -201,10 +201,8 @@ bool scan_words(const Looker& looker, const uint8_t* bytes, size_t size, uint64_
     uint64_t word;
     memcpy(&word, bytes + at, 8);
     live |= looker.slot_of(word);
-    if (word == address + at && at + 24 <= size) {
-      // tcbhead_t: its own address, the table of thread-local storage, its own address.
-      memcpy(&word, bytes + at + 16, 8);
-      frames.met_descriptor |= word == address + at;
+    if (word == address + at && at + arch::kDescriptorBytes <= size) {
+      frames.met_descriptor |= arch::is_descriptor(bytes + at, address + at);
       continue;
     }
     if (word != looker.signal_return || word == 0) continue;
@@ -246,19 +244,14 @@ Reading scan_stack(const Looker& looker, const Process& process, uint64_t sp, Ma
   }
 }
 
-Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to,
-                         SlotSet& live, SignalFrames& frames) {
-  // The trampoline's address is followed by ucontext: flags, link, three words of uc_stack, then the registers
-  // r8-r15 rdi rsi rbp rbx rdx rax rcx rsp rip eflags, and the segments, cs first, which is 0x33 in 64-bit code.
-  // The same address also lies about in copies of struct sigaction; those are followed by something else.
-  constexpr uint64_t kRegisters = 8 + 40;
-  constexpr uint32_t kSp = 15, kSegments = 18;
+Reading scan_interrupted(const Looker& looker, const Process& process, uint64_t scanned_from, uint64_t scanned_to, SlotSet& live,
+                         SignalFrames& frames) {
   for (uint32_t i = 0; i < frames.count; ++i) {
-    uint64_t registers[kSegments + 1];
-    if (sys::pread_full(process.memory, registers, sizeof registers, frames.at[i] + kRegisters) != sizeof registers)
+    uint64_t registers[arch::kFrameRegisterCount];
+    if (sys::pread_full(process.memory, registers, sizeof registers, frames.at[i] + arch::kFrameRegisters) != sizeof registers)
       continue;
-    if ((registers[kSegments] & 0xffff) != 0x33) continue;
-    const uint64_t sp = registers[kSp];
+    if (!arch::is_signal_frame(registers)) continue;
+    const uint64_t sp = arch::interrupted_sp(registers);
     if (sp >= scanned_from && sp < scanned_to) continue;
     Mapping stack;
     if (!find_mapping(process, sp, looker.buffer, stack) || !stack.writable) continue;

@@ -2,12 +2,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/arch/arch.h"
+
 extern "C" {
 
 void* memcpy(void* __restrict to, const void* __restrict from, size_t bytes) {
-  void* const start = to;
-  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-  return start;
+  stab::arch::copy_bytes(to, from, bytes);
+  return to;
 }
 
 void* memmove(void* to, const void* from, size_t bytes) {
@@ -19,9 +20,8 @@ void* memmove(void* to, const void* from, size_t bytes) {
 }
 
 void* memset(void* to, int value, size_t bytes) {
-  void* const start = to;
-  __asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
-  return start;
+  stab::arch::fill_bytes(to, value, bytes);
+  return to;
 }
 
 int memcmp(const void* a, const void* b, size_t bytes) {

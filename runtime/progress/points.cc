@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "runtime/api/ask_helper.h"
+#include "runtime/arch/arch.h"
 #include "runtime/control.h"
 #include "runtime/sys.h"
 
@@ -220,7 +221,7 @@ __attribute__((visibility("default"))) void stab_rt_visit(uint32_t* site, int ki
     take_row();
   }
   if (char* const row = stab_rt_visits; row != nullptr) {
-    __asm__ volatile("incq %0" : "+m"(*reinterpret_cast<uint64_t*>(row + offset)) : : "cc");
+    stab::arch::add_one(reinterpret_cast<uint64_t*>(row + offset));
     return;
   }
   __atomic_fetch_add(&board->shared[offset / 8].visits, uint64_t{1}, __ATOMIC_RELAXED);

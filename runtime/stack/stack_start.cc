@@ -6,6 +6,7 @@
 // 167,772 bytes. 36,848 + 98,304 + 4,080 is 1.7 %.
 #include "runtime/stack/stack_start.h"
 
+#include "runtime/arch/arch.h"
 #include "runtime/layout_rng.h"
 #include "runtime/settings.h"
 
@@ -14,7 +15,7 @@ thread_local stab::abi::StackRecord stab_stack = stab::abi::kNowhere;
 namespace stab {
 namespace {
 
-constexpr uint32_t kPageBytes = 4096;
+constexpr uint32_t kPageBytes = arch::kPage;
 constexpr uint32_t kOffsets = 2048;                     // offset: a page, plus 0 .. 2047 times 16 bytes
 constexpr uint64_t kBudgetBytes = 96 * 1024;            // some 48 padded frames
 constexpr uint64_t kThreadStreams = uint64_t{1} << 63;  // epochs number the other streams of kRngStack from 0

@@ -421,7 +421,7 @@ TEST_F(ImageTest, CallsOfAStayerAreLedToEachNewestImage) {
     SCOPED_TRACE(skew);
     make_program(skew);
     move_to(0, abi::CodeMode::kShuffle, skew);
-    const uint32_t body = scratch_.body[kPushes], prefix = scratch_.entry[kCaller] - kPrefixBytes;
+    const uint32_t body = scratch_.body[kPushes], prefix = scratch_.entry[kCaller] - arch::kPrefixBytes;
     const auto stayer = reinterpret_cast<long (*)(long)>(slot(0) + body);
     Stayers stayers;
     for (int i = 1; i < 8; ++i) {
@@ -442,7 +442,7 @@ TEST_F(ImageTest, CallsOfAStayerAreLedToEachNewestImage) {
         std::memcpy(&distance, field, 4);
         return field + 4 + distance;
       };
-      const uint8_t* arrival = slot(i) + scratch_.entry[kCaller] - kPrefixBytes + kPrefixArrival;
+      const uint8_t* arrival = slot(i) + scratch_.entry[kCaller] - arch::kPrefixBytes + arch::kPrefixArrival;
       const uint8_t* called = target_of(slot(0) + body + 4);
       if (skew == 0) {
         EXPECT_EQ(called, arrival);
@@ -508,7 +508,7 @@ TEST_F(ImageTest, FindsTheOriginalOfEveryByte) {
   for (uint32_t i = 0; i < scratch_.order_count; ++i) {
     const uint32_t index = scratch_.order[i];
     const uint32_t body = scratch_.body[index];
-    for (uint32_t at = scratch_.entry[index] - kPrefixBytes; at < body + pieces_[index].bytes.size(); ++at) {
+    for (uint32_t at = scratch_.entry[index] - arch::kPrefixBytes; at < body + pieces_[index].bytes.size(); ++at) {
       ASSERT_TRUE(find_original(slot(0), at, entry));
       EXPECT_EQ(entry.start, pieces_[index].start);
       EXPECT_EQ(entry.body, body);

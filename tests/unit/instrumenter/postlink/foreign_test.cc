@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "instrumenter/postlink/flags.h"
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/flags.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {

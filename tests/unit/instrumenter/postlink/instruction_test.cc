@@ -1,6 +1,6 @@
 // The decoder against LLVM's: whatever both accept has the same length, the same kind of PC-relative field, and
 // what ours refuses is on a short list.
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 #include "runtime/code/image.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 

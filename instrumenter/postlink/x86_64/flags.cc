@@ -1,6 +1,6 @@
 // Following a function from its entry, both ways of each branch, until all flags are written, or something uses one that
 // isn't. Compiled functions need a few instructions for that.
-#include "instrumenter/postlink/flags.h"
+#include "instrumenter/postlink/x86_64/flags.h"
 
 #include <algorithm>
 #include <vector>

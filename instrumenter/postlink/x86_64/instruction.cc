@@ -5,7 +5,7 @@
 // LLVM remains the judge: tests/unit/instrumenter compares every decision with LLVM MC, on random encodings
 // and on whole programs. What isn't known for sure is refused, and a function with a refused instruction
 // doesn't move.
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // such register, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may write a register, by
 // the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen (jump tables, landing
 // pads) begin behind an instruction that nothing runs on from, with nothing known.
-#include "instrumenter/postlink/saved_stack.h"
+#include "instrumenter/postlink/x86_64/saved_stack.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/functions.h"
-#include "instrumenter/postlink/instruction.h"
+#include "instrumenter/postlink/x86_64/instruction.h"
 
 namespace stab::postlink {
 
