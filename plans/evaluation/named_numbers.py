@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 import second_way as way
+from race_numbers import add_race
 from sliced_numbers import add_sliced
 
 DATA = Path(__file__).resolve().parents[2] / "docs/evaluation/data"
@@ -477,6 +478,7 @@ def numbers():
             add(f"{run}.{clock}.{effect}.{what}", lambda run=run, response=response, effect=effect, at=at: effects(run, response)[effect][at])
         add(f"{run}.{clock}.code.holm", lambda run=run, response=response: adjusted(run, response, "code"))
     add_sliced(add, trials)
+    add_race(add, trials)
     return named
 
 

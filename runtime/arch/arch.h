@@ -17,11 +17,16 @@
 namespace stab::arch {
 using namespace x86_64;
 }
-#elif defined(__aarch64__)  // for stab-launcher and stab-lines; the runtime itself is for x86-64 so far
+#elif defined(__aarch64__)  // the lab alone: the programs of szc's whose files it reads are x86-64's
 #include "runtime/arch/aarch64/system_call.h"
+#include "runtime/arch/x86_64/code.h"
+#include "runtime/arch/x86_64/words.h"
 
 namespace stab::arch {
 using namespace aarch64;
+using x86_64::kElfMachine;
+using x86_64::kPage;
+using x86_64::takes_entry_jump;
 }
 #else
 #error "Stab is for x86-64, and its lab for arm64; docs/contributors/arm64.md says what another processor needs"
