@@ -36,11 +36,15 @@ Relocations relocations_of(const LoadedFile& file) {
   return {static_cast<const Elf64_Rela*>(pointer_to(address)), bytes / sizeof(Elf64_Rela)};
 }
 
-bool becomes_read_only(const LoadedFile& file, uint64_t address) {
+// Whether the dynamic linker has protected the page: whole pages of the segment, as glibc does. A last one that is not whole
+// holds data of the library, too.
+bool is_read_only(const LoadedFile& file, uint64_t address) {
+  const uint64_t offset = address - file.extent.bias;
   for (int i = 0; i < file.segment_count; ++i) {
     const Elf64_Phdr& segment = file.segments[i];
-    const uint64_t offset = address - file.extent.bias;
-    if (segment.p_type == PT_GNU_RELRO && offset >= segment.p_vaddr && offset - segment.p_vaddr < segment.p_memsz) return true;
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    const uint64_t first = segment.p_vaddr & ~(kPage - 1), end = (segment.p_vaddr + segment.p_memsz) & ~(kPage - 1);
+    if (offset >= first && offset < end) return true;
   }
   return false;
 }
@@ -50,11 +54,11 @@ bool protect(uint64_t page, int access) {
 }
 
 bool write_distance(const LoadedFile& file, uint64_t word, uint64_t distance) {
-  const bool is_read_only = becomes_read_only(file, word);
+  const bool is_protected = is_read_only(file, word);
   const uint64_t page = word & ~(kPage - 1);
-  if (is_read_only && !protect(page, PROT_READ | PROT_WRITE)) return false;
+  if (is_protected && !protect(page, PROT_READ | PROT_WRITE)) return false;
   __atomic_store_n(static_cast<uint64_t*>(pointer_to(word)), distance, __ATOMIC_RELEASE);
-  return !is_read_only || protect(page, PROT_READ);
+  return !is_protected || protect(page, PROT_READ);
 }
 
 }  // namespace
