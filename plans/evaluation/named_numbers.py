@@ -32,7 +32,8 @@ def trials(experiment):
     for values in zip(*columns.values()):
         row = dict(zip(columns, values))
         if row["state"] == "recorded":
-            row |= {"subject": kept["subjects"][row["subject"]], "cpu_ns": row["user_ns"] + row["system_ns"], **kept["cells"][row["cell"]]}
+            cpu_ns = None if row["user_ns"] is None else row["user_ns"] + row["system_ns"]
+            row |= {"subject": kept["subjects"][row["subject"]], "cpu_ns": cpu_ns, **kept["cells"][row["cell"]]}
             rows.append(row)
     return rows
 
