@@ -49,6 +49,11 @@ bool is_read_only(const LoadedFile& file, uint64_t address) {
   return false;
 }
 
+// Of a damaged file nothing is believed: a word is written only within the file.
+bool holds_word(const LoadedFile& file, uint64_t word) {
+  return word % sizeof(uint64_t) == 0 && word >= file.extent.low && word - file.extent.low < file.extent.high - file.extent.low;
+}
+
 bool protect(uint64_t page, int access) {
   return sys::call(SYS_mprotect, static_cast<long>(page), static_cast<long>(kPage), access) == 0;
 }
@@ -72,7 +77,8 @@ bool lead_to_record(const void* inside) {
   for (uint64_t i = 0; i < relocations.count; ++i) {
     const Elf64_Rela& relocation = relocations.first[i];
     if (relocation.r_info != arch::kNoRelocation || relocation.r_addend != abi::kRecordWordMark) continue;
-    if (!write_distance(file, file.extent.bias + relocation.r_offset, distance)) return false;
+    const uint64_t word = file.extent.bias + relocation.r_offset;
+    if (!holds_word(file, word) || !write_distance(file, word, distance)) return false;
     is_led = true;
   }
   return is_led;
