@@ -9,7 +9,8 @@ README_NUMBERS = [
     "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
     "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
-    "found in {sensitivity.randomized.1.found} of two programs with {sensitivity.trials} runs",
+    "found a planted 1 % in {race.matched.found} of {race.planted} cases;",
+    "hyperfine's way found it in {race.hyperfine.found}, and called the slower program faster in {race.hyperfine.faster}",
     "takes {sliced.cost.all.median} % [{sliced.cost.all.low}, {sliced.cost.all.high}] more CPU time in the median of {workloads} workloads, "
     "and {sliced.cost.all.worst} % in the worst",
     "cost {cost.5ms.least} to {cost.5ms.most} % in the median of nine programs",

@@ -13,10 +13,10 @@ LEVEL = "a level, an aim or a size that was chosen, not measured"
 
 UNNAMED = {
     "README.md": [
-        ("which difference matters, by default 1 %", LEVEL), ("asked a test, at 5 %", LEVEL), ("raise an alarm, where 5 % are promised", LEVEL), ("a planted slowdown of 1 %", LEVEL)],
+        ("which difference matters, by default 1 %", LEVEL), ("asked a test, at 5 %", LEVEL), ("raise an alarm, where 5 % are promised", LEVEL), ("found a planted 1 % in", LEVEL)],
     "evaluation.md": [
         ("A t-test at 5 % calls", LEVEL),
-        ("A planted slowdown of 1 % is", LEVEL), ("a planted 1 % was found", LEVEL), ("Planted slowdowns of 0.1 to 2 % in", LEVEL),
+        ("A planted slowdown of 1 % is", LEVEL), ("A planted 1 % is found", LEVEL), ("Planted slowdowns of 0.1 to 2 % in", LEVEL),
         ("To find 1 % ten blocks of a run of 0.2 s are", LEVEL), ("At most 2 and 5 % had been declared", LEVEL),
         ("(1.16 s each where they are the workloads' own", SPENT),
         ("0.25 s where they are short runs", SPENT),
