@@ -26,6 +26,11 @@ UNNAMED = {
         ("25 to 39 % of spread in wall time", PILOT),
         ("loop of integers took 0.08 s or 0.14 s, by turns", MACHINE),
     ],
+    "atlas.md": [
+        ("with its margin of 1 %", LEVEL), ("Clopper and Pearson's, at 95 %", LEVEL), ("*both* is above 5 % with its whole", LEVEL),
+        ("refuted if it is below 5 % with", LEVEL), ("executed instructions by 1 % or more", LEVEL), ("the share is at least 90 %", LEVEL),
+        ("75 %, refuted if its interval lies below 90 %", LEVEL), ("instructions by less than 0.1 %", LEVEL),
+    ],
     "bias.md": [
         ("the 300 % that the 2013 paper quotes for environments, and its own 57 % for links", PAPER),
     ],
