@@ -2,13 +2,13 @@
 // short trials the display must not become the work.
 #include "stabctl/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "stabctl/commands.h"
+#include "stabctl/terminal.h"
 
 namespace stab::ctl {
 namespace {
@@ -20,10 +20,12 @@ using std::chrono::seconds;
 constexpr milliseconds kBarEvery{100};
 constexpr seconds kLineEvery{10};
 
+// A narrower terminal shows no bar that anybody could read.
+constexpr int kLeastWidth = 20;
+
 int progress_width() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-  return 80;
+  const int columns = columns_of(STDERR_FILENO).value_or(0);
+  return columns > kLeastWidth ? columns : 80;
 }
 
 // How well the least known cell's mean is known; nothing is compared, so it is no look at the result.

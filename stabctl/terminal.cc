@@ -11,11 +11,13 @@
 
 namespace stab::ctl {
 
-int terminal_width() {
+std::optional<int> columns_of(int stream) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return std::clamp<int>(size.ws_col, 40, 200);
-  return 100;
+  if (::ioctl(stream, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
+
+int terminal_width() { return std::clamp(columns_of(STDOUT_FILENO).value_or(100), 40, 200); }
 
 bool terminal_has_colour(const std::string& color) {
   if (color != "auto") return color == "always";

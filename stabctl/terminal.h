@@ -1,13 +1,16 @@
 // The terminal that a command prints on.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/commands/method_commands.h"
 
 namespace stab::ctl {
 
-// Of standard output, between 60 and 200; 100 where it is no terminal.
+// Of the terminal that a descriptor writes to; nothing where it is none, or doesn't know.
+std::optional<int> columns_of(int stream);
+// Of standard output, between 40 and 200; 100 where it is no terminal.
 int terminal_width();
 // Whether to colour what is printed on standard output: `color` is always, never, or auto: on a terminal that can, unless
 // NO_COLOR is set (no-color.org).
