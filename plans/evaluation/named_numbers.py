@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 import second_way as way
+from atlas_numbers import add_atlas
 from race_numbers import add_race
 from sliced_numbers import add_sliced
 
@@ -479,6 +480,7 @@ def numbers():
             add(f"{run}.{clock}.{effect}.{what}", lambda run=run, response=response, effect=effect, at=at: effects(run, response)[effect][at])
         add(f"{run}.{clock}.code.holm", lambda run=run, response=response: adjusted(run, response, "code"))
     add_sliced(add, trials)
+    add_atlas(add)
     add_race(add, trials)
     return named
 
