@@ -17,7 +17,16 @@ constexpr size_t kRecordsPerPool = sizeof(Run) * kRunsPerPool;
 static_assert(kRecordsPerPool == kPage);
 
 size_t pool_list_bytes(size_t region_bytes) {
-  return (region_bytes / kPoolBytes * sizeof(uint64_t[2]) + kPage - 1) / kPage * kPage;
+  return (region_bytes / kPoolBytes * sizeof(uint64_t[3]) + kPage - 1) / kPage * kPage;
+}
+
+// Of a set of runs that isn't empty, the highest and those that lie below it without a gap.
+uint64_t highest_neighbours(uint64_t runs) {
+  const int top = 63 - __builtin_clzll(runs);
+  int bottom = top;
+  while (bottom > 0 && (runs >> (bottom - 1) & 1) != 0) --bottom;
+  const int count = top - bottom + 1;
+  return (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << bottom;
 }
 
 }  // namespace
@@ -63,7 +72,7 @@ RunSpace::Region* RunSpace::add_region(size_t bytes) {
     os_unmap(records, bytes / kPoolBytes * kRecordsPerPool);
     return nullptr;
   }
-  static_assert(sizeof(Pool) == sizeof(uint64_t[2]));
+  static_assert(sizeof(Pool) == sizeof(uint64_t[3]));
   Region& region = *added;
   __atomic_store_n(&region.runs, reinterpret_cast<Run*>(records), __ATOMIC_RELEASE);
   region.pools = reinterpret_cast<Pool*>(pools);
@@ -85,7 +94,7 @@ bool RunSpace::open_pool(Region& region) {
   int runs = kRunsPerPool;
   while (!os_commit(region.base + index * kPoolBytes, static_cast<size_t>(runs) * kRunBytes))
     if ((runs /= 2) == 0) return false;
-  region.pools[index] = Pool{~uint64_t{0} >> (kRunsPerPool - runs), 0};
+  region.pools[index] = Pool{~uint64_t{0} >> (kRunsPerPool - runs), 0, 0};
   ++region.opened;
   __atomic_store_n(&region.usable, region.opened * kPoolBytes, __ATOMIC_RELEASE);
   return true;
@@ -115,8 +124,10 @@ RunSpace::Acquired RunSpace::acquire(Choice choice, Draws& draws) {
   const uint64_t bit = uint64_t{1} << index;
   const bool clean = (pool.dirty & bit) == 0;
   if (!clean) --dirty_runs_;
+  if ((pool.kept & bit) != 0) --kept_runs_;
   pool.free &= ~bit;
   pool.dirty &= ~bit;
+  pool.kept &= ~bit;
   ++used_runs_;
   const size_t number = size_t{region->first_with_free} * kRunsPerPool + static_cast<size_t>(index);
   Run* run = static_cast<Run*>(memset(&region->runs[number], 0, sizeof(Run)));
@@ -137,38 +148,63 @@ void RunSpace::release(Run* run) {
     --used_runs_;
     ++dirty_runs_;
     // An eighth of what is in use: a heap that breathes keeps its pages, one that shrinks gives them back.
-    if (dirty_runs_ > kDirtyAllowance + used_runs_ / 8) purge((kDirtyAllowance + used_runs_ / 8) / 2);
+    const uint64_t allowance = kDirtyAllowance + used_runs_ / 8;
+    if (dirty_runs_ <= allowance) return;
+    demote(allowance / 2);
+    const uint64_t most = most_kept();
+    if (kept_runs_ > most) purge(most - most / 4);
     return;
   }
 }
 
-// Gives pages back, highest addresses first, until at most `keep` runs are dirty.
-void RunSpace::purge(uint64_t keep) {
+uint64_t RunSpace::most_kept() const {
+  const uint64_t allowance = kKeptAllowance + used_runs_ / 2;
+  return allowance < kMostKept ? allowance : kMostKept;
+}
+
+// Highest addresses first, until at most so many runs are dirty. The others keep their pages, and are drawn like clean ones.
+void RunSpace::demote(uint64_t most_dirty) {
   for (uint32_t i = region_count_; i-- > 0;) {
     Region& region = i == 0 ? first_ : more_[i - 1];
-    for (uint32_t pool = region.opened; pool-- > 0;) {
-      uint64_t dirty = region.pools[pool].dirty;
-      while (dirty != 0 && dirty_runs_ > keep) {
-        // Neighbours go in one call.
-        const int top = 63 - __builtin_clzll(dirty);
-        int bottom = top;
-        while (bottom > 0 && (dirty >> (bottom - 1) & 1) != 0) --bottom;
-        const int count = top - bottom + 1;
-        const uint64_t bits = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << bottom;
-        os_purge(region.base + pool * kPoolBytes + static_cast<size_t>(bottom) * kRunBytes,
-                 static_cast<size_t>(count) * kRunBytes);
-        dirty &= ~bits;
-        dirty_runs_ -= static_cast<uint64_t>(count);
+    for (uint32_t index = region.opened; index-- > 0;) {
+      Pool& pool = region.pools[index];
+      while (pool.dirty != 0) {
+        if (dirty_runs_ <= most_dirty) return;
+        // Neighbours go together, also those that are too many: they will be given back in one call.
+        const uint64_t bits = highest_neighbours(pool.dirty);
+        const uint64_t count = static_cast<uint64_t>(bit_count(bits));
+        pool.dirty &= ~bits;
+        pool.kept |= bits;
+        dirty_runs_ -= count;
+        kept_runs_ += count;
       }
-      region.pools[pool].dirty = dirty;
-      if (dirty_runs_ <= keep) return;
+    }
+  }
+}
+
+// Gives pages back, highest addresses first, until at most so many runs keep theirs that are not dirty.
+void RunSpace::purge(uint64_t most_kept) {
+  for (uint32_t i = region_count_; i-- > 0;) {
+    Region& region = i == 0 ? first_ : more_[i - 1];
+    for (uint32_t index = region.opened; index-- > 0;) {
+      Pool& pool = region.pools[index];
+      while (pool.kept != 0) {
+        if (kept_runs_ <= most_kept) return;
+        // Neighbours go in one call.
+        const uint64_t bits = highest_neighbours(pool.kept);
+        const uint64_t count = static_cast<uint64_t>(bit_count(bits));
+        os_purge(region.base + index * kPoolBytes + static_cast<size_t>(__builtin_ctzll(bits)) * kRunBytes, count * kRunBytes);
+        pool.kept &= ~bits;
+        kept_runs_ -= count;
+      }
     }
   }
 }
 
 bool RunSpace::trim() {
   Locked locked(lock_);
-  const bool any = dirty_runs_ > 0;
+  const bool any = dirty_runs_ + kept_runs_ > 0;
+  demote(0);
   purge(0);
   return any;
 }
@@ -205,8 +241,10 @@ bool RunSpace::cut_first() {
 void RunSpace::unmap(Region& region) {
   __atomic_store_n(&region.version, region.version + 1, __ATOMIC_RELAXED);  // seen by whoever sees what follows
   __atomic_store_n(&region.usable, 0, __ATOMIC_RELEASE);
-  for (uint32_t pool = 0; pool < region.opened; ++pool)
+  for (uint32_t pool = 0; pool < region.opened; ++pool) {
     dirty_runs_ -= static_cast<uint64_t>(bit_count(region.pools[pool].dirty));
+    kept_runs_ -= static_cast<uint64_t>(bit_count(region.pools[pool].kept));
+  }
   os_unmap(region.base, region.bytes);
   os_unmap(reinterpret_cast<char*>(region.runs), region.pool_count() * kRecordsPerPool);
   os_unmap(reinterpret_cast<char*>(region.pools), pool_list_bytes(region.bytes));

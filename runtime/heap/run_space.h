@@ -5,8 +5,9 @@
 // yet neighbours stay within 4 MiB. Regions start at multiples of a pool, so nothing of a choice depends on
 // where the kernel put them: the same seed gives the same low 22 bits with and without ASLR.
 //
-// Runs that come back stay dirty (their pages are still there) up to a limit and are preferred to clean ones;
-// above it their pages go back to the system.
+// Runs that come back stay dirty (their pages are still there) up to a limit and are preferred to clean ones. Above it they are
+// drawn as if they were clean, but keep their pages up to a second limit: epochs use and leave runs all over a pool, and would
+// fault the same pages in again and again. Above that one their pages go back to the system.
 #pragma once
 
 #include <stddef.h>
@@ -74,7 +75,7 @@ class RunSpace {
   struct Acquired {
     Run* run = nullptr;
     char* start = nullptr;  // its first byte
-    bool clean = false;     // no page of it is there yet
+    bool clean = false;     // its pages may not be there
   };
   Acquired acquire(Choice choice, Draws& draws);
   // pre: group_count is 0 again.
@@ -90,7 +91,8 @@ class RunSpace {
  private:
   struct Pool {
     uint64_t free;   // runs nobody uses
-    uint64_t dirty;  // of those, with pages; subset of free
+    uint64_t dirty;  // of those, with pages and preferred; subset of free
+    uint64_t kept;   // of the others, with pages; subset of free, none of dirty
   };
   // A region that was given back has 0 bytes; its place is taken by the next that is added. Its version is odd from
   // then on until it is filled again: who looks without the lock looks again if the version has changed.
@@ -110,6 +112,9 @@ class RunSpace {
   static constexpr uint32_t kMaxRegions = 256;
   static constexpr size_t kFirstRegionBytes = size_t{64} << 30;  // more than programs use: one comparison in free
   static constexpr uint64_t kDirtyAllowance = 16;  // runs, 1 MiB: less would fault pages in again and again
+  // Of those that keep their pages without being preferred: a pool, as that is what the places of an epoch are drawn from, and
+  // half of what is in use, since runs of all pools come back; in all at most 16 MiB.
+  static constexpr uint64_t kKeptAllowance = kRunsPerPool, kMostKept = 256;
 
   Region* add_region(size_t bytes);
   bool open_pool(Region& region);
@@ -117,7 +122,9 @@ class RunSpace {
   void heed_limit();
   bool cut_first();
   Region* region_with_free();
-  void purge(uint64_t keep);
+  void demote(uint64_t most_dirty);
+  void purge(uint64_t most_kept);
+  uint64_t most_kept() const;
   Run* find_elsewhere(const void* address) const;
   Region* region_to_fill();
 
@@ -127,6 +134,7 @@ class RunSpace {
   size_t next_region_bytes_ = 0;  // what is asked for first
   uint64_t used_runs_ = 0;
   uint64_t dirty_runs_ = 0;
+  uint64_t kept_runs_ = 0;
   Region more_[kMaxRegions];
 };
 

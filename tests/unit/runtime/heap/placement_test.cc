@@ -1,4 +1,6 @@
 // Where objects lie: what each mode randomizes, what it leaves alone, and that a seed replays it.
+#include <sys/resource.h>
+
 #include <array>
 #include <numeric>
 #include <set>
@@ -94,6 +96,28 @@ TEST(Placement, EachEpochHasAPlaceOfItsOwn) {
       EXPECT_GE(outcome.numbers[0], kEpochs * 9 / 10) << mode << ' ' << bytes;
     }
   }
+}
+
+// A program of few live objects moves through a pool with its epochs. Once it has been everywhere it faults no more pages in.
+TEST(Placement, EpochsComeBackToPagesThatAreThere) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory drowns what is measured";
+  const Outcome outcome = in_process("page", 3, [] {
+    const auto faults_in = [](int epochs) {
+      rusage before{}, after{};
+      getrusage(RUSAGE_SELF, &before);
+      for (int i = 0; i < epochs; ++i) {
+        ++control().epoch;
+        for (size_t bytes = 16; bytes <= 16384; bytes += bytes / 4)
+          stab_heap_free(memset(stab_heap_malloc(bytes), 1, bytes));
+      }
+      getrusage(RUSAGE_SELF, &after);
+      return static_cast<uint64_t>(after.ru_minflt - before.ru_minflt);
+    };
+    faults_in(1000);
+    return std::vector<uint64_t>{faults_in(200)};
+  });
+  ASSERT_TRUE(outcome.ok()) << outcome.errors;
+  EXPECT_LT(outcome.numbers[0], 200u);
 }
 
 TEST(Placement, WithoutRandomizationAPairStaysWhereItIs) {
