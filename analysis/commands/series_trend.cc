@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/commands/change_place.h"
 #include "analysis/report/json_parts.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
@@ -56,6 +57,11 @@ std::string table_of(const report::Trend& trend, const report::TrendLine& line, 
   return pen.table(table);
 }
 
+// "+2.00 % (slower)"
+std::string shift_text(const report::Trend& trend, const report::TrendChange& change) {
+  return report::difference_text(trend.response, change.shift) + " (" + report::change_word(trend.response, change.shift) + ")";
+}
+
 std::string changes_text(const report::Trend& trend, const report::TrendLine& line, const report::Pen& pen) {
   const report::TrendChanges& changes = line.changes;
   if (!changes.asked) return pen.note("Lasting changes: not asked; " + changes.refused + ".");
@@ -68,9 +74,9 @@ std::string changes_text(const report::Trend& trend, const report::TrendLine& li
     const report::TrendPoint& point = line.points[change.point];
     out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " +
                     report::plural(change.levels_after, "level") + " from there on " +
-                    (change.levels_after == 1 ? "lies " : "lie ") + report::difference_text(trend.response, change.shift) +
-                    " from the " + std::to_string(change.levels_before) + " before; p " + text::p_text(change.p_value) + " at " +
-                    level);
+                    (change.levels_after == 1 ? "lies " : "lie ") + shift_text(trend, change) + " from the " +
+                    std::to_string(change.levels_before) + " before; p " + text::p_text(change.p_value) + " at " + level);
+    out += place_text(place_of(trend, line, change), pen.width, "    ");
   }
   return out;
 }
@@ -80,7 +86,7 @@ void interval_or_null(text::JsonWriter& json, const char* key, const std::option
   else json.value(key, std::optional<double>());
 }
 
-void write_changes(text::JsonWriter& json, const report::TrendLine& line) {
+void write_changes(text::JsonWriter& json, const report::Trend& trend, const report::TrendLine& line) {
   const report::TrendChanges& changes = line.changes;
   json.begin_object("changes").value("asked", changes.asked);
   if (!changes.asked) {
@@ -91,7 +97,9 @@ void write_changes(text::JsonWriter& json, const report::TrendLine& line) {
   for (const report::TrendChange& change : changes.found) {
     json.begin_object().value("level", line.points[change.point].level).value("point", change.point);
     json.value("levels_before", change.levels_before).value("levels_after", change.levels_after).value("shift", change.shift);
-    json.value("statistic", change.statistic).value("p_value", change.p_value).end();
+    json.value("statistic", change.statistic).value("p_value", change.p_value);
+    write_place(json, place_of(trend, line, change));
+    json.end();
   }
   json.end().begin_array("segments");
   for (const report::TrendSegment& segment : changes.segments)
@@ -115,7 +123,7 @@ std::string json_of(const report::Trend& trend, const TrendOptions& options, con
         .value("q_df", line.q_df)
         .value("q_df2", line.q_df2);
     json.value("q_p", line.q_p);
-    write_changes(json, line);
+    write_changes(json, trend, line);
     json.begin_array("points");
     for (const report::TrendPoint& point : line.points) {
       json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
@@ -145,7 +153,8 @@ std::string elsewhere(const report::Trend& trend, const report::Pen& pen) {
                         report::interval_text(trend.response, *point.step) + ")");
     for (const report::TrendChange& change : trend.lines[i].changes.found)
       out += pen.item(trend.lines[i].workload + ": a lasting change at " + trend.lines[i].points[change.point].level + ", " +
-                      report::difference_text(trend.response, change.shift) + " (p " + text::p_text(change.p_value) + ")");
+                      shift_text(trend, change) + " (p " + text::p_text(change.p_value) + ")") +
+             place_text(place_of(trend, trend.lines[i], change), pen.width, "    ");
   }
   return out;
 }

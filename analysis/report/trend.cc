@@ -103,15 +103,16 @@ statistics::ArmContrasts contrasts_between(const Found& found, const std::vector
 
 // Levels by name, in the order in which they came.
 struct Levels {
-  std::vector<std::string> names, since;
+  std::vector<std::string> names;
+  std::vector<const SeriesPart*> since;  // the part that had it first
   std::map<std::string, size_t> at;
   std::vector<size_t> parts;  // that have it
 
-  size_t add(const std::string& name, const std::string& part) {
+  size_t add(const std::string& name, const SeriesPart& part) {
     const auto [place, fresh] = at.try_emplace(name, names.size());
     if (fresh) {
       names.push_back(name);
-      since.push_back(part);
+      since.push_back(&part);
       parts.push_back(0);
     }
     ++parts[place->second];
@@ -193,6 +194,20 @@ void judge(std::vector<Step>& steps, double alpha) {
   }
 }
 
+// A level, with what is known of the part that had it first.
+TrendPoint point_of(const std::string& level, const SeriesPart& since, const std::string& factor) {
+  TrendPoint point;
+  point.level = level;
+  point.since = since.name;
+  point.sessions = since.sessions;
+  if (!since.revisions || since.revisions->factor != factor) return point;
+  const auto revision = since.revisions->of_level.find(level);
+  if (revision == since.revisions->of_level.end()) return point;
+  point.revision = revision->second;
+  point.repository = since.revisions->repository;
+  return point;
+}
+
 }  // namespace
 
 Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest& request) {
@@ -219,7 +234,7 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
       continue;
     }
     std::vector<size_t> arms;
-    for (const std::string& level : at->levels) arms.push_back(levels.add(level, part.name));
+    for (const std::string& level : at->levels) arms.push_back(levels.add(level, part));
     STAB_TRY(const auto found, found_in(primary_of(samples), static_cast<size_t>(at - samples.factors.begin())));
     for (const auto& [workload, of] : found) {
       const std::vector<size_t> kept = comparable(of, at->levels.size());
@@ -267,9 +282,7 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
       line.q_p = statistics::f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
     for (size_t level = 0; level < levels.names.size(); ++level) {
       if (!material->second.has[level]) continue;
-      TrendPoint point;
-      point.level = levels.names[level];
-      point.since = levels.since[level];
+      TrendPoint point = point_of(levels.names[level], *levels.since[level], trend.factor);
       point.parts = static_cast<size_t>(std::count_if(
           material->second.contrasts.begin(), material->second.contrasts.end(),
           [&](const statistics::ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));

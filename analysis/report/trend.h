@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,24 @@
 
 namespace stab::report {
 
+// One boot of one machine on one day (UTC). What is not known is empty.
+struct TrendSession {
+  std::string day, machine, boot;
+  bool operator==(const TrendSession&) const = default;
+};
+
+// What the levels of a factor mean as revisions, where a part's plan builds them out of one repository.
+struct TrendRevisions {
+  std::string factor;
+  std::string repository;                       // an absolute path, or an address
+  std::map<std::string, std::string> of_level;  // as the plan's source names them
+};
+
 struct SeriesPart {
   std::string name;  // for people: "12, 2026-11-20"
   Samples samples;
+  std::vector<TrendSession> sessions{};  // in which it ran, the first one first
+  std::optional<TrendRevisions> revisions{};
 };
 
 struct TrendRequest {
@@ -27,6 +43,8 @@ struct TrendRequest {
 struct TrendPoint {
   std::string level;
   std::string since;                       // the part that had it first
+  std::vector<TrendSession> sessions;      // of that part
+  std::string revision, repository;        // as that part's plan has them; empty: the level is no revision of a repository
   size_t parts = 0;                        // that compare it with something
   std::optional<Interval> against_anchor;  // at 1 - alpha; absent: no chain of parts leads there, or it is the anchor
   double standard_error = 0;               // of that, on the response's scale
@@ -42,7 +60,8 @@ struct TrendPoint {
 
 // From this level on the line lies elsewhere than before (trend_changes.h).
 struct TrendChange {
-  size_t point = 0;  // place in the line's points
+  size_t point = 0;   // place in the line's points
+  size_t before = 0;  // the last place before it: what has changed lies behind that level, and at this one or before
   size_t levels_before = 0, levels_after = 0;  // of the segments on both sides
   double shift = 0;  // of their means, after against before; no interval: it was picked for being large
   double statistic = 0, p_value = 1;

@@ -88,6 +88,7 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
   for (size_t i = 1; i + 1 < ends.size(); ++i) {
     TrendChange change;
     change.point = series.places[ends[i]];
+    change.before = series.places[ends[i] - 1];
     change.levels_before = ends[i] - ends[i - 1];
     change.levels_after = ends[i + 1] - ends[i];
     const double shift = mean_of(series, ends[i], ends[i + 1]) - mean_of(series, ends[i - 1], ends[i]);

@@ -1,11 +1,15 @@
 #include "stabd/engine/results/load_series.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "plan/parse.h"
+#include "plan/placeholder.h"
+#include "stabd/engine/build/git_source.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
 #include "stabd/engine/results/local_time.h"
@@ -45,6 +49,82 @@ std::string series_of(const store::ExperimentRow& row) {
   return parsed.plan ? parsed.plan->experiment.series : std::string();
 }
 
+// The day of a moment, in UTC, as gates have it.
+std::string utc_day(int64_t realtime_ns) {
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  const time_t seconds = realtime_ns / kNanoseconds;
+  tm parts{};
+  char day[16] = "";
+  return ::gmtime_r(&seconds, &parts) != nullptr && ::strftime(day, sizeof day, "%Y-%m-%d", &parts) > 0 ? day : "";
+}
+
+// What each boot's machine is called, by what was recorded of it.
+Result<std::map<std::string, std::string>> machines_by_boot(store::Store& store, store::Id experiment) {
+  std::map<std::string, std::string> out;
+  const auto add = [&](const std::map<std::string, std::string>& facts) {
+    const auto boot = facts.find("boot_id"), host = facts.find("host.name");
+    if (host != facts.end()) out[boot == facts.end() ? "" : boot->second] = host->second;
+  };
+  STAB_TRY(const std::vector<store::EnvironmentRow> environments, store.environments(experiment));
+  for (const store::EnvironmentRow& row : environments) add(row.facts);
+  STAB_TRY(const std::vector<store::SlotEpochRow> slots, store.slot_epochs(experiment));
+  for (const store::SlotEpochRow& row : slots) add(row.facts);
+  return out;
+}
+
+// The boots and days in which its trials ran, in the order of these.
+Result<std::vector<report::TrendSession>> sessions_of(store::Store& store, store::Id experiment) {
+  STAB_TRY(auto machines, machines_by_boot(store, experiment));
+  STAB_TRY(const std::vector<store::TrialFacts> trials, store.trial_facts(experiment, {}, [](const std::string&) {}));
+  std::map<std::pair<std::string, std::string>, int64_t> first;  // by day and boot
+  for (const store::TrialFacts& trial : trials) {
+    if (trial.claimed_at_ns == 0) continue;
+    const auto [at, fresh] = first.try_emplace({utc_day(trial.claimed_at_ns), trial.boot_id}, trial.claimed_at_ns);
+    if (!fresh) at->second = std::min(at->second, trial.claimed_at_ns);
+  }
+  std::vector<std::pair<int64_t, report::TrendSession>> ordered;
+  for (const auto& [session, at] : first)
+    ordered.push_back({at, {session.first, machines[session.second], session.second}});
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<report::TrendSession> out;
+  for (auto& [at, session] : ordered) out.push_back(std::move(session));
+  return out;
+}
+
+// The one factor that a source's revision is made of.
+std::optional<std::string> factor_of(const std::vector<plan::Piece>& revision) {
+  std::optional<std::string> out;
+  for (const plan::Piece& piece : revision) {
+    if (!piece.is_placeholder) continue;
+    if (out && *out != piece.text) return {};
+    out = piece.text;
+  }
+  return out;
+}
+
+// Nothing: no program is built out of a repository at a factor's level, or several are and don't agree.
+std::optional<report::TrendRevisions> revisions_of(const plan::Plan& plan, const std::string& directory) {
+  std::optional<report::TrendRevisions> out;
+  for (const plan::Program& program : plan.programs) {
+    if (program.source.git.empty()) continue;
+    const auto pieces = plan::split_placeholders(program.source.revision);
+    const auto named = pieces ? factor_of(*pieces) : std::optional<std::string>();
+    const auto factor = std::find_if(plan.factors.begin(), plan.factors.end(),
+                                     [&](const plan::Factor& one) { return named && one.name == *named; });
+    if (factor == plan.factors.end()) continue;
+    report::TrendRevisions found{factor->name, program.source.git, {}};
+    if (!is_git_address(found.repository)) {
+      const auto path = (std::filesystem::path(directory) / found.repository).lexically_normal();
+      found.repository = path.has_filename() ? path.string() : path.parent_path().string();
+    }
+    for (const plan::Level& level : factor->levels)
+      for (const plan::Piece& piece : *pieces) found.of_level[level.name] += piece.is_placeholder ? level.value : piece.text;
+    if (out && (out->factor != found.factor || out->repository != found.repository || out->of_level != found.of_level)) return {};
+    out = std::move(found);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<LoadedSeries> load_series(store::Store& store, const std::string& name, const Asker& asker, const SeriesLimits& limits) {
@@ -82,12 +162,14 @@ Result<LoadedSeries> load_series(store::Store& store, const std::string& name, c
       older = i + 1;
       break;
     }
-    STAB_TRY(report::Samples samples, load_samples(store, row));
+    STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+    STAB_TRY(report::Samples samples, load_samples(store, row, expanded));
     if (samples.incomplete) {
       out.left_out.push_back(called + ": trials are missing");
       continue;
     }
-    out.parts.push_back({called, std::move(samples)});
+    STAB_TRY(std::vector<report::TrendSession> sessions, sessions_of(store, row.id));
+    out.parts.push_back({called, std::move(samples), std::move(sessions), revisions_of(expanded.plan, row.plan_directory)});
   }
   std::reverse(out.parts.begin(), out.parts.end());
   std::reverse(out.left_out.begin(), out.left_out.end());

@@ -298,6 +298,76 @@ TEST(Trend, ChangesAreInTextAndJson) {
   EXPECT_NE(commands::run_trend(linear, options).out.find("\"scale\": \"linear\""), std::string::npos);
 }
 
+// Twelve nights, which have changed by `shift` from v6 on; each day has a session of its own, and the machine was booted once.
+std::vector<report::SeriesPart> nights_of_commits(double shift, const std::string& repository) {
+  std::vector<report::SeriesPart> parts = nights(12, false, [&](size_t i) { return i < 6 ? 0 : shift; });
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].sessions = {{"2026-11-" + std::to_string(10 + i), "vm", i < 5 ? "aaaaaaaa-1111" : "bbbbbbbb-2222"}};
+    report::TrendRevisions revisions{"revision", repository, {}};
+    for (const std::string& level : parts[i].samples.factors[1].levels) revisions.of_level[level] = "release/" + level;
+    parts[i].revisions = revisions;
+  }
+  return parts;
+}
+
+TEST(Trend, AChangeNamesItsSessionsAndItsCommits) {
+  commands::TrendOptions options;
+  options.series = "nightly";
+  options.width = 1000;
+  const std::vector<report::SeriesPart> parts = nights_of_commits(0.02, "/srv/our tree");
+  const std::string text = commands::run_trend(parts, options).out;
+  EXPECT_NE(text.find("(slower) from the 6 before"), std::string::npos) << text;
+  EXPECT_NE(text.find("first measured: v5 in 2026-11-14 on vm (boot aaaaaaaa); v6 in 2026-11-15 on vm (boot bbbbbbbb); the "
+                      "machine was booted in between\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n      cd '/srv/our tree' && stabctl bisect release/v5..release/v6\n"), std::string::npos) << text;
+  options.json = true;
+  const std::string json = commands::run_trend(parts, options).out;
+  for (const char* words : {"\"before\": \"v5\"", "\"direction\": \"worse\"", "\"range\": \"release/v5..release/v6\"",
+                            "\"repository\": \"/srv/our tree\"", "\"machine\": \"vm\""})
+    EXPECT_NE(json.find(words), std::string::npos) << words << json;
+}
+
+TEST(Trend, AnImprovementIsACommitToFindToo) {
+  commands::TrendOptions options;
+  options.series = "nightly";
+  std::vector<report::SeriesPart> parts = nights_of_commits(-0.02, "https://example.org/tree.git");
+  std::string text = commands::run_trend(parts, options).out;
+  EXPECT_NE(text.find("(faster)"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n      stabctl bisect release/v5..release/v6 --faster\n"), std::string::npos) << text;
+  // The same numbers of a throughput are a loss.
+  for (report::SeriesPart& part : parts) {
+    part.samples.responses[0].unit = "1/s";
+    part.samples.responses[0].higher_is_better = true;
+  }
+  text = commands::run_trend(parts, options).out;
+  EXPECT_NE(text.find("(lower)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("--faster"), std::string::npos) << text;
+}
+
+TEST(Trend, WhatIsNoCommitIsSaid) {
+  commands::TrendOptions options;
+  options.series = "nightly";
+  options.width = 1000;
+  std::vector<report::SeriesPart> parts = nights_of_commits(0.02, "/srv/tree");
+  parts[5].revisions->repository = "/srv/other";
+  EXPECT_NE(commands::run_trend(parts, options).out.find("'v5' and 'v6' build commits of different repositories"),
+            std::string::npos);
+  for (report::SeriesPart& part : parts) {
+    part.revisions.reset();
+    part.sessions.clear();
+  }
+  std::string text = commands::run_trend(parts, options).out;
+  EXPECT_NE(text.find("its commits are not known: 'v5' is no commit that is known"), std::string::npos) << text;
+  EXPECT_NE(text.find("v6 in a session that was not recorded"), std::string::npos) << text;
+  // A level that reads like a commit's number is one.
+  for (report::SeriesPart& part : parts)
+    for (std::string& level : part.samples.factors[1].levels) level = "c0ffee" + level.substr(1);
+  text = commands::run_trend(parts, options).out;
+  EXPECT_NE(text.find("\n      stabctl bisect c0ffee5..c0ffee6\n"), std::string::npos) << text;
+}
+
 TEST(Trend, QuestionsThatHaveNoAnswerSayWhy) {
   const std::vector<report::SeriesPart> one = {made_part(1, {"v0", "v1"}, {0, 0}, 8)};
   const auto why = [](const Result<report::Trend>& trend) { return trend ? std::string() : trend.error().message; };

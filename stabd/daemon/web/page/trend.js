@@ -28,7 +28,7 @@ function pointText(point, change) {
   if (point.against_anchor) parts.push(`${differenceText(response, point.against_anchor.estimate)} ${intervalText(response, point.against_anchor)} against ${trend.anchor}`);
   if (point.refused) parts.push(point.refused);
   if (point.step) parts.push(`step from ${point.before}: ${point.verdict}, ${differenceText(response, point.step.estimate)} ${intervalText(response, point.step)}, p after Holm ${pText(point.p_holm)}`);
-  if (change) parts.push(`a lasting change: ${differenceText(response, change.shift)} from the ${count(change.levels_before, 'level')} before, p ${pText(change.p_value)}`);
+  if (change) parts.push(`a lasting change, ${change.direction}: ${differenceText(response, change.shift)} from the ${count(change.levels_before, 'level')} before, p ${pText(change.p_value)}`);
   return parts.join('; ');
 }
 
@@ -36,7 +36,22 @@ function changesSentence(line) {
   const response = trendResponse(), changes = line.changes;
   if (!changes.asked) return 'Lasting changes were not asked for: ' + changes.refused + '.';
   if (changes.found.length === 0) return `No lasting change at ${plainPercent(changes.alpha)}${changes.p_of_next === null ? '' : ` (p ${pText(changes.p_of_next)})`}.`;
-  return changes.found.map(change => `From ${short(change.level)} on ${differenceText(response, change.shift)} (p ${pText(change.p_value)}).`).join(' ');
+  return changes.found.map(change => `From ${short(change.level)} on ${differenceText(response, change.shift)}, ${change.direction} (p ${pText(change.p_value)}).`).join(' ');
+}
+
+// "2026-11-20 on vm (boot 7c9e6679)", as `stabctl trend` says it.
+const sessionsText = sessions => sessions.map(one => (one.day || 'a day that was not recorded') + (one.machine && ' on ' + one.machine) + (one.boot && ` (boot ${one.boot.slice(0, 8)})`)).join(', ') || 'a session that was not recorded';
+
+// Where each lasting change lies: its sessions, its commits, and what looks for the one that did it.
+function changePlaces() {
+  const items = [];
+  for (const line of trend.lines) {
+    if (!line.changes.asked) continue;
+    for (const change of line.changes.found)
+      items.push(h('li', {}, h('p', {}, `${line.workload ? line.workload + ': f' : 'F'}rom ${short(change.level)} on ${change.direction}. First measured: ${short(change.before)} in ${sessionsText(change.sessions_before)}; ${short(change.level)} in ${sessionsText(change.sessions)}.`),
+        change.command ? h('p', {}, `Commits ${short(change.range, 60)}; which of them: `, h('code', {}, change.command)) : h('p', {class: 'note'}, `Its commits are not known: ${change.unknown}.`)));
+  }
+  return items.length > 0 && h('div', {id: 'trend-places'}, h('h3', {}, items.length > 1 ? 'Where the lasting changes lie' : 'Where the lasting change lies'), h('ul', {}, items));
 }
 
 const trendColumns = [{title: 'level'}, {title: 'since'}, {title: 'experiments', number: true}, {title: 'against the anchor', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'step', number: true}, {title: 'step low', number: true},
@@ -146,7 +161,7 @@ function paintTrend(place, params) {
   const anchors = pick('trend-anchor', 'against', trend.lines[0].points.map(point => [point.level, point.level]), trend.anchor, value => openTrend(state.series, {...params, anchor: value}));
   const figure = new Figure('trend-plot', {title: `${trend.factor} over the series ${short(trend.series)}`, how: howToReadTrend, depends: ['trend'], controls: [workloads, anchors], draw: drawTrend});
   const line = trend.lines[0], disagree = line.q_df > 0 && line.q_p < 0.01;
-  place.replaceChildren(h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `Series ${short(trend.series)}`), figure.element,
+  place.replaceChildren(h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `Series ${short(trend.series)}`), figure.element, changePlaces(),
     disagree && h('p', {class: 'warning'}, `The experiments contradict each other more than their errors explain (p ${pText(line.q_p)}): the machine, or what was built, was not the same every time.`),
     trend.left_out.length > 0 && h('details', {class: 'twin', id: 'trend-left-out'}, h('summary', {}, `${trend.left_out.length} left out`), h('ul', {}, trend.left_out.map(one => h('li', {}, short(one, 300))))),
     h('p', {}, h('button', {type: 'button', click: () => openTrend(state.series, params)}, 'look again'), ' ', h('button', {type: 'button', click: closeTrend}, 'close'))));
