@@ -1,5 +1,6 @@
 #include "analysis/commands/stored_baseline.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,11 @@ namespace {
 
 constexpr double kAlpha = 0.05;
 constexpr size_t kFewestToCompare = 2;
+// One program with one input differs by less between sessions, on whatever machines.
+constexpr double kMostTimes = 10;
+// Further away a session is of other work, and the ratio of the widest interval, which is of two sessions that differ tenfold, is
+// still a number.
+constexpr double kMostTimesAway = 1e9;
 
 Result<StoredTiming> timing_of(const std::string& line) {
   const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
@@ -43,6 +49,29 @@ std::string change_text(double ratio) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
   return text;
+}
+
+// "+3.46 % [-15.29, +26.35]"; as factors where a percentage would be a long row of digits.
+std::string ratio_interval_of(const BaselineAnswer& answer) {
+  constexpr double kLargeRatio = 100;
+  if (*answer.high < kLargeRatio)
+    return change_text(*answer.ratio) + " % [" + change_text(*answer.low) + ", " + change_text(*answer.high) + "]";
+  return text::ratio_text(*answer.ratio) + " " + report::between(text::ratio_text(*answer.low), text::ratio_text(*answer.high));
+}
+
+std::string time_of_logarithm(double log_s) { return report::value_text({.name = "time", .unit = "s"}, std::exp(log_s)); }
+
+// Times of one program, as far as anybody can see.
+Status check_alike(const std::vector<double>& means, double mean, double now) {
+  const auto [fastest, slowest] = std::minmax_element(means.begin(), means.end());
+  const std::string cure = "; they are of other work: compare with a file that has sessions of this program alone";
+  if (*slowest - *fastest > std::log(kMostTimes))
+    return bad_input("the stored sessions have from " + time_of_logarithm(*fastest) + " to " + time_of_logarithm(*slowest) +
+                     cure);
+  if (std::fabs(now - mean) > std::log(kMostTimesAway))
+    return bad_input("the stored sessions have " + time_of_logarithm(mean) + ", and this one has " + time_of_logarithm(now) +
+                     cure);
+  return {};
 }
 
 std::string shown_arguments(const std::string& arguments) {
@@ -113,6 +142,7 @@ Result<BaselineAnswer> against_baseline(const std::vector<StoredTiming>& stored,
   for (const double one : means) squares += (one - mean) * (one - mean);
   const double sd = std::sqrt(squares / (k - 1));
   if (!(sd > 0)) return bad_input("the stored sessions have one and the same time, which no two measured ones have");
+  STAB_CHECK_OK(check_alike(means, mean, now.log_cpu_s));
   const double difference = now.log_cpu_s - mean, scale = sd * std::sqrt(1 + 1 / k);
   const double half = statistics::t_quantile(1 - kAlpha / 2, k - 1) * scale;
   const double upper = difference + statistics::t_quantile(1 - kAlpha, k - 1) * scale;
@@ -144,8 +174,7 @@ std::string baseline_text(const BaselineAnswer& answer, const std::string& path,
   std::snprintf(margin, sizeof margin, "%g %%", 100 * answer.margin);
   const std::string verdict =
       std::string(answer.word()) + (answer.worse == report::Worse::kNo ? std::string(" by ") + margin : "");
-  line += "CPU " + seconds(answer.before_s) + " -> " + seconds(answer.now_s) + "  " + change_text(*answer.ratio) + " % [" +
-          change_text(*answer.low) + ", " + change_text(*answer.high) + "]  " + verdict;
+  line += "CPU " + seconds(answer.before_s) + " -> " + seconds(answer.now_s) + "  " + ratio_interval_of(answer) + "  " + verdict;
   char spread[32];
   std::snprintf(spread, sizeof spread, "%.2g %%", 100 * std::expm1(*answer.between_sd));
   return text::wrap(line, width, "", "  ") +

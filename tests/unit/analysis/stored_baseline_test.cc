@@ -133,6 +133,31 @@ TEST(StoredBaseline, OneSessionOrNoneIsUnsure) {
   EXPECT_FALSE(against_baseline(sessions({-1, -1}), now_of(-1), 0.01));  // copied, not measured
 }
 
+// Sessions of other inputs, or of other programs: an interval from them would end at infinity, or in a row of invented digits.
+TEST(StoredBaseline, SessionsThatDifferByPowersOfTenAreOfOtherWork) {
+  for (const double powers : {1.1, 2.0, 5.0, 300.0}) {
+    const double low = powers > 100 ? -345 : -1;  // 1e-150 s
+    const auto answer = against_baseline(sessions({low, low + powers * std::log(10.0)}), now_of(0), 0.01);
+    ASSERT_FALSE(answer) << powers;
+    EXPECT_THAT(answer.error().message, HasSubstr("they are of other work")) << powers;
+  }
+  EXPECT_THAT(against_baseline(sessions({-1, -1 + 5 * std::log(10.0)}), now_of(0), 0.01).error().message,
+              HasSubstr("the stored sessions have from 367.9 ms to 36788 s; they are of other work"));
+  EXPECT_THAT(against_baseline(sessions({-300, -300.1}), now_of(300), 0.01).error().message, HasSubstr("and this one has"));
+}
+
+// The widest answer that there is: two sessions that differ nearly tenfold.
+TEST(StoredBaseline, AWideIntervalIsAPairOfNumbers) {
+  const BaselineAnswer answer = answered(sessions({0, 0.99 * std::log(10.0)}), now_of(1));
+  EXPECT_TRUE(std::isfinite(*answer.high));
+  EXPECT_GT(*answer.low, 0);
+  EXPECT_EQ(answer.worse, report::Worse::kUnsure);
+  const std::string text = baseline_text(answer, "b", 200);
+  EXPECT_THAT(text, HasSubstr("unsure"));
+  EXPECT_THAT(text, HasSubstr("e+")) << text;
+  EXPECT_LT(text.find('\n'), 120u) << text;
+}
+
 TEST(StoredBaseline, AnswersAsCompareDoes) {
   const std::vector<double> logs{-1.001, -1.0, -0.999, -1.0005, -0.9995};
   EXPECT_EQ(exit_code_of(answered(sessions(logs), now_of(-1.0)).worse), 0);
