@@ -22,12 +22,12 @@ namespace {
 
 using commands::Bisection;
 using commands::BisectCommit;
-using commands::BisectEnd;
+using commands::BisectQuestion;
 using commands::BisectStep;
 using commands::CommitFinding;
 using commands::GateQuestion;
 
-constexpr double kAlpha = 0.05;  // of each comparison
+constexpr double kAlpha = 0.05;  // of a search
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
 Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
@@ -65,11 +65,11 @@ class Comparisons {
         has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
 
   // Nothing: the run was stopped, which `unfinished` of the search says. The next run goes on with the comparison's experiment.
-  Result<std::optional<BisectStep>> compare(size_t position, size_t against, std::optional<double> margin);
+  Result<std::optional<BisectStep>> compare(const BisectQuestion& question);
 
  private:
-  Result<std::optional<BisectStep>> measure(size_t position, size_t against, std::optional<double> margin);
-  Result<store::Id> experiment_of(size_t position, size_t against, const plan::Plan& plan);
+  Result<std::optional<BisectStep>> measure(const BisectQuestion& asked);
+  Result<store::Id> experiment_of(const BisectQuestion& asked, const plan::Plan& plan);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -83,23 +83,25 @@ class Comparisons {
   std::chrono::nanoseconds deadline_;
 };
 
-Result<std::optional<BisectStep>> Comparisons::compare(size_t position, size_t against, std::optional<double> margin) {
+Result<std::optional<BisectStep>> Comparisons::compare(const BisectQuestion& question) {
   const size_t number = search_.steps.size();
   if (number < state_.steps().size()) {
     const BisectStep& kept = state_.steps()[number];
-    if (kept.position == position && kept.against == against) return std::optional(kept);
+    if (kept.position == question.position && kept.against == question.against && kept.faster == question.faster)
+      return std::optional(kept);
     return bad_input("the search that was interrupted asked otherwise; remove '" + state_.folder() + "', and it begins again");
   }
   if (!arguments_.quiet) {
-    const size_t left = search_.slower - search_.not_slower;
-    std::fprintf(stderr, "comparison %zu: %s against %s, %zu commit%s left\n", number + 1,
-                 search_.commits[position].hash.substr(0, kShownCommit).c_str(),
-                 search_.commits[against].hash.substr(0, kShownCommit).c_str(), left, left == 1 ? "" : "s");
+    std::fprintf(stderr, "comparison %zu: is %s %s than %s? %zu commit%s left\n", number + 1,
+                 search_.commits[question.position].hash.substr(0, kShownCommit).c_str(), question.faster ? "faster" : "slower",
+                 search_.commits[question.against].hash.substr(0, kShownCommit).c_str(), question.left,
+                 question.left == 1 ? "" : "s");
   }
-  STAB_TRY(auto step, measure(position, against, margin));
+  STAB_TRY(auto step, measure(question));
   if (!step) return step;
-  step->position = position;
-  step->against = against;
+  step->position = question.position;
+  step->against = question.against;
+  step->faster = question.faster;
   STAB_CHECK_OK(state_.add(*step));
   return step;
 }
@@ -110,26 +112,26 @@ std::string path_of_database(const Arguments& arguments) {
 }
 
 // The one that an earlier run of the search began and did not end, or a new one.
-Result<store::Id> Comparisons::experiment_of(size_t position, size_t against, const plan::Plan& plan) {
+Result<store::Id> Comparisons::experiment_of(const BisectQuestion& asked, const plan::Plan& plan) {
   const std::string database = path_of_database(arguments_);
   if (const auto& begun = state_.begun();
-      begun && begun->position == position && begun->against == against && begun->database == database)
+      begun && begun->position == asked.position && begun->against == asked.against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
         row && row->submitted_at_ns == begun->submitted_at_ns && !store::is_over(row->state))
       return row->id;
   STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
-  STAB_CHECK_OK(state_.begin({position, against, database, experiment, row.submitted_at_ns}));
+  STAB_CHECK_OK(state_.begin({asked.position, asked.against, database, experiment, row.submitted_at_ns}));
   return experiment;
 }
 
-Result<std::optional<BisectStep>> Comparisons::measure(size_t position, size_t against, std::optional<double> margin) {
-  Revisions pair{revisions_.root, search_.commits[against].hash, search_.commits[position].hash};
-  if (search_.faster) std::swap(pair.base, pair.head);
-  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = margin, .alpha = kAlpha}));
+Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& asked) {
+  Revisions pair{revisions_.root, search_.commits[asked.against].hash, search_.commits[asked.position].hash};
+  if (asked.faster) std::swap(pair.base, pair.head);
+  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = asked.margin, .alpha = asked.alpha}));
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
-  STAB_TRY(const store::Id experiment, experiment_of(position, against, plan));
+  STAB_TRY(const store::Id experiment, experiment_of(asked, plan));
   STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
   if (end == engine::RunEnd::kStopped) {
     search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
@@ -212,9 +214,8 @@ int bisect_command(const Arguments& arguments) {
                    (arguments.faster ? " --faster" : "") +
                    (arguments.plan.empty() ? "" : " --plan " + shell_word(arguments.plan));
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
-  const Status done = commands::run_bisection(result, [&](size_t position, size_t against, std::optional<double> margin) {
-    return comparisons.compare(position, against, margin);
-  });
+  const Status done =
+      commands::run_bisection(result, [&](const BisectQuestion& question) { return comparisons.compare(question); });
   if (!done) return complain_of_no_answer(done.error());
   engine->reset();
   if (result.unfinished.empty()) state->remove();

@@ -1,8 +1,11 @@
 // A search for a commit becomes its answer: a sentence, the comparisons behind it, and what to do next.
 #include "analysis/commands/bisect.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "analysis/commands/bisect_rest.h"
+#include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"
 #include "analysis/text/text_table.h"
@@ -20,51 +23,62 @@ std::string named(const BisectCommit& commit) {
   return short_hash(commit) + (commit.subject.empty() ? "" : " '" + text::as_line(commit.subject) + "'");
 }
 
-const char* slower_word(const Bisection& search) { return search.faster ? "faster" : "slower"; }
+const char* slower_word(bool faster) { return faster ? "faster" : "slower"; }
 
 std::string exact_percent(double share) { return number_text(100 * share) + " %"; }
 
 // What became slower.
 std::string it(const Bisection& search) { return search.subject.empty() ? "it" : search.subject; }
 
-// The last comparison of two positions; none was made: nullptr.
-const BisectStep* comparison(const Bisection& search, size_t position, size_t against) {
-  const BisectStep* found = nullptr;
-  for (const BisectStep& step : search.steps)
-    if (step.position == position && step.against == against) found = &step;
-  return found;
-}
-
 std::string change_of(const BisectStep* step) { return step ? step->change + " (" + step->interval + ")" : std::string("-"); }
 
 // Why the commits of the range could not be told apart.
-std::string skipped(const Bisection& search) {
+std::string skipped(const Bisection& search, const BisectPart& part, size_t number) {
   size_t unbuilt = 0;
   for (const BisectStep& step : search.steps)
-    unbuilt += step.position > search.not_slower && step.position < search.slower && step.finding == CommitFinding::kNotBuilt;
+    unbuilt += step.part == number && step.position > part.not_slower && step.position < part.slower &&
+               step.finding == CommitFinding::kNotBuilt;
   return unbuilt > 0 ? std::to_string(unbuilt) + " of them could not be built or run" : std::string();
 }
 
-std::string range_of(const Bisection& search) {
-  return short_hash(search.commits[search.not_slower]) + ".." + short_hash(search.commits[search.slower]);
+std::string range_of(const Bisection& search, size_t from, size_t to) {
+  return short_hash(search.commits[from]) + ".." + short_hash(search.commits[to]);
+}
+
+// The first search as the further ones are.
+BisectPart first_of(const Bisection& search) {
+  return {0, search.commits.size() - 1, search.faster, search.alpha, search.not_slower, search.slower, search.end};
+}
+
+// What a search between two commits has found: a commit or some. pre: it has
+std::string found_text(const Bisection& search, const BisectPart& part, size_t number) {
+  const std::string word = slower_word(part.faster);
+  const std::string made = std::string(number > 0 ? " also" : "") + " made " + it(search) + " " + word;
+  if (part.end == BisectEnd::kCommit)
+    return named(search.commits[part.slower]) + made + ": " + change_of(naming_of(search, number)) +
+           " against the commit before it";
+  const size_t count = part.slower - part.not_slower;
+  if (count == 1)
+    return "the search " + std::string(number > 0 ? "also " : "") + "ends at " + named(search.commits[part.slower]) +
+           ", which was not shown to be " + word + " than the commit before it";
+  const std::string why = skipped(search, part, number);
+  return "one of " + std::to_string(count) + " commits" + made + ": " + range_of(search, part.not_slower, part.slower) +
+         (why.empty() ? "" : "; " + why);
 }
 
 std::string sentence(const Bisection& search) {
   const BisectCommit& good = search.commits.front();
   const BisectCommit& bad = search.commits.back();
-  const std::string word = slower_word(search), made = " made " + it(search) + " " + word;
+  const std::string word = slower_word(search.faster);
   switch (search.end) {
     case BisectEnd::kCommit:
-      return named(search.commits[search.slower]) + made + ": " +
-             change_of(comparison(search, search.slower, search.not_slower)) + " against the commit before it";
     case BisectEnd::kRange: {
-      const size_t count = search.slower - search.not_slower;
-      if (count == 1)
-        return "the search ends at " + named(search.commits[search.slower]) + ", which was not shown to be " + word +
-               " than the commit before it";
-      const std::string why = skipped(search);
-      return "one of " + std::to_string(count) + " commits" + made + ": " + range_of(search) +
-             (why.empty() ? "" : "; " + why);
+      std::string out = found_text(search, first_of(search), 0);
+      for (size_t i = 0; i < search.further.size(); ++i) {
+        const BisectPart& part = search.further[i];
+        if (part.end == BisectEnd::kCommit || part.end == BisectEnd::kRange) out += "; " + found_text(search, part, i + 1);
+      }
+      return out;
     }
     case BisectEnd::kNone:
       return "no commit to find: " + short_hash(bad) + " is not " + word + " than " + short_hash(good) + " by " +
@@ -76,30 +90,68 @@ std::string sentence(const Bisection& search) {
          (first && !first->why.empty() ? ": " + first->why : "");
 }
 
-// The least that one commit leaves of the whole: the lower limit of the difference of two independent estimates, from the
-// limits of each (Zou and Donner 2008, "Construction of confidence limits about effect measures").
-double least_rest(const BisectStep& whole, const BisectStep& own) {
-  return whole.cost - own.cost - std::hypot(whole.cost - whole.cost_low, own.cost_high - own.cost);
+// "git show A B": each commit that is named.
+std::string show_command(const Bisection& search) {
+  std::string out = "git show " + short_hash(search.commits[search.slower]);
+  for (const BisectPart& part : search.further)
+    if (part.end == BisectEnd::kCommit) out += " " + short_hash(search.commits[part.slower]);
+  return out;
+}
+
+// Whether nothing was found between these two when that was looked for. pre: the search is over
+bool was_searched(const Bisection& search, size_t good, size_t bad, bool faster) {
+  return std::any_of(search.further.begin(), search.further.end(), [&](const BisectPart& part) {
+    return part.good == good && part.bad == bad && part.faster == faster;
+  });
+}
+
+// The searches that are left to make between the named commits: ready to be typed, each in quotes.
+std::string commands_of_rest(const Bisection& search, bool faster) {
+  std::vector<size_t> cuts = {search.not_slower, search.slower};
+  for (const BisectPart& part : search.further)
+    if (part.end == BisectEnd::kCommit) cuts.insert(cuts.end(), {part.not_slower, part.slower});
+  cuts.insert(cuts.end(), {0, search.commits.size() - 1});
+  std::sort(cuts.begin(), cuts.end());
+  std::string out;
+  // Cuts come in pairs, of which the second begins what lies up to the next commit that is named.
+  for (size_t i = 0; i + 1 < cuts.size(); i += 2)
+    if (cuts[i] < cuts[i + 1] && !was_searched(search, cuts[i], cuts[i + 1], faster))
+      out += (out.empty() ? "'" : " and '") + std::string("stabctl bisect ") + range_of(search, cuts[i], cuts[i + 1]) +
+             (faster ? " --faster'" : "'");
+  return out;
+}
+
+std::string rest_text(const BisectRest& rest) {
+  const auto value = [&](double of) { return rest.is_share ? text::ratio_text(std::exp(of)) : text::significant(of, 3); };
+  return value(rest.estimate) + " " + report::between(value(rest.low), value(rest.high));
+}
+
+// Whether the named commits are all that lies between the ends; empty: nothing says otherwise.
+std::string others_text(const Bisection& search) {
+  constexpr double kNotable = 1.0 / 3;
+  const auto rest = rest_of(search);
+  if (!rest || search.commits.size() <= 2) return "";
+  const std::string in_all = "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) +
+                             " it is " + change_of(ends_of(search, 0));
+  if (!rest->is_shown())
+    return std::fabs(rest->estimate) > kNotable * std::fabs(rest->whole) ? in_all + ": other commits may have a part in it" : "";
+  const std::string part = in_all + ": other commits have a part in it, " + rest_text(*rest);
+  if (!search.unfinished.empty()) return part;
+  const std::string left = commands_of_rest(search, rest->is_faster());
+  return part + (left.empty() ? ", and none was found: each may be too small to be shown" : "; search them: " + left);
 }
 
 std::string next_step(const Bisection& search) {
-  if (!search.unfinished.empty()) return "ended early: " + search.unfinished + "; the same command goes on from here";
+  if (!search.unfinished.empty()) {
+    const std::string others = search.end == BisectEnd::kCommit ? others_text(search) : std::string();
+    return "ended early: " + search.unfinished + "; the same command goes on from here" + (others.empty() ? "" : "; " + others);
+  }
   switch (search.end) {
     case BisectEnd::kCommit: {
-      const BisectStep* whole = comparison(search, search.commits.size() - 1, 0);
-      const BisectStep* own = comparison(search, search.slower, search.not_slower);
-      const std::string see = "see it: git show " + short_hash(search.commits[search.slower]);
-      if (!whole || !own || search.commits.size() <= 2) return see;
-      const std::string in_all = "from " + short_hash(search.commits.front()) + " to " + short_hash(search.commits.back()) +
-                                 " it is " + change_of(whole);
-      if (least_rest(*whole, *own) > 0)
-        return in_all + ": other commits have a part in it; search " + short_hash(search.commits.front()) + ".." +
-               short_hash(search.commits[search.not_slower]) + " and " + short_hash(search.commits[search.slower]) + ".." +
-               short_hash(search.commits.back());
-      constexpr double kNotable = 1.0 / 3;
-      return own->cost < whole->cost * (1 - kNotable) ? see + "; " + in_all + ": other commits may have a part in it" : see;
+      const std::string others = others_text(search);
+      return "see it: " + show_command(search) + (others.empty() ? "" : "; " + others);
     }
-    case BisectEnd::kRange: return "see them: git log " + range_of(search);
+    case BisectEnd::kRange: return "see them: git log " + range_of(search, search.not_slower, search.slower);
     case BisectEnd::kNone:
       return "a difference that was seen in one pair of builds can be the place of the code, or the machine";
     case BisectEnd::kCannotTell: return "to decide, add larger numbers to 'looks' in stab-gate.toml, or raise 'margin'";
@@ -108,8 +160,9 @@ std::string next_step(const Bisection& search) {
 }
 
 std::string error_rate(const Bisection& search) {
-  return "the last comparison has trials of its own: a commit that did nothing is named in at most " +
-         exact_percent(search.alpha) + " of searches";
+  const std::string further = search.further.empty() ? "" : ": each further one is asked at half of the error before";
+  return "the comparison that names a commit has trials of its own: commits that did nothing are named in at most " +
+         exact_percent(search.alpha) + " of searches" + further;
 }
 
 const char* word_of(CommitFinding finding, bool faster) {
@@ -122,9 +175,9 @@ const char* word_of(CommitFinding finding, bool faster) {
   return "";
 }
 
-std::string answer_of(const BisectStep& step, bool faster) {
-  std::string out = word_of(step.finding, faster);
-  if (step.taken != step.finding) out += std::string(", taken as ") + word_of(step.taken, faster);
+std::string answer_of(const BisectStep& step) {
+  std::string out = word_of(step.finding, step.faster);
+  if (step.taken != step.finding) out += std::string(", taken as ") + word_of(step.taken, step.faster);
   return out + (step.why.empty() ? "" : ": " + text::as_line(step.why));
 }
 
@@ -137,7 +190,7 @@ text::TextTable table_of(const Bisection& search) {
                          {"answer", Align::kLeft, true}});
   for (const BisectStep& step : search.steps)
     table.add({named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change, step.interval,
-               std::to_string(step.blocks), answer_of(step, search.faster)});
+               std::to_string(step.blocks), answer_of(step)});
   return table;
 }
 
@@ -154,32 +207,59 @@ std::string markdown_of(const Bisection& search) {
   out += "\n| commit | against | change | interval | blocks | answer |\n|---|---|---:|---|---:|---|\n";
   for (const BisectStep& step : search.steps) {
     for (const std::string& field : {named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change,
-                                     step.interval, std::to_string(step.blocks), answer_of(step, search.faster)})
+                                     step.interval, std::to_string(step.blocks), answer_of(step)})
       out += "| " + escaped(field) + " ";
     out += "|\n";
   }
   return out + "\n" + escaped(error_rate(search)) + "; again: <code>" + escaped(search.command) + "</code>\n";
 }
 
+constexpr const char* kEnds[] = {"commit", "range", "none", "unsure"};
+
+// What a search between two commits has come to.
+void write_narrowed(text::JsonWriter& json, const Bisection& search, const BisectPart& part) {
+  const bool is_narrowed = part.end == BisectEnd::kCommit || part.end == BisectEnd::kRange;
+  json.value("not_slower", is_narrowed ? std::optional(search.commits[part.not_slower].hash) : std::nullopt);
+  json.value("slower", is_narrowed ? std::optional(search.commits[part.slower].hash) : std::nullopt);
+}
+
+void write_further(text::JsonWriter& json, const Bisection& search) {
+  json.begin_array("further");
+  for (const BisectPart& part : search.further) {
+    json.begin_object().value("answer", kEnds[static_cast<int>(part.end)]).value("direction", slower_word(part.faster));
+    json.value("good", search.commits[part.good].hash).value("bad", search.commits[part.bad].hash);
+    write_narrowed(json, search, part);
+    json.value("alpha", part.alpha).end();
+  }
+  json.end();
+  const auto rest = rest_of(search);
+  const auto value = [&](double of) { return rest->is_share ? std::expm1(of) : of; };
+  if (!rest) {
+    json.value("rest", std::optional<double>());
+    return;
+  }
+  json.begin_object("rest").value("cost", value(rest->estimate)).value("cost_low", value(rest->low));
+  json.value("cost_high", value(rest->high)).value("shown", rest->is_shown()).end();
+}
+
 std::string json_of(const Bisection& search) {
-  const char* ends[] = {"commit", "range", "none", "unsure"};
   const char* findings[] = {"not slower", "slower", "unsure", "no build"};
   text::JsonWriter json;
   json.begin_object();
-  json.value("format", "stab-bisect").value("version", 1).value("answer", ends[static_cast<int>(search.end)]);
-  json.value("direction", slower_word(search));
+  json.value("format", "stab-bisect").value("version", 1).value("answer", kEnds[static_cast<int>(search.end)]);
+  json.value("direction", slower_word(search.faster));
   json.value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
-  const bool is_narrowed = search.end == BisectEnd::kCommit || search.end == BisectEnd::kRange;
-  json.value("not_slower", is_narrowed ? std::optional(search.commits[search.not_slower].hash) : std::nullopt);
-  json.value("slower", is_narrowed ? std::optional(search.commits[search.slower].hash) : std::nullopt);
+  write_narrowed(json, search, first_of(search));
   json.value("alpha", search.alpha).value("margin", search.margin).value("unfinished", search.unfinished);
   json.value("sentence", sentence(search)).value("next", next_step(search));
+  write_further(json, search);
   json.begin_array("comparisons");
   for (const BisectStep& step : search.steps) {
     json.begin_object();
     json.value("commit", search.commits[step.position].hash).value("against", search.commits[step.against].hash);
     json.value("answer", findings[static_cast<int>(step.finding)]).value("taken", findings[static_cast<int>(step.taken)]);
+    json.value("direction", slower_word(step.faster)).value("alpha", step.alpha).value("search", step.part);
     json.value("blocks", step.blocks);
     json.value("cost", step.change == "-" ? std::nullopt : std::optional(step.cost));
     json.value("change", step.change).value("interval", step.interval).value("reason", step.why);
@@ -189,7 +269,7 @@ std::string json_of(const Bisection& search) {
   return json.take();
 }
 
-// `git bisect replay` reads lines of git's own commands; its comments say what was found.
+// `git bisect replay` reads lines of git's own commands; its comments say what was found. It knows one culprit, the first.
 std::string log_of(const Bisection& search) {
   const auto line = [&](const char* word, size_t position) {
     const BisectCommit& commit = search.commits[position];
@@ -198,7 +278,7 @@ std::string log_of(const Bisection& search) {
   };
   std::string out = "git bisect start\n" + line("bad", search.commits.size() - 1) + line("good", 0);
   for (const BisectStep& step : search.steps) {
-    if (step.against != 0 || step.position + 1 == search.commits.size()) continue;
+    if (step.part != 0 || step.against != 0 || step.position + 1 == search.commits.size()) continue;
     const bool has_answer = step.taken == CommitFinding::kSlower || step.taken == CommitFinding::kNotSlower;
     out += line(!has_answer ? "skip" : step.taken == CommitFinding::kSlower ? "bad" : "good", step.position);
   }

@@ -22,6 +22,9 @@ struct BisectCommit {
 struct BisectStep {
   size_t position = 0;  // of the commit; 0 is the good one
   size_t against = 0;   // of the commit that it was compared with
+  bool faster = false;  // it was asked whether the commit is faster: words and costs are turned round
+  double alpha = 0;     // of this comparison
+  size_t part = 0;      // of the search: 0 is the first one, then as `further` has them
   CommitFinding finding = CommitFinding::kUnsure;
   // What the search made of it: where the finding is unsure, the likelier of both.
   CommitFinding taken = CommitFinding::kUnsure;
@@ -44,31 +47,52 @@ enum class BisectEnd : uint8_t {
   kCannotTell,  // not even whether the bad commit is slower
 };
 
+// A search between two of the commits, once one was found that does not explain what lies between the ends.
+struct BisectPart {
+  size_t good = 0, bad = 0;           // positions
+  bool faster = false;                // for what made it faster
+  double alpha = 0;                   // of the comparison that names a commit
+  size_t not_slower = 0, slower = 0;  // as Bisection has them
+  BisectEnd end = BisectEnd::kCannotTell;
+};
+
 struct Bisection {
   std::vector<BisectCommit> commits;  // [0]: the good one; the last: the bad one
   std::vector<BisectStep> steps;      // in the order of the search; [0]: of the bad commit against the good one
   size_t not_slower = 0, slower = 0;  // the culprit lies behind the first and at the second or before
   BisectEnd end = BisectEnd::kCannotTell;
+  std::vector<BisectPart> further;    // where that is a commit, and others have a part in the difference
   std::string subject;     // what is judged, such as a workload; empty where nothing is slower
   double margin = 0;       // of the gate, a share
-  double alpha = 0;        // of each comparison, and thereby of the search
+  double alpha = 0;        // of the search, and of each comparison but those that name further commits
   bool faster = false;     // the search is for what made it faster: words are turned round
   std::string unfinished;  // why it ended before its time; empty: it didn't
   std::string command;     // that repeats it
 };
 
-// Compares the commit at a position with the one at another, in trials of its own. `margin`, where there is one: by how much a
-// commit may be slower and still count as not slower. Position and against of its answer are filled in by the caller. Nothing: it
-// was stopped.
-using CompareCommits =
-    std::function<Result<std::optional<BisectStep>>(size_t position, size_t against, std::optional<double> margin)>;
+// Whether the commit at one position is slower than the one at another, or faster.
+struct BisectQuestion {
+  size_t position = 0, against = 0;
+  std::optional<double> margin;  // by how much it may be slower and still count as not slower; absent: the gate's
+  double alpha = 0;
+  bool faster = false;
+  size_t left = 0;  // commits that the culprit is one of, for people
+};
+
+// Compares two commits in trials of their own. What was asked is filled in by the caller. Nothing: it was stopped.
+using CompareCommits = std::function<Result<std::optional<BisectStep>>(const BisectQuestion&)>;
 
 // The whole search: are the ends apart, where between them, and is it this commit? Takes commits and alpha of `search`, sets the
 // rest but what the caller knows. Where a comparison was stopped, `search` has what was found until then.
 //
-// Whatever the search between the ends makes of unsure answers, the commit that it arrives at is named only if it is shown to be
-// slower than the one before it, in trials that the search has not seen. So a commit that did nothing is named in at most alpha
-// of all searches, however many comparisons they take.
+// Once a commit is named, and does not explain what lies between the ends (bisect_rest.h) but for half of the gate's margin, the
+// search goes on before and behind it, for what made it slower or faster, whichever is left.
+//
+// Whatever a search between two ends makes of unsure answers, the commit that it arrives at is named only if it is shown to be
+// slower than the one before it, in trials that the search has not seen: if the interval at 1 - alpha, which has as much error on
+// both sides, lies above zero. A commit that did nothing passes that in alpha / 2. The second commit that may be named is asked
+// about at alpha / 2, the third at alpha / 4, and so on, so all of them together are wrong in at most
+// alpha / 2 (1 + 1/2 + 1/4 + ...) = alpha of all searches, however many commits and comparisons there are.
 // kBadInput: the ends themselves can't be compared.
 Status run_bisection(Bisection& search, const CompareCommits& compare);
 

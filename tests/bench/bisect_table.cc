@@ -20,8 +20,9 @@ void row(const char* name, int rounds, const std::function<MadeHistory(Rng&)>& m
     count(tally, history, made_bisection(history, 0.01, rng));
   }
   const auto share = [&](int number) { return 100.0 * number / rounds; };
-  std::printf("| %s | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f |\n", name, share(tally.right), share(tally.wrong),
-              share(tally.range), share(tally.none), share(tally.unsure), static_cast<double>(tally.comparisons) / rounds);
+  std::printf("| %s | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f |\n", name, share(tally.right), share(tally.complete),
+              share(tally.any_wrong), share(tally.range), share(tally.none), share(tally.unsure),
+              static_cast<double>(tally.comparisons) / rounds);
 }
 
 }  // namespace
@@ -32,8 +33,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bisect_table: '%s' is no number of rounds\n", argv[1]);
     return 2;
   }
-  std::puts("| history | right commit | wrong commit | range | nothing | unsure | comparisons |");
-  std::puts("|---|---:|---:|---:|---:|---:|---:|");
+  std::puts("| history | right commit | all of them | a wrong one | range | nothing | unsure | comparisons |");
+  std::puts("|---|---:|---:|---:|---:|---:|---:|---:|");
   for (const size_t commits : {8, 64, 512}) {
     const std::string of = std::to_string(commits) + " commits, ";
     for (const double by : {0.01, 0.02, 0.03})
@@ -44,6 +45,9 @@ int main(int argc, char** argv) {
       history.costs.assign(commits + 1, 0);
       return history;
     });
+    for (const auto& [name, steps] : {std::pair{"+3 % and +2 %", std::vector<double>{0.03, 0.02}},
+                                      std::pair{"+4 % and -2 %", std::vector<double>{0.04, -0.02}}})
+      row((of + name).c_str(), rounds, [&](Rng& rng) { return with_these_steps(commits, steps, rng); });
     row((of + "four of either sign, sd 2 %").c_str(), rounds, [&](Rng& rng) { return with_steps(commits, 4, 0.02, rng); });
     row((of + "one of +3 %, a third doesn't build").c_str(), rounds, [&](Rng& rng) {
       MadeHistory history = with_one_step(commits, 0.03, rng);

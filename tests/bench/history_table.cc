@@ -41,11 +41,13 @@ struct Truth {
 
 struct Tally {
   int right = 0, wrong = 0, range = 0, none = 0, unsure = 0;
-  std::vector<size_t> gates, blocks;
+  int complete = 0;  // names each commit that did something, and no other one
+  std::vector<size_t> first_gates, gates, blocks;  // up to the first commit, and in all
 };
 
-Samples trials_of(Rng& rng, const Machine& machine, double difference, double margin) {
+Samples trials_of(Rng& rng, const Machine& machine, double difference, double margin, double alpha) {
   Samples samples;
+  samples.alpha = alpha;
   samples.factors = {{"code", {"shuffle"}, true, 0}, {kGateFactor, {kGateBase, kGateHead}, false, 0}};
   samples.responses = {{.name = "cpu_time", .unit = "s", .scale = Scale::kLog, .margin = margin}};
   samples.stopping.rule = StoppingRule::kLooks;
@@ -71,8 +73,8 @@ Samples trials_of(Rng& rng, const Machine& machine, double difference, double ma
 }
 
 // A gate of a commit against another one, as stabctl runs and reads it.
-BisectStep gate(Rng& rng, const Machine& machine, double difference, double margin) {
-  const Samples all = trials_of(rng, machine, difference, margin);
+BisectStep gate(Rng& rng, const Machine& machine, double difference, double margin, double alpha) {
+  const Samples all = trials_of(rng, machine, difference, margin, alpha);
   for (const uint32_t at : machine.looks) {
     const Samples seen = first_blocks(all, at);
     const auto outcome = look(seen, at);
@@ -89,13 +91,14 @@ Bisection search_of(Rng& rng, const Machine& machine, const Truth& truth, size_t
   Bisection search;
   search.alpha = kAlpha;
   for (size_t i = 0; i <= kCommits; ++i) search.commits.push_back({std::to_string(i), "commit"});
-  const auto compare = [&](size_t position, size_t against, std::optional<double> asked) -> Result<std::optional<BisectStep>> {
-    if (!truth.builds[position] || !truth.builds[against]) {
+  const auto compare = [&](const BisectQuestion& asked) -> Result<std::optional<BisectStep>> {
+    if (!truth.builds[asked.position] || !truth.builds[asked.against]) {
       BisectStep step;
       step.finding = CommitFinding::kNotBuilt;
       return std::optional(step);
     }
-    const BisectStep step = gate(rng, machine, truth.costs[position] - truth.costs[against], asked.value_or(kMargin));
+    const double change = truth.costs[asked.position] - truth.costs[asked.against];
+    const BisectStep step = gate(rng, machine, asked.faster ? -change : change, asked.margin.value_or(kMargin), asked.alpha);
     blocks += step.blocks;
     return std::optional(step);
   };
@@ -156,6 +159,24 @@ Truth history(Rng& rng, const std::vector<double>& steps, double unbuilt) {
   return truth;
 }
 
+// Commits that a search names, and those that there are to name.
+struct Named {
+  size_t right = 0, wrong = 0, culprits = 0;
+};
+
+Named named_in(const Bisection& search, const Truth& truth) {
+  Named out;
+  const auto take = [&](size_t at, bool faster) {
+    const double change = truth.costs[at] - truth.costs[at - 1];
+    ++((faster ? change < 0 : change > 0) ? out.right : out.wrong);
+  };
+  if (search.end == BisectEnd::kCommit) take(search.slower, search.faster);
+  for (const BisectPart& part : search.further)
+    if (part.end == BisectEnd::kCommit) take(part.slower, part.faster);
+  for (size_t at = 1; at < truth.costs.size(); ++at) out.culprits += truth.costs[at] != truth.costs[at - 1];
+  return out;
+}
+
 size_t median(std::vector<size_t> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
   return values[values.size() / 2];
@@ -163,9 +184,9 @@ size_t median(std::vector<size_t> values) {
 
 void say(const std::string& name, const char* how, int rounds, const Tally& tally) {
   const auto share = [&](int number) { return 100.0 * number / rounds; };
-  std::printf("| %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %zu | %zu |\n", name.c_str(), how, share(tally.right),
-              share(tally.wrong), share(tally.range), share(tally.none), share(tally.unsure),
-              median(tally.gates), median(tally.blocks));
+  std::printf("| %s | %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %zu | %zu | %zu |\n", name.c_str(), how,
+              share(tally.right), share(tally.complete), share(tally.wrong), share(tally.range), share(tally.none),
+              share(tally.unsure), median(tally.first_gates), median(tally.gates), median(tally.blocks));
   std::fflush(stdout);
 }
 
@@ -179,18 +200,26 @@ void rows(const Machine& machine, const char* what, const std::vector<double>& s
     const auto is_culprit = [&](size_t at) { return truth.costs[at] > truth.costs[at - 1]; };
     size_t blocks = 0;
     const Bisection found = search_of(rng, machine, truth, blocks);
+    const Named named = named_in(found, truth);
+    lab.wrong += named.wrong > 0;
+    lab.complete += named.wrong == 0 && named.right == named.culprits;
     switch (found.end) {
-      case BisectEnd::kCommit: ++(is_culprit(found.slower) ? lab.right : lab.wrong); break;
+      case BisectEnd::kCommit: lab.right += is_culprit(found.slower); break;
       case BisectEnd::kRange: ++lab.range; break;
       case BisectEnd::kNone: ++lab.none; break;
       case BisectEnd::kCannotTell: ++lab.unsure; break;
     }
+    lab.first_gates.push_back(static_cast<size_t>(
+        std::count_if(found.steps.begin(), found.steps.end(), [](const BisectStep& step) { return step.part == 0; })));
     lab.gates.push_back(found.steps.size());
     lab.blocks.push_back(blocks);
     for (const bool with_places : {true, false}) {
       size_t asked = 0;
       Tally& tally = plain[with_places ? 0 : 1];
-      ++(is_culprit(plain_search(rng, machine, truth, with_places, asked)) ? tally.right : tally.wrong);
+      const bool is_right = is_culprit(plain_search(rng, machine, truth, with_places, asked));
+      ++(is_right ? tally.right : tally.wrong);
+      tally.complete += is_right && steps.size() == 1;
+      tally.first_gates.push_back(asked);
       tally.gates.push_back(asked);
       tally.blocks.push_back(asked * kRuns);
     }
@@ -209,15 +238,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "history_table: '%s' is no number of rounds\n", argv[1]);
     return 2;
   }
-  std::puts("| blocks differ by (sd), 256 commits | search | right commit | wrong commit | range | nothing | unsure "
-            "| comparisons | blocks |");
-  std::puts("|---|---|---:|---:|---:|---:|---:|---:|---:|");
+  std::puts("| blocks differ by (sd), 256 commits | search | right commit | all of them | a wrong one | range | nothing | unsure "
+            "| comparisons up to the first | comparisons | blocks |");
+  std::puts("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const Machine& machine : {Machine{"0.7 %", 0.007, {10, 20, 40}}, Machine{"6 %", 0.06, {10, 20, 40}},
                                  Machine{"6 %, looks of 400, 800, 1600", 0.06, {400, 800, 1600}}}) {
     rows(machine, "one of +1 %", {0.01}, 0, rounds);
     rows(machine, "one of +1 %, a tenth doesn't build", {0.01}, 0.1, rounds);
     rows(machine, "two of +1 %", {0.01, 0.01}, 0, rounds);
     rows(machine, "+2 % and -1 %", {0.02, -0.01}, 0, rounds);
+    rows(machine, "+1 % and +2 %", {0.01, 0.02}, 0, rounds);
     rows(machine, "none", {}, 0, rounds);
   }
 }

@@ -70,10 +70,9 @@ TEST(Bisection, TheLastComparisonDecides) {
     commands::Bisection search;
     search.alpha = 0.05;
     for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), ""});
-    const Status done = commands::run_bisection(search, [&](size_t position, size_t against,
-                                                                  std::optional<double>) -> Answer {
-      const bool between = against == 0 && position != 60 && position != 1;
-      const bool slower = between ? rng.below(2) == 0 : history.costs[position] > history.costs[against];
+    const Status done = commands::run_bisection(search, [&](const commands::BisectQuestion& asked) -> Answer {
+      const bool between = asked.against == 0 && asked.position != 60 && asked.position != 1;
+      const bool slower = between ? rng.below(2) == 0 : history.costs[asked.position] > history.costs[asked.against];
       commands::BisectStep step;
       step.cost = step.cost_low = step.cost_high = 0.03;
       step.finding = slower ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
@@ -93,10 +92,10 @@ TEST(Bisection, AsksForNoMarginThatAPlanRefuses) {
   commands::Bisection search;
   search.alpha = 0.05;
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), ""});
-  const auto compare = [&](size_t position, size_t against, std::optional<double> margin) -> Answer {
-    EXPECT_LE(margin.value_or(1), 1);
+  const auto compare = [&](const commands::BisectQuestion& asked) -> Answer {
+    EXPECT_LE(asked.margin.value_or(1), 1);
     commands::BisectStep step;
-    step.cost = step.cost_low = step.cost_high = history.costs[position] - history.costs[against];
+    step.cost = step.cost_low = step.cost_high = history.costs[asked.position] - history.costs[asked.against];
     step.finding = step.cost > 0 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
     return std::optional(step);
   };
@@ -124,7 +123,12 @@ TEST(Bisection, TakesNoMoreComparisonsThanTheLogarithmAndTwo) {
   Rng rng(16);
   for (int round = 0; round < 200; ++round) {
     MadeHistory history = with_steps(1 + rng.below(500), 4, 0.01, rng);
-    EXPECT_LE(made_bisection(history, 0.01, rng).steps.size(), commands::questions_of(history.costs.size() - 1) + 2);
+    const commands::Bisection search = made_bisection(history, 0.01, rng);
+    std::vector<size_t> questions(search.further.size() + 1);
+    for (const commands::BisectStep& step : search.steps) ++questions[step.part];
+    EXPECT_LE(questions[0], commands::questions_of(history.costs.size() - 1) + 2);
+    for (size_t i = 0; i < search.further.size(); ++i)
+      EXPECT_LE(questions[i + 1], commands::questions_of(search.further[i].bad - search.further[i].good) + 2);
   }
 }
 
@@ -132,7 +136,7 @@ TEST(Bisection, EndsThatCannotBeComparedAreAnError) {
   commands::Bisection search;
   search.alpha = 0.05;
   search.commits = {{"a", ""}, {"b", ""}};
-  const Status done = commands::run_bisection(search, [](size_t, size_t, std::optional<double>) -> Answer {
+  const Status done = commands::run_bisection(search, [](const commands::BisectQuestion&) -> Answer {
     commands::BisectStep step;
     step.finding = commands::CommitFinding::kNotBuilt;
     step.why = "make: *** No rule";
@@ -164,10 +168,124 @@ TEST(Bisection, OtherCommitsHaveAPartWhereItIsShown) {
     }
     return commands::bisect_output(search).text;
   };
-  EXPECT_NE(said(0.02).find("other commits have a part in it; search aaaaaaaaaaaa..bbbbbbbbbbbb"), std::string::npos)
+  EXPECT_NE(said(0.02).find("other commits have a part in it, +3.90 % [+1.26, +6.61] %; search them: 'stabctl bisect "
+                            "aaaaaaaaaaaa..bbbbbbbbbbbb'"),
+            std::string::npos)
       << said(0.02);
   EXPECT_NE(said(0.04).find(": other commits may have a part in it"), std::string::npos) << said(0.04);
   EXPECT_NE(said(0.04).find("git show cccccccccccc"), std::string::npos) << said(0.04);
+}
+
+// What one commit leaves is searched, too, whichever sign it has.
+TEST(Bisection, EachOfSeveralStepsIsNamed) {
+  for (const std::vector<double>& steps :
+       {std::vector<double>{0.02, 0.01}, std::vector<double>{0.02, 0.02}, std::vector<double>{0.03, -0.01},
+        std::vector<double>{0.04, -0.02, 0.01}}) {
+    Rng rng(19);
+    BisectTally tally;
+    for (int round = 0; round < kRounds; ++round) {
+      MadeHistory history = with_these_steps(steps.size() + rng.below(100), steps, rng);
+      history.error = 0.001;
+      count(tally, history, made_bisection(history, 0.005, rng));
+    }
+    EXPECT_LE(tally.any_wrong, kRounds / 50) << steps[1];
+    EXPECT_GE(tally.complete, kRounds * 85 / 100) << steps[1];
+  }
+}
+
+// The error is of whole searches, whatever number of commits they name, and however small the steps are for the comparisons.
+TEST(Bisection, AllNamedCommitsTogetherAreWrongInAlphaAtMost) {
+  for (const double unbuilt : {0.0, 0.2})
+    for (const std::vector<double>& steps :
+         {std::vector<double>{0.02, 0.01}, std::vector<double>{0.02, -0.01}, std::vector<double>{0.03, 0.02, -0.02, 0.01},
+          std::vector<double>{0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01}}) {
+      Rng rng(20);
+      BisectTally tally;
+      for (int round = 0; round < kRounds; ++round) {
+        MadeHistory history = with_these_steps(steps.size() + 1 + rng.below(60), steps, rng);
+        history.error = 0.003;
+        history.unbuilt = unbuilt;
+        count(tally, history, made_bisection(history, 0.01, rng));
+      }
+      EXPECT_LE(tally.any_wrong, kRounds * 5 / 100) << steps.size() << " " << unbuilt;
+      EXPECT_GT(tally.more_right, 0) << steps.size() << " " << unbuilt;
+    }
+}
+
+// Whatever is asked whether to name it has half of the error of what was asked before, and their sum stays below twice alpha, of
+// which each comparison spends half.
+TEST(Bisection, HalvesTheErrorWithEachCommitThatItMayName) {
+  Rng rng(21);
+  size_t most = 0;
+  for (int round = 0; round < 200; ++round) {
+    MadeHistory history = with_these_steps(40, std::vector<double>(12, 0.02), rng);
+    history.error = 0.001;
+    const commands::Bisection search = made_bisection(history, 0.005, rng);
+    size_t asked = 0;
+    double sum = search.alpha, next = search.alpha / 2;
+    for (size_t i = 0; i < search.further.size(); ++i) {
+      const commands::BisectPart& part = search.further[i];
+      const bool is_asked = part.slower == part.not_slower + 1 && part.end != commands::BisectEnd::kNone &&
+                            part.end != commands::BisectEnd::kCannotTell;
+      const commands::BisectStep* last = nullptr;
+      for (const commands::BisectStep& step : search.steps) {
+        if (step.part != i + 1) continue;
+        EXPECT_TRUE(last == nullptr || last->alpha == search.alpha);
+        last = &step;
+      }
+      EXPECT_DOUBLE_EQ(last->alpha, is_asked ? next : search.alpha);
+      if (!is_asked) continue;
+      ++asked;
+      sum += next;
+      next /= 2;
+    }
+    EXPECT_LT(sum, 2 * search.alpha);
+    most = std::max(most, asked + 1);
+  }
+  EXPECT_GE(most, 6u);
+  EXPECT_LE(most, 12u);
+}
+
+// A search that its budget ends within the second part has the first commit, and the words for the rest.
+TEST(Bisection, SaysWhatIsLeftWhenItIsStopped) {
+  Rng rng(22);
+  const auto search_until = [&](size_t most, commands::Bisection& search) {
+    const std::vector<double> costs{0, 0, 0, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01};
+    search.alpha = 0.05;
+    for (size_t i = 0; i < costs.size(); ++i) search.commits.push_back({std::string(12, static_cast<char>('a' + i)), "commit"});
+    return commands::run_bisection(search, [&](const commands::BisectQuestion& asked) -> Answer {
+      if (search.steps.size() == most) {
+        search.unfinished = "the budget of 1h is over";
+        return std::optional<commands::BisectStep>();
+      }
+      commands::BisectStep step;
+      const double change = costs[asked.position] - costs[asked.against];
+      step.cost = asked.faster ? -change : change;
+      step.cost_low = step.cost - 0.001;
+      step.cost_high = step.cost + 0.001;
+      step.change = step.interval = "?";
+      step.finding = step.cost > 0.001 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
+      return std::optional(step);
+    });
+  };
+  commands::Bisection whole;
+  ASSERT_TRUE(search_until(1000, whole));
+  const std::string text = commands::bisect_output(whole).text;
+  EXPECT_NE(text.find("dddddddddddd 'commit' made it slower"), std::string::npos) << text;
+  EXPECT_NE(text.find("gggggggggggg 'commit' also made it faster"), std::string::npos) << text;
+  EXPECT_NE(text.find("see it: git show dddddddddddd gggggggggggg\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("each further one is asked at half of the error before"), std::string::npos) << text;
+  commands::Bisection cut;
+  ASSERT_TRUE(search_until(6, cut));
+  const commands::BisectOutput stopped = commands::bisect_output(cut);
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_NE(stopped.text.find("the same command goes on from here"), std::string::npos) << stopped.text;
+  EXPECT_NE(stopped.text.find("from here; from aaaaaaaaaaaa to iiiiiiiiiiii it is ? (?): other commits have a part in it, "
+                              "-0.98 % [-1.12, -0.84] %\n"),
+            std::string::npos)
+      << stopped.text;
+  // git knows one culprit; the comparisons of the second would lead its replay astray.
+  EXPECT_EQ(commands::bisect_output(whole).log, commands::bisect_output(cut).log);
 }
 
 TEST(Bisection, NamesAreNoMarkup) {

@@ -19,8 +19,11 @@ struct MadeHistory {
 };
 
 // Right: a commit that made it slower, by itself. Wrong: one that did not. The rest is honest: a range, nothing, unsure.
+// Of the commits that are named beyond the first: how many are right, and how many searches name a wrong one, first or not.
 struct BisectTally {
   int right = 0, wrong = 0, range = 0, none = 0, unsure = 0;
+  int more_right = 0, any_wrong = 0;
+  int complete = 0;  // searches that name each commit that did something, and no other one
   long comparisons = 0;
 };
 
@@ -30,19 +33,19 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
   std::vector<bool> builds(history.costs.size(), true);
   for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;
-  const auto compare = [&](size_t position, size_t against,
-                           std::optional<double> asked) -> Result<std::optional<commands::BisectStep>> {
+  const auto compare = [&](const commands::BisectQuestion& asked) -> Result<std::optional<commands::BisectStep>> {
     commands::BisectStep step;
     step.change = step.interval = "-";
-    step.margin = asked.value_or(margin);
+    step.margin = asked.margin.value_or(margin);
     step.finding = commands::CommitFinding::kNotBuilt;
-    if (!builds[position] || !builds[against]) return std::optional(step);
+    if (!builds[asked.position] || !builds[asked.against]) return std::optional(step);
     // As worse_by() decides: not slower by the margin, one-sided; slower, by both sides of the interval.
-    step.cost = history.costs[position] - history.costs[against] + history.error * standard_normal(rng);
-    const double half = history.error * statistics::normal_quantile(1 - search.alpha / 2);
+    const double change = history.costs[asked.position] - history.costs[asked.against];
+    step.cost = (asked.faster ? -change : change) + history.error * standard_normal(rng);
+    const double half = history.error * statistics::normal_quantile(1 - asked.alpha / 2);
     step.cost_low = step.cost - half;
     step.cost_high = step.cost + half;
-    const double high = step.cost + history.error * statistics::normal_quantile(1 - search.alpha);
+    const double high = step.cost + history.error * statistics::normal_quantile(1 - asked.alpha);
     step.finding = high < step.margin    ? commands::CommitFinding::kNotSlower
                    : step.cost_low > 0 ? commands::CommitFinding::kSlower
                                        : commands::CommitFinding::kUnsure;
@@ -55,6 +58,23 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
 
 inline void count(BisectTally& tally, const MadeHistory& history, const commands::Bisection& search) {
   tally.comparisons += static_cast<long>(search.steps.size());
+  const auto did = [&](size_t at, bool faster) {
+    const double change = history.costs[at] - history.costs[at - 1];
+    return faster ? change < 0 : change > 0;
+  };
+  int named = 0, wrong = 0, culprits = 0;
+  if (search.end == commands::BisectEnd::kCommit) {
+    ++named;
+    wrong += !did(search.slower, search.faster);
+  }
+  for (const commands::BisectPart& part : search.further) {
+    if (part.end != commands::BisectEnd::kCommit) continue;
+    ++named;
+    ++(did(part.slower, part.faster) ? tally.more_right : wrong);
+  }
+  for (size_t at = 1; at < history.costs.size(); ++at) culprits += history.costs[at] != history.costs[at - 1];
+  tally.any_wrong += wrong > 0;
+  tally.complete += wrong == 0 && named == culprits;
   switch (search.end) {
     case commands::BisectEnd::kCommit:
       ++(history.costs[search.slower] > history.costs[search.slower - 1] ? tally.right : tally.wrong);
@@ -70,6 +90,20 @@ inline MadeHistory with_one_step(size_t commits, double by, Rng& rng) {
   MadeHistory history;
   const size_t culprit = 1 + rng.below(commits);
   for (size_t i = 0; i <= commits; ++i) history.costs.push_back(i >= culprit ? by : 0);
+  return history;
+}
+
+// These steps, at commits of their own, in any order.
+inline MadeHistory with_these_steps(size_t commits, const std::vector<double>& steps, Rng& rng) {
+  MadeHistory history;
+  std::vector<double> changes(commits + 1, 0);
+  for (const double step : steps) {
+    size_t at = 1 + rng.below(commits);
+    while (changes[at] != 0) at = 1 + rng.below(commits);
+    changes[at] = step;
+  }
+  double cost = 0;
+  for (const double change : changes) history.costs.push_back(cost += change);
   return history;
 }
 
