@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analysis/commands/bisect.h"
+#include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
@@ -170,7 +171,9 @@ int say(const Bisection& result, const Arguments& arguments) {
   const commands::BisectOutput output = commands::bisect_output(result);
   std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
   std::fflush(stdout);
-  for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.log, &output.log}})
+  const std::string page = arguments.html.empty() ? std::string() : page::render_bisection(result);
+  for (const auto& [path, text] : {std::pair{&arguments.summary, &output.markdown}, std::pair{&arguments.log, &output.log},
+                                   std::pair{&arguments.html, &page}})
     if (!path->empty())
       if (const Status written = write_whole(*text, *path); !written) return complain_of_no_answer(written.error());
   return output.exit_code;
@@ -179,7 +182,7 @@ int say(const Bisection& result, const Arguments& arguments) {
 }  // namespace
 
 int bisect_command(const Arguments& arguments) {
-  for (const std::string* path : {&arguments.summary, &arguments.log})
+  for (const std::string* path : {&arguments.summary, &arguments.log, &arguments.html})
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
   const auto budget = budget_of(arguments.at_most);

@@ -602,6 +602,7 @@ std::vector<CommandRow> rows() {
                     .target = &A::plan,
                     .help = "the gate's file, such as parser/stab-gate.toml; default: stab-gate.toml at the repository's root"},
                    {.name = "--summary", .target = &A::summary, .help = "file that takes a summary in Markdown"},
+                   {.name = "--html", .target = &A::html, .help = "file that takes the answer and its comparisons as a page"},
                    {.name = "--log", .target = &A::log, .help = "file that takes the answers as 'git bisect replay' reads them"},
                    {.name = "--db",
                     .target = &A::database,

@@ -321,6 +321,9 @@ BisectOutput bisect_output(const Bisection& search) {
   out.json = json_of(search);
   out.markdown = markdown_of(search);
   out.log = log_of(search);
+  out.sentence = sentence(search);
+  out.next = next_step(search);
+  out.error = error_rate(search);
   return out;
 }
 

@@ -102,6 +102,7 @@ struct BisectOutput {
   std::string json;      // format stab-bisect, version 1
   std::string markdown;  // a sentence and a table, for a comment
   std::string log;       // as `git bisect replay` reads it
+  std::string sentence, next, error;  // the answer, what to do, and how often it is wrong, a line each
 };
 
 BisectOutput bisect_output(const Bisection& search);

@@ -1,6 +1,7 @@
 // Whole searches, in comparisons with errors: how often they name a commit that did nothing.
 #include <gtest/gtest.h>
 
+#include "analysis/page/bisect_page.h"
 #include "tests/unit/analysis/made_bisections.h"
 
 namespace stab::analysis {
@@ -305,6 +306,36 @@ TEST(Bisection, NamesAreNoMarkup) {
   for (const std::string& text : {output.text, output.markdown, output.log}) EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(output.markdown.find("<b>"), std::string::npos) << output.markdown;
   EXPECT_NE(output.log.find("git bisect bad fedcba9876543210"), std::string::npos) << output.log;
+}
+
+// As a page: a row for each comparison, heavy where it names its commit, and nothing of a subject is markup.
+TEST(Bisection, IsAPage) {
+  Rng rng(23);
+  MadeHistory history = with_these_steps(40, {0.03, -0.02}, rng);
+  history.error = 0.001;
+  history.unbuilt = 0.1;
+  commands::Bisection search = made_bisection(history, 0.005, rng);
+  for (commands::BisectCommit& commit : search.commits)
+    commit.subject = "<b>\x1b[2J& a subject of many words \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
+  for (commands::BisectStep& step : search.steps)
+    if (step.finding != commands::CommitFinding::kNotBuilt) step.change = step.interval = "?";
+  const std::string page = page::render_bisection(search);
+  const auto count = [&](const std::string& what) {
+    size_t times = 0;
+    for (size_t at = page.find(what); at != std::string::npos; at = page.find(what, at + 1)) ++times;
+    return times;
+  };
+  EXPECT_EQ(count("<tr><td>"), search.steps.size());
+  EXPECT_EQ(count(" class=\"thick\"/>"), 2u);
+  EXPECT_EQ(count(", named</td>"), 2u);
+  EXPECT_EQ(count("<circle"), static_cast<size_t>(std::count_if(search.steps.begin(), search.steps.end(), [](const auto& step) {
+              return step.finding != commands::CommitFinding::kNotBuilt;
+            })));
+  for (const char* none : {"<b>&", "\x1b", "nan", "inf\""}) EXPECT_EQ(count(none), 0u) << none;
+  commands::Bisection nothing;
+  nothing.alpha = 0.05;
+  nothing.commits = {{"a", ""}, {"b", ""}};
+  EXPECT_NE(page::render_bisection(nothing).find("tell whether b is slower than a"), std::string::npos);
 }
 
 }  // namespace
