@@ -52,11 +52,11 @@ def tables(atlas):
 
     def counted(name, what, holds, of, confirmed, refuted):
         found, n = sum(map(holds, of)), len(of)
-        if n < LEAST:
-            return name, f"{what}: {found} of {n}", "open"
-        answer = binomial(found, n, 0.5)
-        said = "confirmed" if confirmed(found / n, answer) else "refuted" if refuted(answer) else "open"
-        return name, f"{what}: {found} of {n}, {share(answer)}", said if complete else f"waits: {len(commits)} of {atlas.kept['planned']} have an answer"
+        answer = binomial(found, n, 0.5) if n >= LEAST else None
+        seen = f"{what}: {found} of {n}" + (f", {share(answer)}" if answer else "")
+        if not complete:
+            return name, seen, f"waits: {len(commits)} of {atlas.kept['planned']} have an answer"
+        return name, seen, "open" if not answer else "confirmed" if confirmed(found / n, answer) else "refuted" if refuted(answer) else "open"
 
     def above(bound):
         return lambda _, answer: answer["conf_low"] > bound
