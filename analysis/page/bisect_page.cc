@@ -156,8 +156,9 @@ std::string table(const Bisection& search, const std::vector<const BisectStep*>&
   for (const BisectStep* step : steps) {
     char level[32];
     std::snprintf(level, sizeof level, "%g %%", 100 * (1 - step->alpha));
-    out += "<tr><td>" + text(named(search, step->position, 200)) + "</td><td>" + text(hash(search, step->against)) +
-           "</td><td class=\"number\">" + text(step->change) + "</td><td>" + text(step->interval) + "</td><td class=\"number\">" +
+    out += "<tr><td>" + text(named(search, step->position, 200)) + "</td><td class=\"unbroken\">" +
+           text(hash(search, step->against)) + "</td><td class=\"number\">" + text(step->change) +
+           "</td><td class=\"unbroken\">" + text(step->interval) + "</td><td class=\"number\">" +
            level + "</td><td class=\"number\">" + std::to_string(step->blocks) + "</td><td class=\"word-" +
            word_class(*step) + "\">" + answer_of(*step) + (names(search, *step) ? ", named" : "") +
            (step->why.empty() ? "" : ": " + text(step->why)) +
@@ -189,7 +190,9 @@ std::string render_bisection(const Bisection& search) {
          text(output.error) +
          "</p>\n</section>\n";
   if (!steps.empty())
-    out += "<section>\n<h2>What was asked</h2>\n<figure><div class=\"plot\">" + drawing(search, steps) +
+    out += "<section>\n<h2>What was asked</h2>\n<figure><div class=\"plot wide\" tabindex=\"0\" role=\"region\" "
+           "aria-label=\"comparisons, drawn\">" +
+           drawing(search, steps) +
            "</div>\n<p class=\"how\"><span class=\"how-word\">How to read it.</span> Each row compares a commit with another "
            "one over random layouts. The line is the interval of the change. Rows are in the order of the commits, and those of "
            "a further search stand below. A heavy row names its commit: it compares it with the commit before it, in "

@@ -116,7 +116,8 @@ class Chromium:
         began = time.monotonic()
         page.call("Page.navigate", url=(path if path.startswith("http://") else "file://" + os.path.abspath(path)) + fragment)
         if wait:
-            page.until("document.documentElement?.dataset.ready === 'yes'")
+            page.until("document.documentElement?.dataset.ready === 'yes' || "
+                       "location.href !== 'about:blank' && document.readyState === 'complete' && document.scripts.length === 0")
         page.opened_in = time.monotonic() - began
         return page
 
@@ -198,8 +199,8 @@ class Page:
         return self.run(f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [box.x + scrollX, box.y + scrollY, box.width, box.height]; }})()")
 
     def scroll_through(self):
-        """Every figure comes by once and is drawn."""
-        for name in self.run("[...document.querySelectorAll('figure')].map(figure => figure.id)"):
+        """Every figure that a script draws comes by once and is drawn; one without an id is drawn already."""
+        for name in self.run("[...document.querySelectorAll('figure[id]')].map(figure => figure.id)"):
             self.show(name)
 
     def show(self, name):

@@ -14,16 +14,20 @@
 //   benchmarks    two programs that measure benchmarks of their own, and nothing else
 //   replay    one trial's layout beside fresh ones
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
+//   bisection a search for a commit in 60, of which one is slower and one is faster
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <tuple>
 
+#include "analysis/page/bisect_page.h"
 #include "analysis/page/page.h"
 #include "tests/unit/analysis/lab_samples.h"
+#include "tests/unit/analysis/made_bisections.h"
 #include "tests/unit/analysis/made_placements.h"
 #include "tests/unit/analysis/made_replay.h"
 #include "tests/unit/analysis/made_windows.h"
@@ -296,18 +300,49 @@ std::vector<std::string> layout_maps() {
   return out;
 }
 
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.2f", 100 * share);
+  return text;
+}
+
+std::string bisection_page() {
+  MadeHistory history;
+  history.error = 0.001;
+  history.unbuilt = 0.1;
+  for (size_t at = 0; at < 60; ++at) history.costs.push_back((at >= 23 ? 0.03 : 0) - (at >= 41 ? 0.02 : 0));
+  Rng rng(7);
+  commands::Bisection search = made_bisection(history, 0.005, rng);
+  search.subject = "words";
+  search.margin = 0.005;
+  search.command = "stabctl bisect v1.0..HEAD";
+  for (size_t at = 0; at < search.commits.size(); ++at) {
+    char hash[41];
+    std::snprintf(hash, sizeof hash, "%08zx%032zx", 0x9e3779b9 * (at + 1) % 0xffffffff, at);
+    search.commits[at] = {hash, "parser: read the whole line, and then look for its end"};
+  }
+  for (commands::BisectStep& step : search.steps) {
+    if (step.finding == commands::CommitFinding::kNotBuilt) continue;
+    step.blocks = 20;
+    step.change = percent(step.cost) + " %";
+    step.interval = "[" + percent(step.cost_low) + ", " + percent(step.cost_high) + "] %";
+  }
+  return render_bisection(search);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool is_bisection = argc == 3 && std::string_view(argv[1]) == "bisection";
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
       {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
       {"environments", environments}, {"rebooted", rebooted}, {"unfactored", unfactored}, {"crowded", crowded},
       {"benchmarks", benchmarks}, {"replay", replay}};
-  const auto kind = kinds.find(argc == 3 ? argv[1] : "");
+  const auto kind = kinds.find(is_bisection ? "small" : argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
     std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|"
-               "unfactored|crowded|benchmarks|replay FILE\n", stderr);
+               "unfactored|crowded|benchmarks|replay|bisection FILE\n", stderr);
     return 2;
   }
   const Samples samples = kind->second();
@@ -319,7 +354,7 @@ int main(int argc, char** argv) {
     evidence.no_replays = {{"Its layout can't be compared with fresh ones: nothing draws <b>layouts</b>.", {{0, 0, 0}}}};
   if (kind->first == "shapes") evidence.no_replays = {{"The engine wrote it.", {}}};
   if (kind->first == "map") evidence.layout_maps = layout_maps();
-  const Result<std::string> page = render_page(samples, evidence, causal);
+  const Result<std::string> page = is_bisection ? bisection_page() : render_page(samples, evidence, causal);
   if (!page) {
     std::fprintf(stderr, "%s\n", page.error().text().c_str());
     return 1;
