@@ -1,5 +1,6 @@
 // trend: the levels of a treatment over all experiments whose plans declare a series, and, if the user wants it, the commit of a
 // lasting change.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -81,6 +82,10 @@ Status enter_repository(const AskedChange& change) {
     if (failed)
       return bad_input("the repository '" + change.repository + "' of the series can't be entered (" + failed.message() +
                        "); in a clone of it run " + range);
+    struct stat folder {};
+    if (::stat(".", &folder) != 0 || folder.st_uid != ::geteuid())
+      return bad_input("the repository '" + change.repository + "' of the series belongs to another user, whose gate file would "
+                       "build and run with your rights; if you trust it, run " + range + " there, or in a clone of yours");
   }
   const auto root = git({"rev-parse", "--show-toplevel"});
   if (root) return {};
