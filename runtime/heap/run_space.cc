@@ -162,43 +162,37 @@ uint64_t RunSpace::most_kept() const {
   return allowance < kMostKept ? allowance : kMostKept;
 }
 
-// Highest addresses first, until at most so many runs are dirty. The others keep their pages, and are drawn like clean ones.
-void RunSpace::demote(uint64_t most_dirty) {
+template <class Act>
+void RunSpace::lower(uint64_t Pool::*set, uint64_t& count, uint64_t most, const Act& act) {
   for (uint32_t i = region_count_; i-- > 0;) {
     Region& region = i == 0 ? first_ : more_[i - 1];
     for (uint32_t index = region.opened; index-- > 0;) {
       Pool& pool = region.pools[index];
-      while (pool.dirty != 0) {
-        if (dirty_runs_ <= most_dirty) return;
-        // Neighbours go together, also those that are too many: they will be given back in one call.
-        const uint64_t bits = highest_neighbours(pool.dirty);
-        const uint64_t count = static_cast<uint64_t>(bit_count(bits));
-        pool.dirty &= ~bits;
-        pool.kept |= bits;
-        dirty_runs_ -= count;
-        kept_runs_ += count;
+      while (pool.*set != 0) {
+        if (count <= most) return;
+        const uint64_t bits = highest_neighbours(pool.*set);
+        pool.*set &= ~bits;
+        count -= static_cast<uint64_t>(bit_count(bits));
+        act(pool, region.base + index * kPoolBytes + static_cast<size_t>(__builtin_ctzll(bits)) * kRunBytes, bits);
       }
     }
   }
 }
 
-// Gives pages back, highest addresses first, until at most so many runs keep theirs that are not dirty.
+// Until at most so many runs are dirty. The others keep their pages, and are drawn like clean ones. Neighbours are kept together,
+// also those that are too many: they will be given back in one call.
+void RunSpace::demote(uint64_t most_dirty) {
+  lower(&Pool::dirty, dirty_runs_, most_dirty, [this](Pool& pool, char*, uint64_t bits) {
+    pool.kept |= bits;
+    kept_runs_ += static_cast<uint64_t>(bit_count(bits));
+  });
+}
+
+// Gives pages back, until at most so many runs keep theirs that are not dirty.
 void RunSpace::purge(uint64_t most_kept) {
-  for (uint32_t i = region_count_; i-- > 0;) {
-    Region& region = i == 0 ? first_ : more_[i - 1];
-    for (uint32_t index = region.opened; index-- > 0;) {
-      Pool& pool = region.pools[index];
-      while (pool.kept != 0) {
-        if (kept_runs_ <= most_kept) return;
-        // Neighbours go in one call.
-        const uint64_t bits = highest_neighbours(pool.kept);
-        const uint64_t count = static_cast<uint64_t>(bit_count(bits));
-        os_purge(region.base + index * kPoolBytes + static_cast<size_t>(__builtin_ctzll(bits)) * kRunBytes, count * kRunBytes);
-        pool.kept &= ~bits;
-        kept_runs_ -= count;
-      }
-    }
-  }
+  lower(&Pool::kept, kept_runs_, most_kept, [](Pool&, char* start, uint64_t bits) {
+    os_purge(start, static_cast<size_t>(bit_count(bits)) * kRunBytes);
+  });
 }
 
 bool RunSpace::trim() {

@@ -122,6 +122,10 @@ class RunSpace {
   void heed_limit();
   bool cut_first();
   Region* region_with_free();
+  // Takes runs out of a set of each pool, highest addresses first and neighbours together, until `count`, which is that of all
+  // pools, is at most `most`. `act` gets the pool, the first byte of the runs, and their bits.
+  template <class Act>
+  void lower(uint64_t Pool::*set, uint64_t& count, uint64_t most, const Act& act);
   void demote(uint64_t most_dirty);
   void purge(uint64_t most_kept);
   uint64_t most_kept() const;
