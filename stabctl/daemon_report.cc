@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/shell_word.h"
@@ -64,17 +63,14 @@ int print_daemons_text(DaemonClient& client, const Arguments& arguments, const s
   const auto result =
       client.call("report", {{"experiment", experiment}, {"options", daemon_option(arguments)}, {"page", page}},
                   {{"json", as_json ? 1 : 0}, {"full", arguments.full ? 1 : 0}, {"width", terminal_width()}});
-  return result ? print_daemons_output(*result) : complain(result.error());
+  return result ? print(daemons_output(*result)) : complain(result.error());
 }
 
 }  // namespace
 
-int print_daemons_output(const std::string& answer) {
+commands::CommandOutput daemons_output(const std::string& answer) {
   const auto json = nlohmann::json::parse(answer);
-  std::fputs(json.value("out", std::string()).c_str(), stdout);
-  std::fflush(stdout);
-  std::fputs(json.value("err", std::string()).c_str(), stderr);
-  return json.value("exit_code", kExitFailed);
+  return {json.value("out", std::string()), json.value("err", std::string()), json.value("exit_code", kExitFailed)};
 }
 
 std::string report_words(const Arguments& arguments, int64_t experiment) {

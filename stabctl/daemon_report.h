@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/commands/method_commands.h"
 #include "stabctl/arguments.h"
 #include "stabctl/daemon_client.h"
 
@@ -12,8 +13,8 @@ namespace stab::ctl {
 // other formats here, from a bundle that is fetched for them. Returns the exit code.
 int daemon_report(const Arguments& arguments);
 
-// What a daemon answers to a command that it has carried out: its output, where it belongs. Returns its exit code.
-int print_daemons_output(const std::string& answer);
+// What a daemon answers to a command that it has carried out.
+commands::CommandOutput daemons_output(const std::string& answer);
 
 // At the end of submit --wait: the page, beside the user's own pages, and the first screen with its path. Returns the exit code.
 int report_with_page(DaemonClient& client, const Arguments& arguments, int64_t experiment, const std::string& name);

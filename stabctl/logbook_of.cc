@@ -1,12 +1,12 @@
 #include "stabctl/logbook_of.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
 #include "stabd/engine/experiment/engine.h"
+#include "stabd/engine/results/local_time.h"
 #include "stabd/engine/separation/places.h"
 
 namespace stab::ctl {
@@ -23,12 +23,8 @@ Result<store::LogbookSession> this_session(const Clock& clock) {
   if (out.boot.empty())
     return Error{
         ErrorCode::kUnavailable, "/proc/sys/kernel/random/boot_id can't be read, so this session can't be told from others", {}};
-  const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(clock.realtime()).count();
-  tm parts{};
-  std::array<char, 16> day{};
-  if (::gmtime_r(&seconds, &parts) == nullptr || ::strftime(day.data(), day.size(), "%Y-%m-%d", &parts) == 0)
-    return Error{ErrorCode::kSystem, "the clock shows no day", {}};
-  out.day = day.data();
+  out.day = engine::utc_day(clock.realtime().count());
+  if (out.day.empty()) return Error{ErrorCode::kSystem, "the clock shows no day", {}};
   std::array<char, 256> name{};
   out.machine = ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
   return out;

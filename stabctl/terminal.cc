@@ -28,6 +28,7 @@ bool terminal_has_colour(const std::string& color) {
 
 int print(const commands::CommandOutput& output) {
   std::fputs(output.out.c_str(), stdout);
+  std::fflush(stdout);
   std::fputs(output.err.c_str(), stderr);
   return output.exit_code;
 }

@@ -330,16 +330,24 @@ std::string bisection_page() {
   return render_bisection(search);
 }
 
+// The exit status.
+int write(const std::string& page, const char* path) {
+  std::FILE* file = std::fopen(path, "we");
+  if (!file) return 1;
+  const bool written = std::fwrite(page.data(), 1, page.size(), file) == page.size();
+  return std::fclose(file) == 0 && written ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_bisection = argc == 3 && std::string_view(argv[1]) == "bisection";
+  if (argc == 3 && std::string_view(argv[1]) == "bisection") return write(bisection_page(), argv[2]);
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
       {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
       {"environments", environments}, {"rebooted", rebooted}, {"unfactored", unfactored}, {"crowded", crowded},
       {"benchmarks", benchmarks}, {"replay", replay}};
-  const auto kind = kinds.find(is_bisection ? "small" : argc == 3 ? argv[1] : "");
+  const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
     std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|"
                "unfactored|crowded|benchmarks|replay|bisection FILE\n", stderr);
@@ -354,13 +362,10 @@ int main(int argc, char** argv) {
     evidence.no_replays = {{"Its layout can't be compared with fresh ones: nothing draws <b>layouts</b>.", {{0, 0, 0}}}};
   if (kind->first == "shapes") evidence.no_replays = {{"The engine wrote it.", {}}};
   if (kind->first == "map") evidence.layout_maps = layout_maps();
-  const Result<std::string> page = is_bisection ? bisection_page() : render_page(samples, evidence, causal);
+  const Result<std::string> page = render_page(samples, evidence, causal);
   if (!page) {
     std::fprintf(stderr, "%s\n", page.error().text().c_str());
     return 1;
   }
-  std::FILE* file = std::fopen(argv[2], "we");
-  if (!file) return 1;
-  const bool written = std::fwrite(page->data(), 1, page->size(), file) == page->size();
-  return std::fclose(file) == 0 && written ? 0 : 1;
+  return write(*page, argv[2]);
 }

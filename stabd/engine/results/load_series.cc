@@ -49,15 +49,6 @@ std::string series_of(const store::ExperimentRow& row) {
   return parsed.plan ? parsed.plan->experiment.series : std::string();
 }
 
-// The day of a moment, in UTC, as gates have it.
-std::string utc_day(int64_t realtime_ns) {
-  constexpr int64_t kNanoseconds = 1'000'000'000;
-  const time_t seconds = realtime_ns / kNanoseconds;
-  tm parts{};
-  char day[16] = "";
-  return ::gmtime_r(&seconds, &parts) != nullptr && ::strftime(day, sizeof day, "%Y-%m-%d", &parts) > 0 ? day : "";
-}
-
 // What each boot's machine is called, by what was recorded of it.
 Result<std::map<std::string, std::string>> machines_by_boot(store::Store& store, store::Id experiment) {
   std::map<std::string, std::string> out;
