@@ -9,14 +9,12 @@ SLOWER_OR_FASTER = ("code", "both")
 
 
 @functools.cache
+def kept():
+    return json.loads(lzma.decompress((DATA / "atlas.json.xz").read_bytes()))
+
+
 def answers():
-    kept = json.loads(lzma.decompress((DATA / "atlas.json.xz").read_bytes()))
-    return [(one["answer"], one["instructions"]["new"] / one["instructions"]["old"] - 1) for one in kept["commits"]]
-
-
-@functools.cache
-def set_aside():
-    return len(json.loads(lzma.decompress((DATA / "atlas.json.xz").read_bytes()))["set_aside"])
+    return [(one["answer"], one["instructions"]["new"] / one["instructions"]["old"] - 1) for one in kept()["commits"]]
 
 
 def count(holds):
@@ -29,7 +27,7 @@ def is_code(answer):
 
 def add_atlas(add):
     add("atlas.n", lambda: len(answers()))
-    add("atlas.set_aside", set_aside)
+    add("atlas.set_aside", lambda: len(kept()["set_aside"]))
     add("atlas.real", lambda: count(lambda answer, _: is_code(answer) and answer["code"]["difference"] < 0))
     add("atlas.other", lambda: count(lambda answer, _: is_code(answer) and answer["code"]["difference"] > 0))
     for name in ("place", "both", "nothing", "unresolved"):

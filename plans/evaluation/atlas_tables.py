@@ -68,7 +68,7 @@ def tables(atlas):
         return part >= 0.9 and answer["conf_low"] > 0.75
     rows = [counted("L1", "real", lambda one: verdict(one) == "real", commits, above(0.5), below(0.5)),
             counted("L2", "place or both", lambda one: one["answer"]["answer"] in ("place", "both"), commits, above(0.05), below(0.05)),
-            counted("L3", "same sign where instructions change by 1 % or more", lambda one: same_sign(one), many, nine_of_ten, below(0.9)),
+            counted("L3", "same sign where instructions change by 1 % or more", same_sign, many, nine_of_ten, below(0.9)),
             counted("L4", "neither code nor both where they change by less than 0.1 %",
                     lambda one: one["answer"]["answer"] not in ("code", "both"), few, nine_of_ten, below(0.9))]
     blocks = {atlas.name: "\n\n".join([atlas.header(), verdicts(rows), by_project(atlas), set_aside(atlas)]), f"{atlas.name}.commits": every(atlas)}
