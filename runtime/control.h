@@ -176,6 +176,9 @@ struct Control {
 
   code::LibraryMove library;
   code::MovedLibrary libraries[code::kMaxLibraries];
+  // Why the layout script can't be obeyed in a library that has come; set before `library` is answered. code::ScriptFault
+  uint32_t script_fault = 0;
+  uint32_t script_line = 0;
 };
 static_assert(sizeof(Control) <= kControlBytes);
 

@@ -313,8 +313,7 @@ bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, boo
   if (!helper::receive_message(socket, &plan, sizeof plan, helper::kPatienceMs, made.at, &made.count) ||
       plan.magic != helper::kProtocolMagic)
     return false;
-  if (plan.script_fault != 0 && plan.script_fault < static_cast<uint32_t>(code::ScriptFault::kCount))
-    refuse_script(name_of_script(), code::kScriptFaultWords[plan.script_fault], plan.script_line);
+  if (plan.script_fault != 0) refuse_layout_script(plan.script_fault, plan.script_line);
   if (made.find(helper::Made::kControl, plan) < 0) {
     degrade(control(), Degradation::kNoMemfd);
     return false;
@@ -383,6 +382,11 @@ bool wants_helper(const abi::Settings& wanted) {
 }
 
 }  // namespace
+
+void refuse_layout_script(uint32_t fault, uint32_t line) {
+  const bool is_known = fault < static_cast<uint32_t>(code::ScriptFault::kCount);
+  refuse_script(name_of_script(), is_known ? code::kScriptFaultWords[fault] : "it can't be obeyed", line);
+}
 
 void start(const OwnHelper* own) {
   const abi::Settings& wanted = settings();

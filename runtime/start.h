@@ -2,6 +2,8 @@
 // (executable_entry.cc), or the preloaded heap's constructor (heap/preloaded.cc).
 #pragma once
 
+#include <stdint.h>
+
 #include "runtime/helper/own_program.h"
 
 namespace stab {
@@ -16,6 +18,9 @@ struct OwnHelper {
 
 // pre: the main thread is alone, at least with the text where code is to move.
 void start(const OwnHelper* own);
+
+// Ends the program before it runs by something else than its experimenter wants, and says why: a code::ScriptFault.
+[[noreturn]] void refuse_layout_script(uint32_t fault, uint32_t line);
 
 // The last thing that exit() runs of whoever started: its dose is complete but for what libraries do later.
 void finish();

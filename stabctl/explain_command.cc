@@ -221,8 +221,8 @@ class Explainer {
     if (functions.moved.empty())
       return bad_input(
           "each function that both builds have, that can be moved and that takes time begins at the same place "
-          "of its page in both; what is left is their distance over pages, code that never moves, functions of libraries, "
-          "and data");
+          "of its page in both; what is left is their distance over pages, code that never moves, functions of libraries that "
+          "stay, and data");
     const double each = out.seconds / out.answer->blocks;  // of a block of as many runs
     const auto fit = static_cast<uint32_t>(std::max(0.0, std::chrono::duration<double>(left()).count() / each));
     const auto least = static_cast<uint32_t>(functions.moved.size()) * statistics::kRunsPerFunction / kPlacedRunsOfBlock;

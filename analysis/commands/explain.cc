@@ -168,7 +168,8 @@ std::string search_sentence(const FunctionSearch& search) {
     case statistics::PlaceCause::kMany: return "it is many small ones: no function alone, " + all;
     case statistics::PlaceCause::kElsewhere:
       return "it is not where functions begin in their page: " + all +
-             "; what is left is their distance over pages, code that never moves, functions of libraries, and data";
+             "; what is left is their distance over pages, code that never moves, functions of libraries that were not looked "
+             "at, and data";
     case statistics::PlaceCause::kOpen: break;
   }
   return "of which function was not found in " + report::plural(places.runs, "run") + ": " + all;
@@ -201,8 +202,11 @@ std::string search_text(const Explanation& all, int width) {
     const PlacedFunctionFacts& facts = search.functions[found[0]];
     const bool keep_old = places.functions[found[0]].estimate > 0;
     const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
-    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build: "
-                      "place " + facts.name + " mod 4096 at " + std::to_string(place),
+    const size_t mark = facts.name.find('!');
+    const bool is_librarys = mark != std::string::npos;
+    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build" +
+                          (is_librarys ? " of " + facts.name.substr(0, mark) : std::string()) + ": place " +
+                          (is_librarys ? facts.name.substr(mark + 1) : facts.name) + " mod 4096 at " + std::to_string(place),
                       width, "  ", "  ");
   }
   if (!search.sampled)
@@ -230,13 +234,7 @@ std::string role_of_libraries(const Explanation& all) {
   std::string out;
   if (libraries.share - libraries.unmoved >= kLibrariesMatter) {
     out = "; functions of those that szc built were drawn with the program's, so ";
-    const statistics::PlaceAnswer* const places = places_of(all);
-    if (!all.search)
-      out += "their code is part of the code, and their places are not";
-    else if (places && !found_functions(*places).empty())
-      out += "their places are part of the place; the search can't put them elsewhere";
-    else
-      out += "their places are part of the place; the search can't put them elsewhere, so it may be the place of any of them";
+    out += all.search ? "their places are part of the place" : "their code is part of the code, and their places are not";
   }
   if (libraries.unmoved >= kLibrariesMatter)
     out += "; " + share_text(libraries.unmoved) + " of the time is in libraries whose code stays where the loader puts it";
@@ -245,6 +243,18 @@ std::string role_of_libraries(const Explanation& all) {
            " of the time is in functions of those that begin at another place of their page in each program, and what that makes "
            "counts as code: build them with szc -shared to tell";
   return out;
+}
+
+// What is to be said of where a library's function lies.
+std::string state_of(const LibraryFacts::Function& one, const Explanation& all) {
+  if (!one.moved) return one.lies_alike ? "stays, alike in both" : "stays";
+  const bool is_known = one.old_address != 0 && one.new_address != 0;
+  if (!all.search || (is_known && one.old_address % 4096 / 16 == one.new_address % 4096 / 16)) return "";
+  const std::vector<PlacedFunctionFacts>& placed = all.search->functions;
+  const bool is_looked_at = places_of(all) != nullptr && std::any_of(placed.begin(), placed.end(), [&](const auto& facts) {
+    return facts.name == one.name;
+  });
+  return is_looked_at ? "" : "not looked at";
 }
 
 std::string libraries_text(const Explanation& all, int width) {
@@ -265,9 +275,7 @@ std::string libraries_text(const Explanation& all, int width) {
     const LibraryFacts::Function& one = libraries.functions[i];
     const auto place = [](uint64_t address) { return address == 0 ? std::string("-") : address_text(address); };
     table.add({one.name, share_text(one.old_share), share_text(one.new_share), place(one.old_address), place(one.new_address),
-               one.moved        ? ""
-               : one.lies_alike ? "stays, alike in both"
-                                : "stays"});
+               state_of(one, all)});
   }
   if (!libraries.functions.empty()) out += table.text(width);
   if (libraries.functions.size() > kMostShown)

@@ -14,7 +14,7 @@ namespace stab::commands {
 
 // A function whose place was drawn: in the order of statistics::PlaceAnswer::functions.
 struct PlacedFunctionFacts {
-  std::string name;
+  std::string name;          // "libfoo.so.1!inflate" if it is a library's
   uint64_t old_address = 0, new_address = 0;  // link-time
   uint64_t bytes = 0;
   double share = 0;  // of the samples
@@ -30,7 +30,7 @@ struct FunctionSearch {
   uint64_t left_out = 0;
 };
 
-// Where both programs were in shared libraries: no search puts a function of those elsewhere.
+// Where both programs were in shared libraries.
 struct LibraryFacts {
   struct Function {
     std::string name;                           // "libfoo.so.1!inflate"

@@ -6,6 +6,7 @@
 #include "runtime/api/ask_helper.h"
 #include "runtime/api/loaded_file.h"
 #include "runtime/settings.h"
+#include "runtime/start.h"
 
 namespace stab::api {
 namespace {
@@ -105,6 +106,8 @@ bool move_file(const LoadedFile& file, int descriptor, uint32_t place, uint64_t 
   asked.name = name;
   if (!set_step(code::kMoveIdle, code::kMoveAsked)) return false;
   if (!wait_beyond(code::kMoveAsked) && set_step(code::kMoveAsked, code::kMoveIdle)) return false;
+  if (const uint32_t fault = __atomic_load_n(&control().script_fault, __ATOMIC_RELAXED))
+    refuse_layout_script(fault, control().script_line);
   if (__atomic_load_n(&asked.step, __ATOMIC_SEQ_CST) != code::kMovePlanned) return false;
   if (!map_library(file.extent, asked)) {
     set_step(code::kMovePlanned, code::kMoveIdle);

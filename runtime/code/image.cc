@@ -218,10 +218,26 @@ ImageScratch bind_scratch(const Metadata& code, void* memory) {
   return scratch;
 }
 
+namespace {
+
+// What is placed comes last, so that its gaps move nobody of the rest, which is still.
+void order_by_script(const LayoutScript& script, ImageScratch& scratch) {
+  for (uint32_t i = 0; i < script.placed_count; ++i) {
+    uint32_t at = 0;
+    while (scratch.order[at] != script.placed[i].function) ++at;
+    for (; at + 1 < scratch.order_count; ++at) scratch.order[at] = scratch.order[at + 1];
+    scratch.order[scratch.order_count - 1] = script.placed[i].function;
+  }
+  scratch.still_count = scratch.order_count - script.placed_count;
+}
+
+}  // namespace
+
 void order_as_in_file(const Metadata& code, ImageScratch& scratch) {
   scratch.order_count = 0;
   for (uint32_t i = 0; i < code.header->function_count; ++i)
     if (code.functions[i].immovable == abi::Immovable::kNo) scratch.order[scratch.order_count++] = i;
+  if (scratch.script != nullptr && scratch.script->rest_still) order_by_script(*scratch.script, scratch);
 }
 
 uint32_t table_bytes(const Metadata& code, uint32_t function) {
@@ -291,15 +307,7 @@ void follow_script(const LayoutScript& script, ImageScratch& scratch) {
   scratch.script = &script;
   for (uint32_t i = 0; i < script.counted_count; ++i)
     scratch.wish[script.counted[i].function] |= (i + 1) << kWishCounterShift;
-  if (!script.rest_still) return;
-  // What is placed comes last, so that its gaps move nobody.
-  for (uint32_t i = 0; i < script.placed_count; ++i) {
-    uint32_t at = 0;
-    while (scratch.order[at] != script.placed[i].function) ++at;
-    for (; at + 1 < scratch.order_count; ++at) scratch.order[at] = scratch.order[at + 1];
-    scratch.order[scratch.order_count - 1] = script.placed[i].function;
-  }
-  scratch.still_count = scratch.order_count - script.placed_count;
+  if (script.rest_still) order_by_script(script, scratch);
 }
 
 uint64_t follow_identities(const Metadata& code, ImageScratch& scratch) {

@@ -75,7 +75,7 @@ inline constexpr uint32_t kNoFunction = ~0u;
 size_t scratch_bytes(const Metadata& code);
 ImageScratch bind_scratch(const Metadata& code, void* memory);
 
-// The order that functions have before the first image.
+// The order that functions have before the first image; what the script places is behind the rest, if that is still.
 void order_as_in_file(const Metadata& code, ImageScratch& scratch);
 
 // Of a function's copy: its jump tables, each on a multiple of 8; what lies between a multiple of 16 and the one that its body

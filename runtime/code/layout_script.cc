@@ -21,8 +21,8 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "a name is printable, without '\"' and '\\', and at most 102 bytes long where it is counted; write the link-time address "
     "(0x...)",
     "the script is for another binary: its hash is not the one of this program's code",
-    "the program has no function of this name or address; a stripped one has addresses alone",
-    "the program has several functions of this name; write the link-time address (0x...) of the one that is meant",
+    "there is no function of this name or address; a stripped file has addresses alone",
+    "there are several functions of this name; write the link-time address (0x...) of the one that is meant",
     "the function never moves, so it can be neither placed nor counted; szc --stab-info says why",
     "'place' and 'rest' need STAB_CODE=design",
     "nothing moves in this program, and what stays is neither placed nor counted; it takes a STAB_CODE that is not off, and the "
@@ -34,6 +34,7 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "writes it",
     "the table that 'match' names does not follow the script, or is another one; stab-layout --match writes both",
     "'match' with a table needs STAB_CODE=once or shuffle, and goes with neither 'place' nor 'rest'",
+    "calls of a shared library's function can't be counted",
 };
 
 namespace {
@@ -102,6 +103,20 @@ ScriptFault take_name(Words& words, uint32_t line, uint32_t most, ScriptName& ou
   return ScriptFault::kNone;
 }
 
+// Parts `LIBRARY!NAME`, and leaves NAME; library_bytes 0: there is no library's name.
+ScriptFault part_library(ScriptName& name, const char*& library, uint32_t& library_bytes) {
+  library = name.text;
+  library_bytes = 0;
+  uint32_t mark = 0;
+  while (mark < name.bytes && name.text[mark] != '!') ++mark;
+  if (mark == name.bytes) return ScriptFault::kNone;
+  if (mark == 0 || mark + 1 == name.bytes) return ScriptFault::kBadName;
+  library_bytes = mark;
+  name.text += mark + 1;
+  name.bytes -= mark + 1;
+  return ScriptFault::kNone;
+}
+
 ScriptFault take_levels(Words& words, PlacedFunction& out) {
   const char* word = nullptr;
   uint32_t bytes = 0, level = 0;
@@ -121,7 +136,9 @@ ScriptFault take_levels(Words& words, PlacedFunction& out) {
 // Parsing, one line at a time.
 struct Parser {
   LayoutScript& out;
+  const char* library;       // that lines are kept of; nullptr: the executable
   bool has_header = false;
+  uint32_t place_lines = 0;
 
   ScriptFault header(Words& words) {
     const char* word = nullptr;
@@ -158,6 +175,39 @@ struct Parser {
     return words.at_end() ? ScriptFault::kNone : ScriptFault::kBadMatch;
   }
 
+  ScriptFault place(Words& words, uint32_t number) {
+    if (place_lines == kMostPlaced) return ScriptFault::kTooMany;
+    PlacedFunction placed;
+    placed.number = place_lines++;
+    const char* of = nullptr;
+    uint32_t of_bytes = 0;
+    ScriptFault fault = take_name(words, number, kMostScriptBytes, placed.name);
+    const ScriptName whole = placed.name;
+    if (fault == ScriptFault::kNone) fault = part_library(placed.name, of, of_bytes);
+    if (fault == ScriptFault::kNone) fault = take_levels(words, placed);
+    if (fault != ScriptFault::kNone) return fault;
+    if (of_bytes > 0) {
+      placed.name_hash = abi::hash64(whole.text, whole.bytes);
+      if (out.library_count++ == 0) out.library_line = number;
+    }
+    const bool is_kept = library == nullptr ? of_bytes == 0 : of_bytes > 0 && is(of, of_bytes, library);
+    if (is_kept) out.placed[out.placed_count++] = placed;
+    return ScriptFault::kNone;
+  }
+
+  ScriptFault count(Words& words, uint32_t number) {
+    if (out.counted_count == kMostCounted) return ScriptFault::kTooMany;
+    CountedFunction counted;
+    const char* of = nullptr;
+    uint32_t of_bytes = 0;
+    ScriptFault fault = take_name(words, number, kMostCountedName, counted.name);
+    if (fault == ScriptFault::kNone) fault = part_library(counted.name, of, of_bytes);
+    if (fault != ScriptFault::kNone) return fault;
+    if (of_bytes > 0) return ScriptFault::kNotCounted;
+    out.counted[out.counted_count++] = counted;
+    return words.at_end() ? ScriptFault::kNone : ScriptFault::kUnknownLine;
+  }
+
   ScriptFault line(Words words, uint32_t number) {
     Words again = words;
     const char* word = nullptr;
@@ -166,21 +216,8 @@ struct Parser {
     if (!has_header) return header(again);
     if (is(word, bytes, "rest")) return rest(words, number);
     if (is(word, bytes, "match")) return match(words, number);
-    if (is(word, bytes, "place")) {
-      if (out.placed_count == kMostPlaced) return ScriptFault::kTooMany;
-      PlacedFunction& placed = out.placed[out.placed_count++];
-      placed = PlacedFunction{};
-      const ScriptFault fault = take_name(words, number, kMostScriptBytes, placed.name);
-      return fault == ScriptFault::kNone ? take_levels(words, placed) : fault;
-    }
-    if (is(word, bytes, "count")) {
-      if (out.counted_count == kMostCounted) return ScriptFault::kTooMany;
-      CountedFunction& counted = out.counted[out.counted_count++];
-      counted = CountedFunction{};
-      const ScriptFault fault = take_name(words, number, kMostCountedName, counted.name);
-      if (fault != ScriptFault::kNone) return fault;
-      return words.at_end() ? ScriptFault::kNone : ScriptFault::kUnknownLine;
-    }
+    if (is(word, bytes, "place")) return place(words, number);
+    if (is(word, bytes, "count")) return count(words, number);
     return ScriptFault::kUnknownLine;
   }
 };
@@ -220,14 +257,15 @@ ScriptFault find_movable(const Metadata& code, NameOf name_of, const void* conte
 
 }  // namespace
 
-ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out) {
+ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out, const char* library) {
   out.any_binary = out.rest_still = false;
   out.text_hash = 0;
   out.placed_count = out.counted_count = out.rest_line = out.match_line = out.match_rows = 0;
+  out.library_count = out.library_line = 0;
   out.match_hash = 0;
   if (bytes > kMostScriptBytes) return {ScriptFault::kTooLong, 0};
   out.script_hash = abi::hash64(text, bytes);
-  Parser parser{out};
+  Parser parser{out, library};
   uint32_t number = 0;
   for (size_t at = 0; at < bytes;) {
     ++number;
@@ -239,11 +277,15 @@ ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out) {
     at = end + 1;
   }
   if (!parser.has_header) return {ScriptFault::kNoHeader, 0};
+  if (library == nullptr) return {};
+  out.any_binary = true;
+  out.counted_count = 0;
   return {};
 }
 
 bool needs_images(const LayoutScript& script) {
-  return script.match_line == 0 || script.placed_count > 0 || script.counted_count > 0 || script.rest_line != 0;
+  return script.match_line == 0 || script.placed_count > 0 || script.library_count > 0 || script.counted_count > 0 ||
+         script.rest_line != 0;
 }
 
 ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
@@ -252,6 +294,7 @@ ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
   if (script.match_rows > 0 && !draws_order) return {ScriptFault::kMatchAlone, script.match_line};
   if (mode == abi::CodeMode::kDesign) return {};
   if (script.placed_count > 0) return {ScriptFault::kNotDesign, script.placed[0].name.line};
+  if (script.library_count > 0) return {ScriptFault::kNotDesign, script.library_line};
   return script.rest_still ? ScriptVerdict{ScriptFault::kNotDesign, script.rest_line} : ScriptVerdict{};
 }
 
@@ -287,7 +330,8 @@ uint32_t level_of(const PlacedFunction& placed, uint64_t seed, uint32_t image) {
   uint16_t order[kMostLevels];
   for (uint32_t i = 0; i < placed.level_count; ++i) order[i] = placed.levels[i];
   const uint32_t block = image / placed.level_count;
-  LayoutRng rng(seed, kRngLevels, uint64_t{placed.function} << 32 | block);
+  const uint64_t drawn_by = placed.name_hash != 0 ? placed.name_hash : uint64_t{placed.function} << 32;
+  LayoutRng rng(seed, kRngLevels, drawn_by + block);
   for (uint32_t i = placed.level_count; i > 1; --i) {
     const uint32_t k = rng.below(i);
     const uint16_t swapped = order[i - 1];

@@ -5,6 +5,7 @@
 //   rest still
 //   place luaV_execute mod 64 0 16 32 48
 //   place 0x4011a0 mod 4096 0 2048
+//   place libwork.so.1!inflate mod 4096 0 64
 //   count luaV_execute
 //
 // place  In image i the function's copy starts where `start mod MODULUS` is one of the levels, plus the original's start mod 16,
@@ -17,12 +18,14 @@
 // count  Each call of the function, from wherever, adds one to the progress point `function:NAME`, with NAME as it is written
 //        here. For every level but `off`. At most 8.
 //
-// A function is named as stab-layout names it, or by its link-time address, 0x and hexadecimal. A line that can't be obeyed, for
-// whatever reason, is a fault: a program whose script has one doesn't run. Lines end with a new line; words are parted by single
-// or more spaces or tabs.
+// A function is named as stab-layout names it, or by its link-time address, 0x and hexadecimal. One of a shared library is named
+// as samples name it: behind what its file calls itself (DT_SONAME, else the file's name) and a `!`. It can be placed, not
+// counted. A line that can't be obeyed, for whatever reason, is a fault: a program whose script has one doesn't run, or ends
+// when the library comes. Lines end with a new line; words are parted by single or more spaces or tabs.
 //
 // Two steps. parse() knows text alone, so that a plan can be checked before there is a binary; bind() finds the functions in the
-// metadata of one. Neither allocates.
+// metadata of one. Neither allocates. All lines of a script are checked at once; kept are those about one file, the executable or
+// a library.
 #pragma once
 
 #include <stddef.h>
@@ -64,19 +67,22 @@ enum class ScriptFault : uint32_t {
   kBadMatch = 19,
   kNoTable = 20,
   kMatchAlone = 21,
+  kNotCounted = 22,
   kCount
 };
 extern const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)];
 
 struct ScriptName {
-  const char* text = nullptr;  // into the script's text; not ended by 0
+  const char* text = nullptr;  // into the script's text, without a library's name; not ended by 0
   uint32_t bytes = 0;
   uint32_t line = 0;           // from 1
 };
 
 struct PlacedFunction {
   ScriptName name;
+  uint32_t number = 0;         // of its line among those of its kind, whichever file they are about
   uint32_t function = 0;       // index in the metadata; set by bind()
+  uint64_t name_hash = 0;      // of a library's function, with its library's name: its levels are drawn by that; 0: by the index
   uint32_t modulus = 0;
   uint32_t level_count = 0;
   uint16_t levels[kMostLevels] = {};
@@ -98,6 +104,8 @@ struct LayoutScript {
   uint32_t match_line = 0;     // that says so; 0: they are not
   uint32_t match_rows = 0;
   uint64_t match_hash = 0;     // of the rows
+  uint32_t library_count = 0;  // functions of libraries, in the whole text
+  uint32_t library_line = 0;   // the first of them
   uint32_t placed_count = 0;
   uint32_t counted_count = 0;
   PlacedFunction placed[kMostPlaced];
@@ -110,8 +118,9 @@ struct ScriptVerdict {
   uint32_t line = 0;
 };
 
-// The script points into `text`, which must outlive it.
-ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out);
+// What the text says of the executable, or of the library of this name; lines about other files' functions are not kept. For a
+// library `any_binary` holds, as the hash is the executable's. The script points into `text`, which must outlive it.
+ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out, const char* library = nullptr);
 
 // Whether it can't be obeyed where code stays: it says more than that layouts are matched.
 bool needs_images(const LayoutScript& script);

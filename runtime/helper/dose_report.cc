@@ -85,6 +85,7 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
     Object script(out);
     (script.key("hash") << "\"0x").hex(use.script->script_hash) << "\"";
     script.number("placed", use.script->placed_count)
+        .number("placed_in_libraries", use.placed_in_libraries)
         .number("counted", use.script->counted_count)
         .number("match_rows", use.script->match_rows)
         .number("matched", use.matched);

@@ -54,6 +54,7 @@ struct HelperUse {
   const code::LayoutScript* script = nullptr;  // that it followed
   const code::LongLoops* loops = nullptr;      // that it led; nullptr: nobody asked for it
   uint32_t matched = 0;       // functions that were placed by a match table
+  uint32_t placed_in_libraries = 0;  // by the script
   bool counts_cpu = false;    // epochs are of the program's CPU time
   bool launched = false;
 };

@@ -21,4 +21,9 @@ class FunctionNames {
   uint32_t* name_ = nullptr;  // by function: offset into strings_; 0: unknown
 };
 
+// For code::NameOf, with a pointer to the names.
+inline const char* name_in(const void* names, uint32_t function) {
+  return static_cast<const FunctionNames*>(names)->name_of(function);
+}
+
 }  // namespace stab::helper

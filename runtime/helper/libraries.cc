@@ -6,6 +6,8 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/helper/handshake.h"
+#include "runtime/helper/library_name.h"
+#include "runtime/helper/look.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
@@ -54,9 +56,32 @@ bool match_library(const Session& session, Module& module) {
   return module.slot_bytes < uint64_t{1} << 30;
 }
 
+// What the layout script says of a library, bound to its code; nullptr: nothing. Where it can't be obeyed the control block says
+// why, and the program ends. `address`: of its text in the program
+const code::LayoutScript* script_about(Session& session, int file, uint64_t address, Library& library) {
+  FollowedScript& followed = session.followed;
+  Module& module = library.module;
+  char name[sizeof LibraryHeader::file] = "";
+  Mapping mapping;
+  static MappedFile mapped;
+  if (find_mapping(session.family.program, address, session.looks.looker.buffer, mapping, &mapped))
+    name_by_path(mapped.path, name, sizeof name);
+  read_soname(file, name, sizeof name);
+  auto* const script = reinterpret_cast<code::LayoutScript*>(library.memory.allocate(sizeof(code::LayoutScript)));
+  if (script == nullptr) return nullptr;
+  (void)code::parse_script(followed.file.text, followed.file.text_bytes, *script, name);
+  if (script->placed_count == 0) return nullptr;
+  (void)module.names.read(file, module.code);
+  const code::ScriptVerdict verdict = code::bind_script(module.code, name_in, &module.names, *script);
+  if (verdict.fault == code::ScriptFault::kNone) return script;
+  session.control->script_line = verdict.line;
+  session.control->script_fault = static_cast<uint32_t>(verdict.fault);
+  return nullptr;
+}
+
 // Reads the file that the program has under this descriptor. False: its code stays, and where that is no choice of its makers'
 // there is a degradation.
-bool read_library(Session& session, int descriptor, Library& library) {
+bool read_library(Session& session, int descriptor, uint64_t bias, Library& library) {
   library.memory.release();
   library.is_read = false;
   library.module = Module{};
@@ -70,12 +95,16 @@ bool read_library(Session& session, int descriptor, Library& library) {
   Module& module = library.module;
   const Degradation why = read_module(file, library.memory, module);
   bool done = why == Degradation::kCount;
-  if (done && session.hello.settings.perf_map) (void)module.names.read(file, module.code);
+  const code::LayoutScript* script = nullptr;
+  const bool by_script = session.hello.settings.code == abi::CodeMode::kDesign;
+  if (done && by_script) script = script_about(session, file, bias + module.code.header->text_start, library);
+  if (done && script == nullptr && session.hello.settings.perf_map) (void)module.names.read(file, module.code);
   sys::close(file);
+  if (done && by_script && script == nullptr) return false;
   if (done) {
     // Whether it moves or not, its stacks are among those that are looked at.
     if ((module.code.header->flags & abi::kCodeSwitchesStacks) != 0) session.images.switches_stacks = true;
-    done = bind_module(nullptr, library.memory, module) && match_library(session, module);
+    done = bind_module(script, library.memory, module) && match_library(session, module);
     if (!done) degrade(*session.control, Degradation::kLibraryNoRoom);
   } else if (why == Degradation::kNoNearMemory) {
     degrade(*session.control, Degradation::kLibraryNoRoom);
@@ -124,7 +153,7 @@ bool plan_library(Session& session, uint32_t place) {
   if (library.module.moves) return false;
   if (place >= all.count) all.count = place + 1;
   if (!library.is_read || !is_of_file(session, library.module, bias)) {
-    if (!read_library(session, __atomic_load_n(&asked.file, __ATOMIC_RELAXED), library)) return false;
+    if (!read_library(session, __atomic_load_n(&asked.file, __ATOMIC_RELAXED), bias, library)) return false;
     if (!is_page(bias + library.module.code.header->text_start) || !is_of_file(session, library.module, bias)) {
       degrade_if_alive(session, Degradation::kLibraryUnread);
       return false;
@@ -165,6 +194,11 @@ void tell_looks(Session& session) {
   }
 }
 
+void note_obeyed(FollowedScript& followed, const code::LayoutScript& script) {
+  for (uint32_t i = 0; i < script.placed_count; ++i)
+    followed.obeyed[script.placed[i].number / 64] |= uint64_t{1} << script.placed[i].number % 64;
+}
+
 // From kMoveMapped to kMoveIdle. False: there is no image of it.
 bool move_library(Session& session) {
   code::LibraryMove& asked = session.control->library;
@@ -192,6 +226,7 @@ bool move_library(Session& session) {
     return false;
   }
   add(session.control->code.libraries_moved);
+  if (module.scratch.script != nullptr) note_obeyed(session.followed, *module.scratch.script);
   return true;
 }
 

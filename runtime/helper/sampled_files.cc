@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "runtime/code/partition_point.h"
+#include "runtime/helper/file_part.h"
+#include "runtime/helper/library_name.h"
 #include "runtime/helper/look.h"
 #include "runtime/helper/text.h"
 #include "runtime/sys.h"
@@ -16,48 +18,9 @@ namespace {
 // As long as samples may wait to be taken: an address may belong to another file by then as well.
 constexpr uint64_t kKnownForNs = 250'000'000;
 constexpr char kOurMemory[] = "/memfd:stab";  // texts and images of what moves
-constexpr char kDeleted[] = " (deleted)";
-// A table of this size in a file names ten million functions.
-constexpr uint64_t kMostTableBytes = uint64_t{1} << 28;
-constexpr uint64_t kMostDynamicBytes = uint64_t{1} << 20;
 // Of a file with more code no hash is told.
 constexpr uint64_t kMostCodeBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostSegments = 64;
-
-template <typename T>
-T* allocate(uint64_t count) {
-  void* const memory = sys::map(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-  return sys::is_address(memory) ? static_cast<T*>(memory) : nullptr;
-}
-
-// A part of a file in memory of our own.
-class FilePart {
- public:
-  FilePart(int file, uint64_t offset, uint64_t bytes) {
-    if (bytes == 0 || bytes > kMostTableBytes) return;
-    memory_ = allocate<uint8_t>(bytes);
-    if (memory_ == nullptr) return;
-    bytes_ = bytes;
-    is_read_ = sys::pread_full(file, memory_, bytes, offset) == static_cast<long>(bytes);
-  }
-  ~FilePart() {
-    if (memory_ != nullptr) sys::unmap(memory_, bytes_);
-  }
-  FilePart(const FilePart&) = delete;
-  FilePart& operator=(const FilePart&) = delete;
-
-  uint64_t bytes() const { return bytes_; }
-  // nullptr: it can't be had.
-  template <typename T>
-  const T* as() const {
-    return is_read_ ? reinterpret_cast<const T*>(memory_) : nullptr;
-  }
-
- private:
-  uint8_t* memory_ = nullptr;
-  uint64_t bytes_ = 0;
-  bool is_read_ = false;
-};
 
 // Where the segments of a file lie in it.
 class Segments {
@@ -137,39 +100,14 @@ const Elf64_Shdr* table_of_symbols(const Elf64_Shdr* sections, uint32_t count) {
   return exported;
 }
 
-// What the file calls itself, by DT_SONAME; where it says nothing that is a name, `name` stays. Another version of a library is
-// another file, libz.so.1.3, and has the same soname, libz.so.1: by that they are compared.
-void read_soname(int file, const Elf64_Shdr* sections, uint32_t count, char (&name)[sizeof LibraryHeader::file]) {
-  const Elf64_Shdr* dynamic = nullptr;
-  for (uint32_t i = 0; i < count && dynamic == nullptr; ++i)
-    if (sections[i].sh_type == SHT_DYNAMIC && sections[i].sh_link < count && sections[i].sh_size <= kMostDynamicBytes)
-      dynamic = &sections[i];
-  if (dynamic == nullptr) return;
-  const FilePart entry_part(file, dynamic->sh_offset, dynamic->sh_size);
-  const auto* const entries = entry_part.as<Elf64_Dyn>();
-  const uint64_t most = entries == nullptr ? 0 : dynamic->sh_size / sizeof(Elf64_Dyn);
-  uint64_t k = 0;
-  while (k < most && entries[k].d_tag != DT_NULL && entries[k].d_tag != DT_SONAME) ++k;
-  if (k == most || entries[k].d_tag == DT_NULL) return;
-  const Elf64_Shdr& text = sections[dynamic->sh_link];
-  const uint64_t at = entries[k].d_un.d_val, behind = at < text.sh_size ? text.sh_size - at : 0;
-  const FilePart text_part(file, text.sh_offset + at, behind < sizeof name ? behind : sizeof name);
-  const char* const found = text_part.as<char>();
-  if (found == nullptr) return;
-  uint64_t length = 0;
-  while (length < text_part.bytes() && found[length] != 0 && found[length] != '/') ++length;
-  if (length == 0 || length == text_part.bytes() || found[length] != 0) return;
-  memcpy(name, found, length + 1);
-}
-
 }  // namespace
 
 bool SampledFiles::begin() {
-  files_ = allocate<File>(kMostSampledFiles);
-  places_ = allocate<Place>(kMostLibraryFunctions);
-  known_ = allocate<Known>(kMostKnown);
-  names_ = allocate<char>(kMostNameBytes);
-  buffer_ = allocate<uint8_t>(kLookBufferBytes);
+  files_ = allocate_array<File>(kMostSampledFiles);
+  places_ = allocate_array<Place>(kMostLibraryFunctions);
+  known_ = allocate_array<Known>(kMostKnown);
+  names_ = allocate_array<char>(kMostNameBytes);
+  buffer_ = allocate_array<uint8_t>(kLookBufferBytes);
   name_bytes_ = 1;
   if (files_ != nullptr && places_ != nullptr && known_ != nullptr && names_ != nullptr && buffer_ != nullptr) return true;
   files_ = nullptr;
@@ -183,10 +121,7 @@ uint32_t SampledFiles::add_file(const char* path, bool moves) {
   for (size_t i = 0; i < sizeof header.magic; ++i) header.magic[i] = kLibraryMagic[i];
   header.record_bytes = sizeof(LibraryFunction);
   header.flags = moves ? kLibraryMoved : 0;
-  const char* const slash = strrchr(path, '/');
-  Text(header.file, sizeof header.file) << (slash != nullptr ? slash + 1 : path);
-  const size_t length = strlen(header.file), behind = sizeof kDeleted - 1;
-  if (length > behind && strcmp(header.file + length - behind, kDeleted) == 0) header.file[length - behind] = 0;
+  name_by_path(path, header.file, sizeof header.file);
   file.descriptor = -1;
   return file_count_++;
 }
@@ -295,7 +230,7 @@ void SampledFiles::read_names(uint32_t file) {
   const FilePart section_part(descriptor, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
   const auto* const sections = section_part.as<Elf64_Shdr>();
   if (sections == nullptr) return;
-  read_soname(descriptor, sections, header.e_shnum, files_[file].header.file);
+  read_soname(descriptor, files_[file].header.file, sizeof files_[file].header.file);
   const Elf64_Shdr* const table = table_of_symbols(sections, header.e_shnum);
   if (from == to || table == nullptr) return;
   const Elf64_Shdr& text = sections[table->sh_link];

@@ -27,6 +27,7 @@ code::ScriptVerdict read_script_file(int file, abi::CodeMode mode, ScriptFile& o
   const long got = sys::pread_full(file, out.text, sizeof out.text, 0);
   if (got < 0) return {ScriptFault::kUnreadable, 0};
   const size_t read = static_cast<size_t>(got), bytes = text_bytes(out.text, read);
+  out.text_bytes = bytes;
   code::ScriptVerdict verdict = code::parse_script(out.text, bytes, out.script);
   if (verdict.fault == ScriptFault::kNone) verdict = code::suits_mode(out.script, mode);
   if (verdict.fault != ScriptFault::kNone) return verdict;

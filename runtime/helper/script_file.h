@@ -10,6 +10,7 @@ namespace stab::helper {
 struct ScriptFile {
   code::LayoutScript script;  // points into `text`
   code::MatchTable match;     // without rows where the script names none
+  size_t text_bytes = 0;
   char text[code::kMostScriptBytes + 1];
 };
 

@@ -84,11 +84,8 @@ bool read_script(Session& session, int handed) {
 
 bool bind_followed(Session& session) {
   if (!session.followed.is_there) return true;
-  const auto name_of = [](const void* names, uint32_t function) {
-    return static_cast<const FunctionNames*>(names)->name_of(function);
-  };
   const Module& program = session.images.program;
-  session.followed.verdict = code::bind_script(program.code, name_of, &program.names, session.followed.file.script);
+  session.followed.verdict = code::bind_script(program.code, name_in, &program.names, session.followed.file.script);
   return session.followed.verdict.fault == code::ScriptFault::kNone;
 }
 
@@ -269,10 +266,11 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
   return true;
 }
 
-// A script is about the executable: what it wants to stay stays, and of a library it knows nothing.
+// Where a script places functions, a library that it has no line about stays.
 bool moves_libraries(const Session& session) {
   const Hello& hello = session.hello;
-  return hello.may_load != 0 && hello.settings.code != abi::CodeMode::kOff && hello.settings.code != abi::CodeMode::kDesign &&
+  const bool is_wanted = hello.settings.code != abi::CodeMode::kDesign || session.followed.places_in_libraries();
+  return hello.may_load != 0 && hello.settings.code != abi::CodeMode::kOff && is_wanted &&
          static_cast<Unwinder>(hello.unwinder) == Unwinder::kFollows;
 }
 

@@ -47,9 +47,17 @@ struct FollowedScript {
   bool is_there = false;
   code::ScriptVerdict verdict;
   ScriptFile file;
+  uint64_t obeyed[code::kMostPlaced / 64] = {};  // by the number of its line: functions of libraries that were placed
 
   const code::LayoutScript& script() const { return file.script; }
   bool matches() const { return is_there && file.script.match_line != 0; }
+  bool places_in_libraries() const { return is_there && file.script.library_count > 0; }
+  uint32_t placed_in_libraries() const {
+    uint32_t count = 0;
+    for (uint64_t lines : obeyed)
+      for (; lines != 0; lines &= lines - 1) ++count;
+    return count;
+  }
 };
 
 // The control block is the program's to write for its whole life, and so is whatever the program says: what the helper

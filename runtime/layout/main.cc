@@ -105,10 +105,6 @@ bool parse(int argc, char** argv, Options& options) {
   return options.start_count == 0;
 }
 
-const char* name_of(const void* names, uint32_t function) {
-  return static_cast<const helper::FunctionNames*>(names)->name_of(function);
-}
-
 // Zeroed; nullptr where there is no memory.
 uint32_t* allocate_words(size_t count) { return static_cast<uint32_t*>(calloc(count + 1, sizeof(uint32_t))); }
 
@@ -132,7 +128,7 @@ bool take_script(Run& run, int file) {
   code::ScriptVerdict verdict = helper::read_script_file(file, run.options.settings.code, run.script);
   if (verdict.fault == code::ScriptFault::kUnreadable) return refuse(run.options.script, "it can't be read"), false;
   if (verdict.fault == code::ScriptFault::kNone)
-    verdict = code::bind_script(run.binary.code, name_of, &run.names, run.script.script);
+    verdict = code::bind_script(run.binary.code, helper::name_in, &run.names, run.script.script);
   if (verdict.fault == code::ScriptFault::kNone) return true;
   fprintf(stderr, "stab-layout: '%s', line %u: %s\n", run.options.script, verdict.line,
           code::kScriptFaultWords[static_cast<size_t>(verdict.fault)]);

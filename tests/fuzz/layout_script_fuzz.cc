@@ -53,6 +53,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static constexpr const char* kNames[] = {"f", "g", "g", nullptr};
     return kNames[function];
   };
+  // What is about a library is as it is, whichever file asks for its lines.
+  static LayoutScript about_library;
+  expect(parse_script(reinterpret_cast<const char*>(data), size, about_library, "libf.so").fault == ScriptFault::kNone);
+  expect(about_library.library_count == script.library_count && script.placed_count + script.library_count <= kMostPlaced);
+  expect(about_library.placed_count <= script.library_count && about_library.counted_count == 0);
+  for (uint32_t i = 0; i < about_library.placed_count; ++i) check_levels(about_library.placed[i]);
   const ScriptVerdict bound = bind_script(code, name_of, nullptr, script);
   expect(bound.fault < ScriptFault::kCount);
   if (bound.fault != ScriptFault::kNone) return 0;

@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "analysis/layout_report/layout_map.h"
 #include "base/number_text.h"
@@ -67,6 +69,35 @@ Result<std::vector<store::TrialRow>> recorded_trials(store::Store& store, const 
 
 double share_of(double samples, const ListedBuild& build) { return build.samples > 0 ? samples / build.samples : 0; }
 
+// Those that were sampled in both builds of a library of szc's, each by its address there, as several may have its name.
+template <typename Add>
+void add_library_functions(const ListedBuild& older, const ListedBuild& newer, const Add& add) {
+  const auto by_name = [](const ListedBuild& build) {
+    std::map<std::string, LibraryFunction> out;
+    for (const LibraryFunction& one : build.in_libraries.functions()) {
+      const auto [named, is_new] = out.emplace(one.name, one);
+      named->second.is_several |= !is_new;
+    }
+    return out;
+  };
+  const auto before = by_name(older), after = by_name(newer);
+  for (const auto& [name, function] : after) {
+    const auto was = before.find(name);
+    if (was == before.end() || function.is_several || was->second.is_several || function.linked == 0) continue;
+    if (function.in_images == 0 || function.file_hash == was->second.file_hash) continue;
+    SharedFunction shared;
+    shared.library = function.file();
+    shared.name = hex_text(function.linked);
+    shared.shown = name;
+    shared.old_linked = was->second.linked;
+    shared.new_linked = function.linked;
+    shared.bytes = function.bytes;
+    const auto own = static_cast<double>(function.samples), others = static_cast<double>(was->second.samples);
+    shared.share = (share_of(own, newer) + share_of(others, older)) / 2;
+    add(std::move(shared), may_be_busy(own, newer.samples) || may_be_busy(others, older.samples));
+  }
+}
+
 std::string names_in_script(const ListedFunction& function) {
   layout_report::PlacementData::Function named;
   named.linked = function.linked;
@@ -83,6 +114,9 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
   out.text_hash = newer.text_hash;
   out.sampled = older.samples > 0 && newer.samples > 0;
   std::vector<SharedFunction> quiet;
+  const auto sort_in = [&](SharedFunction shared, bool is_busy) {
+    (out.sampled && !is_busy ? quiet : shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
+  };
   for (const ListedFunction& function : newer.functions) {
     const double own = share_of(function.samples, newer);
     const ListedFunction* const before = older.find(function.name);
@@ -98,10 +132,9 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
     shared.bytes = function.bytes;
     shared.share = (own + share_of(before->samples, older)) / 2;
     // What lies badly in one build may be too fast in the other one to be seen there.
-    const bool is_quiet =
-        out.sampled && !may_be_busy(function.samples, newer.samples) && !may_be_busy(before->samples, older.samples);
-    (is_quiet ? quiet : shared.is_moved() ? out.moved : out.stayed).push_back(std::move(shared));
+    sort_in(std::move(shared), may_be_busy(function.samples, newer.samples) || may_be_busy(before->samples, older.samples));
   }
+  add_library_functions(older, newer, sort_in);
   const auto by_weight = [&](const SharedFunction& a, const SharedFunction& b) {
     return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
   };
@@ -190,12 +223,56 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
 
 std::string script_of_places(const SharedFunctions& functions) {
   std::string out = "stab-script 1 " + functions.text_hash + "\nrest still\n";
+  const auto begin = [](const SharedFunction& one) {
+    return "place " + (one.library.empty() ? "" : one.library + "!") + one.name + " mod 4096 ";
+  };
   for (const SharedFunction& one : functions.moved)
-    out += "place " + one.name + " mod 4096 " + std::to_string(one.old_place()) + " " + std::to_string(one.new_place()) + "\n";
-  for (const SharedFunction& one : functions.stayed)
-    out += "place " + one.name + " mod 4096 " + std::to_string(one.new_place()) + "\n";
+    out += begin(one) + std::to_string(one.old_place()) + " " + std::to_string(one.new_place()) + "\n";
+  for (const SharedFunction& one : functions.stayed) out += begin(one) + std::to_string(one.new_place()) + "\n";
   return out;
 }
+
+namespace {
+
+// Where the functions lay in a run, modulo 4096, in their order: the program's as its image is computed again, those of libraries
+// as the script says. Errors: what was run can't be computed, or is not what was asked.
+Result<std::vector<uint32_t>> places_in_run(const SharedFunctions& functions, const BinaryFile& binary, const Ran& ran,
+                                            const std::string& script, const LayoutTool& tool) {
+  std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
+                                    "--seed", std::to_string(ran.seed), "--through", "0"};
+  const size_t options = words.size();
+  for (const SharedFunction& function : functions.moved)
+    if (function.library.empty()) words.push_back(hex_text(function.new_linked));
+  std::string text;
+  std::vector<std::string_view> fields;
+  if (const size_t own = words.size() - options; own > 0) {
+    STAB_TRY(text, tool.output(binary, words, ran, script));
+    const std::vector<std::string_view> lines = split(text, '\n');
+    if (lines.size() >= 2) fields = split(lines[1], '\t');
+    if (fields.size() != 1 + 2 * own) return tool.another_version();
+  }
+  std::vector<uint32_t> out;
+  size_t next = 1;
+  const auto parsed = std::make_unique<code::LayoutScript>();
+  for (const SharedFunction& function : functions.moved) {
+    uint32_t offset = 0;
+    if (function.library.empty()) {
+      if (!take(fields[next++], 10, offset)) return tool.another_version();
+    } else {
+      (void)code::parse_script(script.data(), script.size(), *parsed, function.library.c_str());
+      const std::span lines(parsed->placed, parsed->placed_count);
+      const auto line = std::find_if(lines.begin(), lines.end(), [&](const code::PlacedFunction& one) {
+        return std::string_view(one.name.text, one.name.bytes) == function.name;
+      });
+      if (line == lines.end()) return Error{ErrorCode::kInternal, "no line of its script is about '" + function.shown + "'", {}};
+      offset = code::level_of(*line, ran.seed, 0);
+    }
+    out.push_back(offset % 4096 & ~15u);
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,
                                                      const SharedFunctions& functions, const Archive& archive,
@@ -213,19 +290,11 @@ Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, cons
     STAB_TRY(const std::string stored, store.epochs(trial.id));
     STAB_TRY(const EpochSeries series, decode_epochs(stored));
     STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
-    std::vector<std::string> words = {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range),
-                                      "--seed", std::to_string(ran.seed), "--through", "0"};
-    for (const SharedFunction& function : functions.moved) words.push_back(hex_text(function.new_linked));
-    STAB_TRY(const std::string text, tool.output(binary, words, ran, series.script));
-    const std::vector<std::string_view> lines = split(text, '\n');
-    const std::vector<std::string_view> fields = lines.size() < 2 ? std::vector<std::string_view>() : split(lines[1], '\t');
-    if (fields.size() != 1 + 2 * functions.moved.size()) return tool.another_version();
+    STAB_TRY(const std::vector<uint32_t> places, places_in_run(functions, binary, ran, series.script, tool));
     statistics::PlacedRun run{sample->second->block, std::log(*sample->second->value), {}};
     for (size_t f = 0; f < functions.moved.size(); ++f) {
       const SharedFunction& function = functions.moved[f];
-      uint32_t offset = 0;
-      if (!take(fields[1 + f], 10, offset)) return tool.another_version();
-      const uint32_t place = offset % 4096 & ~15u;
+      const uint32_t place = places[f];
       if (place != function.old_place() && place != function.new_place())
         return Error{ErrorCode::kInternal, "'" + function.shown + "' lay where the script of trial " + std::to_string(trial.id) +
                                                " did not want it", {}};

@@ -16,9 +16,10 @@
 
 namespace stab::engine {
 
-// A function that two builds have, by the one name that it has in each.
+// A function that two builds have, by the one name that it has in each, or that builds of a library have which they load.
 struct SharedFunction {
-  std::string name;          // as a layout script names it in the new build
+  std::string name;          // as a layout script names it in the new build, without its library
+  std::string library;       // "libfoo.so.1"; empty: it is the program's own
   std::string shown;         // for people
   uint64_t old_linked = 0, new_linked = 0;  // link-time addresses
   uint64_t bytes = 0;        // in the new build
@@ -60,7 +61,7 @@ struct ListedBuild {
   std::unordered_map<std::string, size_t> named_;  // by name: where it is in `functions`
 };
 
-// Where the builds were in files other than their own. Of no such function a script can say where it is to lie.
+// Where the builds were in files other than their own.
 struct SharedLibraryFunction {
   std::string name;                         // "libfoo.so.1!inflate"; the file's alone: the rest of it
   bool moved = false;                       // code of its file is drawn as the program's is; else it stays
@@ -93,7 +94,7 @@ struct SharedFunctions {
   SharedLibraries libraries;
 };
 
-// `most`: moved functions.
+// `most`: moved functions. Of a library that is the same file in both, or stays, none is among them: they lie alike.
 SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most);
 
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer);

@@ -9,20 +9,23 @@ void LibrarySamples::add(const FunctionProfile& profile) {
     samples_ += file.samples();
     if (!file.moved) unmoved_ += file.samples();
     uint64_t rest = file.samples();
-    const auto add = [&](const std::string& name, uint64_t linked, uint64_t bytes, uint64_t samples) {
+    const auto add = [&](const std::string& name, uint64_t linked, uint64_t bytes, uint64_t samples, uint64_t in_images) {
       LibraryFunction& function = of_[{name, file.text_hash}];
+      function.is_several |= !function.name.empty() && function.linked != linked;
       function.name = name;
       function.moved = file.moved;
       function.linked = linked;
       function.bytes = bytes;
       function.samples += samples;
+      function.in_images += in_images;
       function.file_hash = file.text_hash;
     };
     for (const SampledFile::Function& function : file.functions) {
-      add(name_in_file(file, function), function.linked, function.bytes, function.samples());
+      add(name_in_file(file, function), function.linked, function.bytes, function.samples(),
+          uint64_t{function.newest} + function.older);
       rest -= std::min(rest, function.samples());
     }
-    if (rest > 0) add(file.file, 0, 0, rest);
+    if (rest > 0) add(file.file, 0, 0, rest, 0);
   }
 }
 

@@ -16,7 +16,9 @@ struct LibraryFunction {
   bool moved = false;   // code of its file was put elsewhere
   uint64_t linked = 0;  // link-time address, 0: of no function
   uint64_t bytes = 0;
+  bool is_several = false;   // its file has several functions of this name, and samples are those of all
   uint64_t samples = 0;
+  uint64_t in_images = 0;  // of those, in copies of the function: it moves
   uint64_t file_hash = 0;  // of its file's code; 0: not known
 
   std::string file() const { return name.substr(0, name.find('!')); }

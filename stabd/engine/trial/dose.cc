@@ -3,10 +3,12 @@
 #include "stabd/engine/trial/dose.h"
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/number_text.h"
+#include "runtime/code/layout_script.h"
 #include "runtime/code_abi.h"
 #include "runtime/modes.h"
 
@@ -114,6 +116,8 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     if (arrays_ != 0) return true;
     // The runtime's own functions are in every program and never move: they say nothing about it.
     if (depth_ == 3 && keys_[1] == "code" && keys_[2] == "not_moved" && keys_[3] == "runtime") runtime_functions = value;
+    if (depth_ == 3 && keys_[1] == "code" && keys_[2] == "script" && keys_[3] == "placed_in_libraries")
+      dose.placed_in_libraries = value;
     if (depth_ != 2) return true;
     if (keys_[1] == "heap" && keys_[2] == "layouts" && value > 0) dose.heap_layouts = value;
     if (keys_[1] == "settings" && keys_[2] == "stack_range_bytes") dose.stack_range_bytes = value;
@@ -211,7 +215,14 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
 
 std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose) {
   if (script.empty()) return {};
-  if (dose && dose->script_hash == hex_text(abi::hash64(script.data(), script.size()))) return {};
+  if (dose && dose->script_hash == hex_text(abi::hash64(script.data(), script.size()))) {
+    const auto parsed = std::make_unique<code::LayoutScript>();
+    (void)code::parse_script(script.data(), script.size(), *parsed);
+    if (dose->placed_in_libraries >= parsed->library_count) return {};
+    return "not randomized as its cell wants: the layout script places " + std::to_string(parsed->library_count) +
+           " functions of shared libraries, and " + std::to_string(dose->placed_in_libraries) +
+           " were placed; does the program load those libraries, and were they built with this version of szc?";
+  }
   return "not randomized as its cell wants: there is a layout script, but the program did not follow it; was it built with this "
          "version of szc?";
 }

@@ -35,6 +35,7 @@ struct Dose {
   int64_t points_dropped = 0;
   std::vector<std::string> degradations;
   std::string script_hash;  // of the layout script that it followed, "0x" and hexadecimal; empty: none
+  int64_t placed_in_libraries = 0;  // functions of libraries that lie where the script wants them
   std::string code, stack, heap;  // the modes it ran with, in the words of runtime/modes.h; empty: not reported
   std::string heap_served_by;     // whose malloc it was: "stab", "program" or "library"; empty: off, or not reported
 };

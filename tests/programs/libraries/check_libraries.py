@@ -575,6 +575,81 @@ def check_hosts(place):
     expect(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
 
 
+PLACED = """#include <stdint.h>
+__attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }
+__attribute__((noinline)) int placed(void) { return (int)(here() & 4095); }
+__attribute__((noinline)) int other(void) { return (int)(here() & 4095); }
+"""
+WHERE = """#include "repeat.h"
+#include <dlfcn.h>
+#include <string.h>
+__attribute__((noinline)) static int own(int n) { for (volatile int i = 0; i < 3; ++i) n += i; return n; }
+/* The places that a library's functions are seen at, each once, in the order of their numbers. */
+int main(int count, char** words) {
+  static char placed_at[4096], other_at[4096];
+  for (int load = 0; load < 2; ++load) {
+    void* file = dlopen(words[1], RTLD_NOW);
+    CHECK(file);
+    int (*placed)(void) = (int (*)(void))dlsym(file, "placed"), (*other)(void) = (int (*)(void))dlsym(file, "other");
+    REPEAT { placed_at[placed()] = 1; other_at[other()] = 1; own(1); }
+    dlclose(file);
+  }
+  for (int i = 0; i < 4096; ++i) if (placed_at[i]) printf("placed %d\\n", i);
+  for (int i = 0; i < 4096; ++i) if (other_at[i]) printf("other %d\\n", i);
+  return 0;
+}
+"""
+
+
+def check_places_by_script(place):
+    """A layout script places functions of a library, by name or address, whenever it comes; what can't be obeyed ends the program."""
+    place.write("placed.c", PLACED)
+    place.write("where.c", WHERE)
+    place.library("libplaced-7.so", "placed.c", "-Wl,-soname,libplaced.so.7")
+    place.must("szc", "-O2", "where.c", "-o", "where", "-ldl")
+
+    def ran(*lines, library="./libplaced-7.so", code=0):
+        place.write("script", "\n".join(("stab-script 1 any", *lines)) + "\n")
+        (place.directory / "dose").unlink(missing_ok=True)
+        settings = {"STAB_CODE": "design", "STAB_LAYOUT": "script", "STAB_EPOCH": "500us", "STAB_SEED": "3", "STAB_REPORT": "dose"}
+        done = place.run("./where", library, **settings)
+        expect(done.returncode == code, f"{lines}: exits {done.returncode}, expected {code}: {done.stdout}{done.stderr}")
+        if code != 0:
+            return done.stderr
+        seen = [line.split() for line in done.stdout.splitlines()]
+        return [[int(at) for name, at in seen if name == wanted] for wanted in ("placed", "other")]
+
+    def levels(places):
+        """Of what returns into a function, some bytes behind its start."""
+        return sorted({at // 16 * 16 for at in places})
+
+    placed, other = ran("rest still", "place libplaced.so.7!placed mod 4096 64 2048")
+    expect(levels(placed) == [64, 2048], f"it was wanted at 64 and 2048, and was seen at {placed}")
+    expect(len(other) == 1, f"the rest is still, and was seen at {other}")
+    script = place.dose()["code"]["script"]
+    expect((script["placed"], script["placed_in_libraries"]) == (0, 1), f"the dose says {script}")
+    placed, other = ran("place libplaced.so.7!placed mod 64 32", "place own mod 64 0")
+    expect({at % 64 // 16 * 16 for at in placed} == {32} and len(placed) > 8, f"it was wanted at 32 mod 64, and was seen at {placed}")
+    expect(len(other) > 8, f"the rest is shuffled, and was seen at {other}")
+
+    symbols = place.must("nm", "-D", "libplaced-7.so").stdout.splitlines()
+    address = next(int(line.split()[0], 16) for line in symbols if line.endswith(" other"))
+    place.must("strip", "-s", "libplaced-7.so", "-o", "stripped.so")
+    _, other = ran("rest still", f"place libplaced.so.7!{address:#x} mod 4096 1024", library="./stripped.so")
+    expect(levels(other) == [1024], f"it was wanted at 1024, and was seen at {other}")
+
+    # A library that a script has no line about stays, and one that never comes is told.
+    placed, _ = ran("rest still", "place libmissing.so!placed mod 4096 64")
+    expect(len(placed) == 1, f"it was to stay, and was seen at {placed}")
+    dose = place.dose()["code"]
+    expect((dose["script"]["placed_in_libraries"], dose["libraries_stay"]) == (0, 2), f"the dose says {dose}")
+
+    for line, words in (("place libplaced.so.7!nothere mod 64 0", "line 2: there is no function of this name or address"),
+                        ("count libplaced.so.7!placed", "line 2: calls of a shared library's function can't be counted")):
+        said = ran(line, code=125)
+        expect(words in said, f"{line}: {said}")
+
+
 def main():
     checks = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

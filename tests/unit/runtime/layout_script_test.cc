@@ -74,6 +74,43 @@ TEST_F(LayoutScriptTest, SaysWhatIsPlacedAndCounted) {
   EXPECT_STREQ(name, "function:0x401040");
 }
 
+TEST_F(LayoutScriptTest, LinesAboutALibraryAreItsAlone) {
+  const std::string text = "stab-script 1 0xabc\nrest still\nplace f mod 64 0 16\nplace liba.so!g mod 64 32\n"
+                           "place libb.so!f mod 64 0 16\nplace libb.so!0x401040 mod 4096 64\ncount f\n";
+  Read out = read(text);
+  ASSERT_EQ(out.verdict.fault, ScriptFault::kNone);
+  EXPECT_EQ(out.script->placed_count, 1u);
+  EXPECT_EQ(out.script->library_count, 3u);
+  EXPECT_EQ(out.script->library_line, 4u);
+  LayoutScript own;
+  ASSERT_EQ(parse_script(text.data(), text.size(), own, "libb.so").fault, ScriptFault::kNone);
+  ASSERT_EQ(own.placed_count, 2u);
+  EXPECT_EQ(own.counted_count, 0u);
+  EXPECT_TRUE(own.any_binary) << "the hash is the executable's";
+  EXPECT_TRUE(own.rest_still);
+  EXPECT_EQ(std::string(own.placed[0].name.text, own.placed[0].name.bytes), "f");
+  EXPECT_EQ(own.placed[0].name.line, 5u);
+  EXPECT_EQ(own.placed[1].number, 3u) << "among all places";
+  const auto nameless = [](const void*, uint32_t function) -> const char* { return function == 0 ? "f" : nullptr; };
+  ASSERT_EQ(bind_script(code_, nameless, nullptr, own).fault, ScriptFault::kNone);
+  EXPECT_EQ(own.placed[1].function, 1u);
+  // Functions of one index in two files are drawn apart.
+  bool differ = false;
+  const PlacedFunction& others = out.script->placed[0];
+  for (uint64_t seed = 0; seed < 64; ++seed) differ |= level_of(own.placed[0], seed, 0) != level_of(others, seed, 0);
+  EXPECT_TRUE(differ);
+  ASSERT_EQ(parse_script(text.data(), text.size(), own, "libc.so").fault, ScriptFault::kNone);
+  EXPECT_EQ(own.placed_count, 0u);
+  EXPECT_EQ(read("stab-script 1 any\nplace !f mod 64 0\n").verdict.fault, ScriptFault::kBadName);
+  EXPECT_EQ(read("stab-script 1 any\nplace liba.so! mod 64 0\n").verdict.fault, ScriptFault::kBadName);
+  EXPECT_EQ(read("stab-script 1 any\ncount liba.so!f\n").verdict.fault, ScriptFault::kNotCounted);
+  Read alone = read("stab-script 1 any\nplace liba.so!f mod 64 0\n");
+  const ScriptVerdict elsewhere = suits_mode(*alone.script, abi::CodeMode::kShuffle);
+  EXPECT_EQ(elsewhere.fault, ScriptFault::kNotDesign);
+  EXPECT_EQ(elsewhere.line, 2u);
+  EXPECT_TRUE(needs_images(*alone.script));
+}
+
 TEST_F(LayoutScriptTest, SaysWhatIsMatched) {
   Read out = read("stab-script 1 any\nmatch 712 0xfeed\ncount f\n");
   ASSERT_EQ(out.verdict.fault, ScriptFault::kNone);

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/number_text.h"
 #include "runtime/code_abi.h"
 #include "runtime/modes.h"
 #include "stabd/engine/trial/throughput.h"
@@ -82,6 +83,15 @@ TEST(Dose, AScriptIsToHaveBeenFollowed) {
   EXPECT_NE(script_contradiction(script, *parse_dose(R"({"hello":true})")), "");
   EXPECT_NE(script_contradiction(script, {}), "");
   EXPECT_EQ(script_contradiction("", {}), "");
+  // A library that never came.
+  const std::string about_library = "stab-script 1 any\nplace libwork.so!hot mod 64 0\nplace f mod 64 0\n";
+  const std::string its_hash = hex_text(abi::hash64(about_library.data(), about_library.size()));
+  const auto placed = [&](const char* count) {
+    return *parse_dose(R"({"hello":true,"code":{"script":{"hash":")" + its_hash + R"(","placed_in_libraries":)" + count + "}}}");
+  };
+  EXPECT_EQ(script_contradiction(about_library, placed("1")), "");
+  EXPECT_NE(script_contradiction(about_library, placed("0")).find("places 1 functions of shared libraries, and 0 were placed"),
+            std::string::npos);
 }
 
 TEST(Dose, NoMorePointsThanThereCanBe) {

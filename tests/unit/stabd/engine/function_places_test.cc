@@ -90,6 +90,26 @@ SampledFile unmoved_file(const std::string& name, uint64_t hash, std::vector<Sam
   return {name, false, hash, 0, 0, samples, std::move(functions)};
 }
 
+TEST(FunctionPlacesTest, FunctionsOfTwoBuildsOfALibraryArePlacedByTheirAddress) {
+  const auto file = [](uint64_t hash, uint64_t hot, uint64_t twin) {
+    return moved_file("libwork.so", hash,
+                      {{"hot", hot, 32, 600, 0, 0}, {"level", 0x2040, 32, 90, 0, 0}, {"stays", hot + 64, 32, 0, 0, 90},
+                       {"twin", twin, 32, 60, 0, 0}, {"twin", twin + 640, 32, 60, 0, 0}},
+                      900);
+  };
+  const ListedBuild older = build_with({file(1, 0x19d0, 0x3000)});
+  const SharedFunctions shared = functions_of_both(older, build_with({file(2, 0x1ba0, 0x3100)}), 24);
+  ASSERT_EQ(shared.moved.size(), 1u) << "one never moves, and of twins nobody knows which is which";
+  EXPECT_EQ(shared.moved[0].shown, "libwork.so!hot");
+  EXPECT_EQ(shared.moved[0].bytes, 32u);
+  EXPECT_NEAR(shared.moved[0].share, 0.6, 1e-9);
+  const std::string script = script_of_places(shared);
+  EXPECT_NE(script.find("\nplace libwork.so!0x1ba0 mod 4096 2512 2976\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("\nplace libwork.so!0x2040 mod 4096 64\n"), std::string::npos) << script;
+  const SharedFunctions same = functions_of_both(older, older, 24);
+  EXPECT_TRUE(same.moved.empty() && same.stayed.empty()) << "it lies alike, and stays where it is";
+}
+
 TEST(LibrariesOfBothTest, OneFunctionOfTwoBuildsOfALibraryStandsOnce) {
   const ListedBuild older =
       build_with({moved_file("libwork.so", 1, {{"hot", 0x19d0, 32, 600, 0, 0}, {"cold", 0x100, 9, 1, 0, 0}}, 601)});
