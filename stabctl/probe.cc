@@ -86,8 +86,13 @@ constexpr off_t kMostPrinted = static_cast<off_t>(plan::Program{}.output_limit_b
 
 enum class Waited { kOver, kLate, kStopped, kTooMuchPrinted };
 
-// Anything but kOver: it was killed.
-Waited wait_until_over(pid_t pid, int out, int errors, nanoseconds most, const engine::StopSignal& stop) {
+// How long this thread could have run and waited for a CPU.
+nanoseconds own_delay() {
+  return nanoseconds(engine::run_delay_ns_of(host::Roots(), ::gettid()).value_or(0));
+}
+
+// Anything but kOver: it was killed. `late`: how long it was over before we came onto a CPU and saw it.
+Waited wait_until_over(pid_t pid, int out, int errors, nanoseconds most, const engine::StopSignal& stop, nanoseconds& late) {
   const SystemClock clock;
   Waited waited = Waited::kLate;
   const UniqueFd over(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -99,7 +104,10 @@ Waited wait_until_over(pid_t pid, int out, int errors, nanoseconds most, const e
     if (waited != Waited::kLate || left.count() <= 0) break;
     pollfd ready{over.get(), POLLIN, 0};
     const auto ms = std::min<int64_t>(20, std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1);
-    if (::poll(&ready, 1, static_cast<int>(ms)) > 0) return Waited::kOver;
+    const nanoseconds before = own_delay();
+    if (::poll(&ready, 1, static_cast<int>(ms)) <= 0) continue;
+    late = own_delay() - before;
+    return Waited::kOver;
   }
   ::kill(-pid, SIGKILL);
   return waited;
@@ -135,11 +143,12 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   if (failed == ENOEXEC)
     return bad_input(in_quotes(words[0]) + " is no program of this machine; a script begins with a line such as #!/bin/sh");
   if (failed != 0) return bad_input(in_quotes(words[0]) + " can't be started: " + std::strerror(failed));
-  Waited waited = wait_until_over(pid, out.out.get(), errors.get(), most, stop);
+  nanoseconds late{0};
+  Waited waited = wait_until_over(pid, out.out.get(), errors.get(), most, stop, late);
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
-  out.wall = clock.monotonic_raw() - start;
+  out.wall = clock.monotonic_raw() - start - late;
   out.delay = nanoseconds(engine::run_delay_ns_of(host::Roots(), pid).value_or(0));
   // What it has left running ends with it: as long as it is a zombie, no other group has its number.
   ::kill(-pid, SIGKILL);

@@ -15,7 +15,7 @@
 namespace stab::ctl {
 
 struct Probe {
-  std::chrono::nanoseconds wall{0};
+  std::chrono::nanoseconds wall{0};  // until it ended; how long we waited for a CPU to see that is left out
   std::chrono::nanoseconds user{0}, system{0};
   std::chrono::nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
   int64_t max_rss_kib = 0;
