@@ -292,8 +292,8 @@ std::string settle_text(const Explanation& all) {
   const std::string wanted = ended + "about " + std::to_string(*answer.settles_at) +
                              " blocks decide if the effects are as estimated: " +
                              report::machine_time_text(each * *answer.settles_at);
-  // It ended with the last look, not with its time.
-  if (all.unfinished.empty())
+  // It ended with the last look, or would before it knows.
+  if (all.unfinished.empty() || *answer.settles_at > all.settings.looks.back())
     return wanted + "; explain ends after " + std::to_string(all.settings.looks.back()) +
            ", so a longer run of the program may spread less, --margin asks for less";
   return wanted + "; --at-most gives it more time, --margin asks for less";
