@@ -162,7 +162,7 @@ void describe(std::span<const LoadedTrial> trials, double alpha, Saturation& out
     if (with_busy) point.busy = busy / static_cast<double>(with_busy);
     if (offered.size() == members.size()) point.offered = std::exp(statistics::mean(offered));
     point.grows = point.offered && point.throughput_mean < kServedShare * *point.offered;
-    out.loads.push_back(std::move(point));
+    out.loads.push_back(point);
   }
 }
 

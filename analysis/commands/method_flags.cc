@@ -68,7 +68,7 @@ Status Arguments::only(const std::vector<std::string>& allowed) const {
   return {};
 }
 
-std::string Arguments::text(std::string_view name, std::string fallback) const {
+std::string Arguments::text(std::string_view name, const std::string& fallback) const {
   const auto found = flags_.find(name);
   return found == flags_.end() ? fallback : found->second;
 }

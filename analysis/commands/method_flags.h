@@ -22,7 +22,7 @@ class Arguments {
   // Refuses any flag that is not in `allowed` (without dashes), with "did you mean".
   Status only(const std::vector<std::string>& allowed) const;
 
-  std::string text(std::string_view name, std::string fallback = {}) const;
+  std::string text(std::string_view name, const std::string& fallback = {}) const;
   // Comma separated; empty when not given.
   std::vector<std::string> list(std::string_view name) const;
   Result<std::optional<double>> number(std::string_view name) const;

@@ -94,7 +94,7 @@ std::string page_policy() {
   return policy;
 }
 
-std::string json_for_page(std::string json) {
+std::string json_for_page(const std::string& json) {
   std::string out;
   out.reserve(json.size() + json.size() / 64);
   // Between strings line feeds and indentation mean nothing; within them line feeds are escaped.

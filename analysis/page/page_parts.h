@@ -24,6 +24,6 @@ std::string assemble(const PageParts& parts);
 // kCorrupt where a part is missing or stands twice.
 Result<PageParts> take_apart(std::string_view page);
 
-std::string json_for_page(std::string json);  // no markup can end or begin in it
+std::string json_for_page(const std::string& json);  // no markup can end or begin in it
 
 }  // namespace stab::page

@@ -65,8 +65,7 @@ bool try_all(std::span<const Level> levels, std::vector<uint64_t>& counts, size_
              Candidate& best, size_t& budget) {
   if (level == levels.size()) {
     if (budget-- == 0) return false;
-    const std::vector<uint64_t> kept = counts;
-    try_counts(levels, kept, asked, best);
+    try_counts(levels, counts, asked, best);
     return true;
   }
   for (counts[level] = 1; counts[level] <= kMostWithin; ++counts[level]) {

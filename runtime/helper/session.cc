@@ -89,6 +89,14 @@ bool bind_followed(Session& session) {
   return session.followed.verdict.fault == code::ScriptFault::kNone;
 }
 
+// Whether a script can't be obeyed where no code of the executable moves. Of a host none ever does, and what a script places in its
+// libraries is placed.
+bool needs_program(const Session& session) {
+  const code::LayoutScript& script = session.followed.script();
+  const bool is_about_libraries = script.any_binary && script.library_count > 0 && script.placed_count + script.counted_count == 0;
+  return code::needs_images(script) && !(session.hello.of_host != 0 && is_about_libraries);
+}
+
 // Of a program whose code stays, but whose pads are matched.
 void read_identities(Session& session, int executable) {
   if (!session.followed.matches()) return;
@@ -376,8 +384,7 @@ bool shake_hands(Session& session) {
                     read_executable(session, received[Handed::kExecutable]);
   // A script that can't be obeyed in code that stays would leave its experiment without what it is about; of one that only
   // matches layouts nothing is lost.
-  if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone &&
-      code::needs_images(session.followed.script()))
+  if (session.followed.is_there && !code && session.followed.verdict.fault == code::ScriptFault::kNone && needs_program(session))
     refuse_script(session, code::ScriptFault::kNoImage);
   const bool draws = abi::draws_pads(wanted.stack);
   const bool pads = draws && hello.slot_count > 0;

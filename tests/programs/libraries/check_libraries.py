@@ -608,11 +608,11 @@ def check_places_by_script(place):
     place.library("libplaced-7.so", "placed.c", "-Wl,-soname,libplaced.so.7")
     place.must("szc", "-O2", "where.c", "-o", "where", "-ldl")
 
-    def ran(*lines, library="./libplaced-7.so", code=0):
+    def ran(*lines, library="./libplaced-7.so", code=0, program="./where", more={}):
         place.write("script", "\n".join(("stab-script 1 any", *lines)) + "\n")
         (place.directory / "dose").unlink(missing_ok=True)
         settings = {"STAB_CODE": "design", "STAB_LAYOUT": "script", "STAB_EPOCH": "500us", "STAB_SEED": "3", "STAB_REPORT": "dose"}
-        done = place.run("./where", library, **settings)
+        done = place.run(program, library, **settings | more)
         expect(done.returncode == code, f"{lines}: exits {done.returncode}, expected {code}: {done.stdout}{done.stderr}")
         if code != 0:
             return done.stderr
@@ -637,6 +637,15 @@ def check_places_by_script(place):
     place.must("strip", "-s", "libplaced-7.so", "-o", "stripped.so")
     _, other = ran("rest still", f"place libplaced.so.7!{address:#x} mod 4096 1024", library="./stripped.so")
     expect(levels(other) == [1024], f"it was wanted at 1024, and was seen at {other}")
+
+    # So it is in a program that szc has not linked.
+    place.must("gcc", "-O2", "where.c", "-o", "plain", "-ldl")
+    preloaded = {"LD_PRELOAD": str(place.runtime / "libstabhost.so")}
+    placed, other = ran("rest still", "place libplaced.so.7!placed mod 4096 64 2048", program="./plain", more=preloaded)
+    expect(levels(placed) == [64, 2048] and len(other) == 1, f"in a host it was seen at {placed}, the rest at {other}")
+    expect(place.dose()["code"]["script"]["placed_in_libraries"] == 1, f"the dose says {place.dose()['code']}")
+    said = ran("place own mod 64 0", program="./plain", more=preloaded, code=125)
+    expect("nothing moves in this program" in said, said)
 
     # A library that a script has no line about stays, and one that never comes is told.
     placed, _ = ran("rest still", "place libmissing.so!placed mod 4096 64")
