@@ -159,8 +159,9 @@ std::string address_text(uint64_t address) {
 
 std::string search_sentence(const FunctionSearch& search) {
   const statistics::PlaceAnswer& places = *search.answer;
-  const std::string all = "all " + report::plural(places.functions.size(), "function") + " together " +
-                          percent_of(places.together.estimate) + " " + interval_of(places.together);
+  const size_t count = places.functions.size();
+  const std::string of = count == 1 ? "the only one that was looked at, " : "all " + report::plural(count, "function") + " together ";
+  const std::string all = of + percent_of(places.together.estimate) + " " + interval_of(places.together);
   switch (places.cause) {
     case statistics::PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
     case statistics::PlaceCause::kPair: return "it is the places of two functions (" + all + ")";

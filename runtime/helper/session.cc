@@ -89,12 +89,12 @@ bool bind_followed(Session& session) {
   return session.followed.verdict.fault == code::ScriptFault::kNone;
 }
 
-// Whether a script can't be obeyed where no code of the executable moves. Of a host none ever does, and what a script places in its
-// libraries is placed.
+// Whether a script can't be obeyed where no code of the executable moves. Of a host none ever does, and what a script places in
+// its libraries is placed.
 bool needs_program(const Session& session) {
   const code::LayoutScript& script = session.followed.script();
-  const bool is_about_libraries = script.any_binary && script.library_count > 0 && script.placed_count + script.counted_count == 0;
-  return code::needs_images(script) && !(session.hello.of_host != 0 && is_about_libraries);
+  const bool names_own = !script.any_binary || script.placed_count + script.counted_count > 0;
+  return code::needs_images(script) && (session.hello.of_host == 0 || names_own || script.library_count == 0);
 }
 
 // Of a program whose code stays, but whose pads are matched.
