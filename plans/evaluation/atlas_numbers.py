@@ -25,6 +25,11 @@ def is_code(answer):
     return answer["answer"] in SLOWER_OR_FASTER
 
 
+def is_shown(answer):
+    """Whether the interval of the code's effect leaves out zero."""
+    return "code" in answer and not answer["code"]["low"] <= 0 <= answer["code"]["high"]
+
+
 def add_atlas(add):
     add("atlas.n", lambda: len(answers()))
     add("atlas.set_aside", lambda: len(kept()["set_aside"]))
@@ -36,5 +41,12 @@ def add_atlas(add):
     add("atlas.many", lambda: count(lambda answer, executed: abs(executed) >= 0.01 and "code" in answer))
     add("atlas.many.agree", lambda: count(lambda answer, executed: abs(executed) >= 0.01 and "code" in answer and
                                           (answer["code"]["difference"] > 0) == (executed > 0)))
+    # Of those whose code is shown to differ.
+    add("atlas.many.shown", lambda: count(lambda answer, executed: abs(executed) >= 0.01 and is_shown(answer)))
+    add("atlas.many.shown.agree", lambda: count(lambda answer, executed: abs(executed) >= 0.01 and is_shown(answer) and
+                                                (answer["code"]["difference"] > 0) == (executed > 0)))
+    # Code that is shown to be faster, whatever its place does.
+    add("atlas.faster", lambda: count(lambda answer, _: is_shown(answer) and answer["code"]["difference"] < 0))
+    add("atlas.place_known", lambda: count(lambda answer, _: answer["answer"] == "unresolved" and answer.get("place", {}).get("state") == "there"))
     add("atlas.few", lambda: count(lambda _, executed: abs(executed) < 0.001))
     add("atlas.few.silent", lambda: count(lambda answer, executed: abs(executed) < 0.001 and not is_code(answer)))
