@@ -2,6 +2,7 @@
 #include "plan/check.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/number_text.h"
 #include "plan/layout_need.h"
@@ -133,7 +134,7 @@ std::string time_text(const CheckReport& report) {
 std::string duration_text(nanoseconds duration) {
   const double seconds = static_cast<double>(duration.count()) / 1e9;
   if (seconds < 1) return std::to_string(duration.count() / 1'000'000) + " ms";
-  const int64_t whole = static_cast<int64_t>(seconds + 0.5);
+  const int64_t whole = std::llround(seconds);
   if (whole < 120) return std::to_string(whole) + " s";
   const int64_t minutes = (whole + 30) / 60;
   if (minutes < 120) return std::to_string(minutes) + " min";

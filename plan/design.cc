@@ -74,8 +74,9 @@ bool in_fraction(const std::optional<FractionDesign>& fraction, const std::vecto
 
 template <size_t kCount>
 uint8_t word_index(const char* const (&words)[kCount], const std::string& word) {
-  for (uint8_t i = 0; i < kCount; ++i)
-    if (word == words[i]) return i;
+  static_assert(kCount <= UINT8_MAX);
+  for (size_t i = 0; i < kCount; ++i)
+    if (word == words[i]) return static_cast<uint8_t>(i);
   return 0;
 }
 

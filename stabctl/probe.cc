@@ -82,7 +82,7 @@ class SpawnSettings {
 };
 
 // What a program may print, to both together: as much as a trial may by default. Its files lie in memory.
-constexpr off_t kMostPrinted = static_cast<off_t>(plan::Program{}.output_limit_bytes);
+const off_t kMostPrinted = static_cast<off_t>(plan::Program{}.output_limit_bytes);
 
 enum class Waited { kOver, kLate, kStopped, kTooMuchPrinted };
 

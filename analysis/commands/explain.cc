@@ -160,8 +160,9 @@ std::string address_text(uint64_t address) {
 std::string search_sentence(const FunctionSearch& search) {
   const statistics::PlaceAnswer& places = *search.answer;
   const size_t count = places.functions.size();
-  const std::string of = count == 1 ? "the only one that was looked at, " : "all " + report::plural(count, "function") + " together ";
-  const std::string all = of + percent_of(places.together.estimate) + " " + interval_of(places.together);
+  const std::string those =
+      count == 1 ? "the only one that was looked at, " : "all " + report::plural(count, "function") + " together ";
+  const std::string all = those + percent_of(places.together.estimate) + " " + interval_of(places.together);
   switch (places.cause) {
     case statistics::PlaceCause::kFunction: return "it is the place of one function (" + all + ")";
     case statistics::PlaceCause::kPair: return "it is the places of two functions (" + all + ")";

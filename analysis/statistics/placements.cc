@@ -528,7 +528,8 @@ std::vector<PlacementFit::Share> PlacementFit::shares(double confidence, uint64_
     std::vector<double>& values = drawn[t];
     if (values.size() < 100) continue;
     std::sort(values.begin(), values.end());
-    const auto at = [&](double p) { return values[static_cast<size_t>(std::lround(p * static_cast<double>(values.size() - 1)))]; };
+    const auto last = static_cast<double>(values.size() - 1);
+    const auto at = [&](double p) { return values[static_cast<size_t>(std::lround(p * last))]; };
     const double estimate = out[t].estimate;
     out[t].interval = {std::max(0.0, estimate - wider * std::max(0.0, estimate - at(tail))),
                        std::min(1.0, estimate + wider * std::max(0.0, at(1 - tail) - estimate))};

@@ -100,6 +100,7 @@ int asserting_line(std::string_view text) {
     } catch (const TomlAssertion&) {
       return true;
     } catch (const ::toml::parse_error&) {
+      return false;
     }
     return false;
   };

@@ -10,28 +10,28 @@ namespace stab::code {
 const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = {
     "",
     "a layout script has at most 65536 bytes, none of them 0",
-    "expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a dose report, as the "
-    "first line",
+    ("expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a dose report, as the "
+     "first line"),
     "expected 'place NAME mod M LEVEL...', 'count NAME', 'rest still', 'rest shuffled', 'match ROWS 0xHASH' or 'match pads'",
     "expected 'mod' and a power of two from 32 to 4096",
     "a level is a multiple of 16 below the modulus, each of them once",
     "a function has 1 to 16 levels",
     "at most 128 functions can be placed, and 8 counted",
     "the function is placed or counted by a line before, or 'rest' or 'match' is said twice",
-    "a name is printable, without '\"' and '\\', and at most 102 bytes long where it is counted; write the link-time address "
-    "(0x...)",
+    ("a name is printable, without '\"' and '\\', and at most 102 bytes long where it is counted; write the link-time address "
+     "(0x...)"),
     "the script is for another binary: its hash is not the one of this program's code",
     "there is no function of this name or address; a stripped file has addresses alone",
     "there are several functions of this name; write the link-time address (0x...) of the one that is meant",
     "the function never moves, so it can be neither placed nor counted; szc --stab-info says why",
     "'place' and 'rest' need STAB_CODE=design",
-    "nothing moves in this program, and what stays is neither placed nor counted; it takes a STAB_CODE that is not off, and the "
-    "dose report says what else is missing",
+    ("nothing moves in this program, and what stays is neither placed nor counted; it takes a STAB_CODE that is not off, and the "
+     "dose report says what else is missing"),
     "the script can't be read; it is a regular file or a memfd",
     "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
     "images would be too large with these places; lower the modulus or place fewer functions",
-    "expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match "
-    "writes it",
+    ("expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match "
+     "writes it"),
     "the table that 'match' names does not follow the script, or is another one; stab-layout --match writes both",
     "'match' with a table needs STAB_CODE=once or shuffle, and goes with neither 'place' nor 'rest'",
     "calls of a shared library's function can't be counted",

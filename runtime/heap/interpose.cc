@@ -43,10 +43,10 @@ Function* unwrapped(Function* seen, Function* wrapper, Function* real) {
 
 // Whether a definition before ours is seen under a name. The compiler must not know that they may be one. A program that
 // isn't position independent and takes the address of malloc is seen, too: its PLT's entry stands for the function then.
-template <typename Function>
-bool is_replaced(Function* seen, Function* own) {
+template <typename Function, typename Own>
+bool is_replaced(Function* seen, Own* own) {
   __asm__("" : "+r"(seen));
-  if (seen == own) return false;
+  if (reinterpret_cast<void*>(seen) == reinterpret_cast<void*>(own)) return false;
   Dl_info file;
   ElfW(Sym)* symbol = nullptr;
   if (dladdr1(reinterpret_cast<void*>(seen), &file, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) return false;

@@ -68,7 +68,10 @@ const code::LayoutScript* script_about(Session& session, int file, uint64_t addr
     name_by_path(mapped.path, name, sizeof name);
   read_soname(file, name, sizeof name);
   auto* const script = reinterpret_cast<code::LayoutScript*>(library.memory.allocate(sizeof(code::LayoutScript)));
-  if (script == nullptr) return nullptr;
+  if (script == nullptr) {
+    degrade(*session.control, Degradation::kLibraryNoRoom);
+    return nullptr;
+  }
   (void)code::parse_script(followed.file.text, followed.file.text_bytes, *script, name);
   if (script->placed_count == 0) return nullptr;
   (void)module.names.read(file, module.code);

@@ -185,7 +185,7 @@ void print_layout(Run& run) {
   layout::find_pads(run.binary, run.pad_of);
   for (uint32_t i = 0; i < run.header().function_count; ++i) {
     const abi::CodeFunction& f = run.binary.code.functions[i];
-    const auto start = static_cast<unsigned long long>(run.header().text_start + f.start);
+    const unsigned long long start = run.header().text_start + f.start;
     printf("%llx\t%u\t", start, f.bytes);
     if (placed && run.scratch.entry[i] != 0) printf("%u\t", run.scratch.body[i]);
     else fputs("-\t", stdout);

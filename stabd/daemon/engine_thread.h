@@ -44,7 +44,7 @@ class EngineThread final : private engine::Observer {
         outbox_(std::move(wake)),
         between_(std::move(between)),
         machine_runs_(engine, machine_listener()) {}
-  ~EngineThread() { stop(); }
+  ~EngineThread() override { stop(); }
 
   void start();
   // Kills what runs, whose trial is lost and replaced, and joins. Idempotent.

@@ -76,7 +76,7 @@ LineTable::~LineTable() = default;
 std::unique_ptr<LineTable> LineTable::open(const Module& module, const std::string& debug_folder, Names& names,
                                            ModuleRead& read) {
   read = {};
-  const auto refuse = [&read](Reading reading, std::string why) {
+  const auto refuse = [&read](Reading reading, const std::string& why) {
     read.reading = static_cast<uint32_t>(reading);
     read.why = why.substr(0, kMostTextBytes);
     return nullptr;

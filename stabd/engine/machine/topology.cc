@@ -138,7 +138,7 @@ Result<Topology> Topology::discover() {
   std::vector<ProcessingUnit> units;
   for (const ProcessingUnit& unit : machine.units())
     if (was_allowed(unit)) units.push_back(unit);
-  return Topology(units.empty() ? machine.units() : std::move(units));
+  return Topology(units.empty() ? machine.units() : units);
 }
 
 Result<Topology> Topology::synthetic(const std::string& description) {

@@ -313,7 +313,8 @@ Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, co
   for (const store::SampleRow& sample : samples) {
     if (!sample.value || sample.excluded || *sample.value <= 0) continue;
     const plan::Cell& cell = expanded.design.cells.at(static_cast<size_t>(sample.cell));
-    blocks[sample.block].at(static_cast<size_t>(2 * cell.levels.at(0) + cell.levels.at(1))) = std::log(*sample.value);
+    const int which = 2 * cell.levels.at(0) + cell.levels.at(1);
+    blocks[sample.block].at(static_cast<size_t>(which)) = std::log(*sample.value);
   }
   std::vector<statistics::CauseBlock> out;
   for (const auto& [number, times] : blocks)

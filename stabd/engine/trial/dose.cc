@@ -63,19 +63,7 @@ class DoseReader final : public nlohmann::json_sax<Json> {
   // The helper counts from 0, in whole numbers that fit; others, 1e300 say, are as good as absent.
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t& value) override {
-    if (depth_ == 1 && arrays_ == 1 && keys_[1] == "degradations") dose.degradations.push_back(std::move(value));
-    if (in_point()) {
-      if (keys_[3] == "name") dose.points.back().name = std::move(value);
-      else if (keys_[3] == "kind") dose.points.back().kind = std::move(value);
-      return true;
-    }
-    if (depth_ == 3 && arrays_ == 0 && keys_[1] == "code" && keys_[2] == "script" && keys_[3] == "hash")
-      dose.script_hash = std::move(value);
-    if (depth_ == 2 && arrays_ == 0 && keys_[1] == "heap" && keys_[2] == "served_by") dose.heap_served_by = std::move(value);
-    if (depth_ != 2 || arrays_ != 0 || keys_[1] != "settings") return true;
-    if (keys_[2] == "code") dose.code = std::move(value);
-    else if (keys_[2] == "stack") dose.stack = std::move(value);
-    else if (keys_[2] == "heap") dose.heap = std::move(value);
+    if (std::string* const wanted = wanted_text()) *wanted = std::move(value);
     return true;
   }
   bool binary(binary_t&) override { return true; }
@@ -124,6 +112,21 @@ class DoseReader final : public nlohmann::json_sax<Json> {
     for (const Place& place : kPlaces)
       if (place.field == keys_[2] && place.section == keys_[1]) dose.*place.number = value;
     return true;
+  }
+
+  // Where a text belongs that stands here; null: nowhere.
+  std::string* wanted_text() {
+    if (in_point()) {
+      Dose::Point& point = dose.points.back();
+      return keys_[3] == "name" ? &point.name : keys_[3] == "kind" ? &point.kind : nullptr;
+    }
+    if (depth_ == 1 && arrays_ == 1 && keys_[1] == "degradations") return &dose.degradations.emplace_back();
+    if (arrays_ != 0) return nullptr;
+    if (depth_ == 3) return keys_[1] == "code" && keys_[2] == "script" && keys_[3] == "hash" ? &dose.script_hash : nullptr;
+    if (depth_ != 2) return nullptr;
+    if (keys_[1] == "heap") return keys_[2] == "served_by" ? &dose.heap_served_by : nullptr;
+    if (keys_[1] != "settings") return nullptr;
+    return keys_[2] == "code" ? &dose.code : keys_[2] == "stack" ? &dose.stack : keys_[2] == "heap" ? &dose.heap : nullptr;
   }
 
   bool in_point() const { return counts_point_ && depth_ == 3 && arrays_ == 1; }
