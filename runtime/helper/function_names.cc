@@ -46,4 +46,8 @@ bool FunctionNames::read(int file, const code::Metadata& code) {
   return true;
 }
 
+const char* name_in(const void* names, uint32_t function) {
+  return static_cast<const FunctionNames*>(names)->name_of(function);
+}
+
 }  // namespace stab::helper

@@ -21,9 +21,7 @@ class FunctionNames {
   uint32_t* name_ = nullptr;  // by function: offset into strings_; 0: unknown
 };
 
-// For code::NameOf, with a pointer to the names.
-inline const char* name_in(const void* names, uint32_t function) {
-  return static_cast<const FunctionNames*>(names)->name_of(function);
-}
+// For code::NameOf, with a pointer to the names. Not inline: of two copies one is discarded, and mold can't keep its relocations.
+const char* name_in(const void* names, uint32_t function);
 
 }  // namespace stab::helper

@@ -105,7 +105,7 @@ def refusals(tools, directory):
                   "1"], directory).stdout.split()[2]
     path = pathlib.Path(directory) / "script"
     for text, code, words in [
-            ("stab-script 1 any\ncount nothing_like_it\n", "copy", "script, line 2: the program has no function of this name"),
+            ("stab-script 1 any\ncount nothing_like_it\n", "copy", "script, line 2: there is no function of this name"),
             ("stab-script 1 any\n\nplace main mod 64 5\n", "design", "script, line 3: a level is a multiple of 16"),
             ("stab-script 1 any\nplace main mod 64 0\n", "shuffle", "script, line 2: 'place' and 'rest' need STAB_CODE=design"),
             ("stab-script 1 0x1234\n", "design", "script, line 1: the script is for another binary"),
