@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from recorded import STABCTL
+
 HERE = Path(__file__).resolve().parent
 REACHED = 1e-5   # the smallest change of what is executed; a program whose size changes starts with a few instructions more
 BUILD_SECONDS, RUN_SECONDS, COUNT_SECONDS = 900, 20, 600
@@ -45,7 +47,8 @@ class Pair:
             self.project.unpack(commit, tree)
             out = self.folder / "made"
             cache = "ccache" if shutil.which("ccache") else ""
-            env = {**os.environ, "CACHE": cache, "CC": f"{cache} szc", "CXX": f"{cache} szc++", "CFLAGS": "-O2", "OUT": str(out)}
+            env = {**os.environ, "PATH": f"{STABCTL.resolve().parent}:{os.environ['PATH']}", "CACHE": cache, "CC": f"{cache} szc",
+                   "CXX": f"{cache} szc++", "CFLAGS": "-O2", "OUT": str(out)}
             with open(self.folder / f"{side}.log", "w") as log:
                 done = wait(["bash", "-euc", COMPILE + self.project.build], BUILD_SECONDS, cwd=tree, env=env, stdout=log, stderr=log)
             shutil.rmtree(tree)
