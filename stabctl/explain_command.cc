@@ -217,7 +217,7 @@ class Explainer {
     search.unmatched = functions.unmatched;
     search.left_out = functions.left_out;
     for (const engine::SharedFunction& one : functions.moved)
-      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share});
+      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share, one.library});
     if (functions.moved.empty())
       return bad_input(
           "each function that both builds have, that can be moved and that takes time begins at the same place "

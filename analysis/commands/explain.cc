@@ -204,11 +204,11 @@ std::string search_text(const Explanation& all, int width) {
     const PlacedFunctionFacts& facts = search.functions[found[0]];
     const bool keep_old = places.functions[found[0]].estimate > 0;
     const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
-    const size_t mark = facts.name.find('!');
-    const bool is_librarys = mark != std::string::npos;
-    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later build" +
-                          (is_librarys ? " of " + facts.name.substr(0, mark) : std::string()) + ": place " +
-                          (is_librarys ? facts.name.substr(mark + 1) : facts.name) + " mod 4096 at " + std::to_string(place),
+    const bool is_own = facts.library.empty();
+    const std::string build = is_own ? "build" : "build of " + facts.library;
+    const std::string function = is_own ? facts.name : facts.name.substr(facts.library.size() + 1);
+    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later " + build +
+                          ": place " + function + " mod 4096 at " + std::to_string(place),
                       width, "  ", "  ");
   }
   if (!search.sampled)

@@ -14,10 +14,11 @@ namespace stab::commands {
 
 // A function whose place was drawn: in the order of statistics::PlaceAnswer::functions.
 struct PlacedFunctionFacts {
-  std::string name;          // "libfoo.so.1!inflate" if it is a library's
+  std::string name;          // for people: "libfoo.so.1!inflate" if it is a library's
   uint64_t old_address = 0, new_address = 0;  // link-time
   uint64_t bytes = 0;
-  double share = 0;  // of the samples
+  double share = 0;          // of the samples
+  std::string library = {};  // "libfoo.so.1"; empty: it is the program's own
 };
 
 // Which of the functions it is; or why that is not known.

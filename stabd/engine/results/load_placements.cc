@@ -472,8 +472,8 @@ void leave_out_repeats(Group& group) {
 
 std::string name_in_script(const PlacementData::Function& function, size_t same) {
   const std::string address = hex_text(function.linked);
-  // stab-layout makes a name up for a stripped function, and prints '?' for odd bytes.
-  const bool is_symbol = function.name != "fn_" + address.substr(2) && function.name.find_first_of("?\"\\") == std::string::npos;
+  // stab-layout makes a name up for a stripped function, and prints '?' for odd bytes; a '!' would end a library's name.
+  const bool is_symbol = function.name != "fn_" + address.substr(2) && function.name.find_first_of("?!\"\\") == std::string::npos;
   return same == 1 && is_symbol && function.name.size() <= code::kMostCountedName ? function.name : address;
 }
 

@@ -21,6 +21,7 @@ TEST(LoadPlacements, AScriptNamesFunctionsSoThatItIsNotRefused) {
   EXPECT_EQ(named("fn_401130"), "0x401130") << "a stripped program has no such name";
   EXPECT_EQ(named("fn_401140"), "fn_401140");
   EXPECT_EQ(named("gr??e"), "0x401130") << "stab-layout has printed '?' for other bytes";
+  EXPECT_EQ(named("so!what"), "0x401130") << "in a script that is a function of a library 'so'";
 }
 
 // Records of epochs of 1 ms: every second one has the image of the one before, and all have pads of their own.
