@@ -53,7 +53,7 @@ void fill_use(Session& session) {
   session.use.launched = session.task.launched;
   session.use.loops = session.looks.leads_loops ? &session.looks.loops : nullptr;
   const bool follows = session.followed.is_there && (session.images.program.moves || session.followed.matches() ||
-                                                     session.followed.places_in_libraries());
+                                                     session.followed.is_about_libraries());
   session.use.script = follows ? &session.followed.script() : nullptr;
   session.use.placed_in_libraries = session.followed.placed_in_libraries();
   session.use.matched = session.images.program.scratch.match.count > 0 ? session.images.program.scratch.order_count : 0;

@@ -277,7 +277,7 @@ bool make_images(Session& session, bool code, bool pads, Plan& plan) {
 // Where a script places functions, a library that it has no line about stays.
 bool moves_libraries(const Session& session) {
   const Hello& hello = session.hello;
-  const bool is_wanted = hello.settings.code != abi::CodeMode::kDesign || session.followed.places_in_libraries();
+  const bool is_wanted = hello.settings.code != abi::CodeMode::kDesign || session.followed.is_about_libraries();
   return hello.may_load != 0 && hello.settings.code != abi::CodeMode::kOff && is_wanted &&
          static_cast<Unwinder>(hello.unwinder) == Unwinder::kFollows;
 }

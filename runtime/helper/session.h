@@ -51,7 +51,7 @@ struct FollowedScript {
 
   const code::LayoutScript& script() const { return file.script; }
   bool matches() const { return is_there && file.script.match_line != 0; }
-  bool places_in_libraries() const { return is_there && file.script.library_count > 0; }
+  bool is_about_libraries() const { return is_there && file.script.library_count > 0; }
   uint32_t placed_in_libraries() const {
     uint32_t count = 0;
     for (uint64_t lines : obeyed)

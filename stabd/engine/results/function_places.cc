@@ -254,12 +254,16 @@ Result<std::vector<uint32_t>> places_in_run(const SharedFunctions& functions, co
   std::vector<uint32_t> out;
   size_t next = 1;
   const auto parsed = std::make_unique<code::LayoutScript>();
+  std::string parsed_for;
   for (const SharedFunction& function : functions.moved) {
     uint32_t offset = 0;
     if (function.library.empty()) {
       if (!take(fields[next++], 10, offset)) return tool.another_version();
     } else {
-      (void)code::parse_script(script.data(), script.size(), *parsed, function.library.c_str());
+      if (parsed_for != function.library) {
+        (void)code::parse_script(script.data(), script.size(), *parsed, function.library.c_str());
+        parsed_for = function.library;
+      }
       const std::span lines(parsed->placed, parsed->placed_count);
       const auto line = std::find_if(lines.begin(), lines.end(), [&](const code::PlacedFunction& one) {
         return std::string_view(one.name.text, one.name.bytes) == function.name;
