@@ -155,10 +155,14 @@ class Program:
         text = file.read_text()
         if text.count(at) != 1:
             raise Failure(f"manifest.toml: '{at}' is {text.count(at)} times in {file}, expected once")
+        file.write_text(text.replace(at, at + self.loop(percent)))
+
+    def loop(self, percent):
+        """C of a loop that makes a short run so many percent longer by the manifest's calibration."""
         turns = round(percent * self.slowed["turns_a_percent"])
         # In every 64th call: the mispredicted end of a short loop in each would cost more than the loop.
         loop = f'__asm__ volatile("movl %0, %%ecx\\n1: decl %%ecx\\n jnz 1b" : : "i"({turns}) : "ecx", "cc");'
-        file.write_text(text.replace(at, f"{at} {{ static unsigned calls; if (++calls % 64 == 0) {loop} }}"))
+        return f" {{ static unsigned calls; if (++calls % 64 == 0) {loop} }}"
 
     def make_change(self, tree, name, log):
         """Makes one of the manifest's changes in `tree`, a copy of the source. Failure: it can't be made, or changes nothing."""

@@ -31,6 +31,10 @@ UNNAMED = {
         ("refuted if it is below 5 % with", LEVEL), ("executed instructions by 1 % or more", LEVEL), ("the share is at least 90 %", LEVEL),
         ("75 %, refuted if its interval lies below 90 %", LEVEL), ("instructions by less than 0.1 %", LEVEL),
     ],
+    "histories.md": [
+        ("makes the program 2 % slower; one 3 %; one makes it 4 %", LEVEL), ("a later one 2 % faster", LEVEL), ("to the last: margin 1 %", LEVEL),
+        ("wall times does at 5 %", LEVEL),
+    ],
     "bias.md": [
         ("the 300 % that the 2013 paper quotes for environments, and its own 57 % for links", PAPER),
     ],
