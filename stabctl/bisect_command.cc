@@ -12,6 +12,7 @@
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
+#include "stabctl/gate_start.h"
 #include "stabctl/git.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
@@ -61,16 +62,19 @@ const GateQuestion* question_of(const std::vector<GateQuestion>& questions, cons
 class Comparisons {
  public:
   Comparisons(const Arguments& arguments, const Revisions& revisions, Bisection& search, BisectState& state,
-              engine::Engine& engine, const Clock& clock, engine::StopSignal& stop, std::chrono::nanoseconds budget)
-      : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock), stop_(stop),
-        has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
+              engine::Engine& engine, const Clock& clock, CaughtInterrupts& caught, engine::StopSignal& stop,
+              std::chrono::nanoseconds budget)
+      : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock),
+        caught_(caught), stop_(stop), has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
 
   // Nothing: the run was stopped, which `unfinished` of the search says. The next run goes on with the comparison's experiment.
   Result<std::optional<BisectStep>> compare(const BisectQuestion& question);
 
  private:
   Result<std::optional<BisectStep>> measure(const BisectQuestion& asked);
-  Result<store::Id> experiment_of(const BisectQuestion& asked, const plan::Plan& plan);
+  Result<StartedGate> start(const BisectQuestion& asked, const Revisions& pair, Budget& limit);
+  Result<StartedGate> start_and_choose(const Revisions& pair, const GateFile& file, const GateChanges& changes, Budget& limit);
+  Status note_begun(const BisectQuestion& asked, store::Id experiment);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -78,6 +82,7 @@ class Comparisons {
   BisectState& state_;
   engine::Engine& engine_;
   const Clock& clock_;
+  CaughtInterrupts& caught_;
   engine::StopSignal& stop_;
   ToldNotes told_;
   bool has_budget_;
@@ -113,27 +118,58 @@ std::string path_of_database(const Arguments& arguments) {
 }
 
 // The one that an earlier run of the search began and did not end, or a new one.
-Result<store::Id> Comparisons::experiment_of(const BisectQuestion& asked, const plan::Plan& plan) {
+Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisions& pair, Budget& limit) {
   const std::string database = path_of_database(arguments_);
   if (const auto& begun = state_.begun();
       begun && begun->position == asked.position && begun->against == asked.against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
         row && row->submitted_at_ns == begun->submitted_at_ns && !store::is_over(row->state))
-      return row->id;
-  STAB_TRY(const store::Id experiment, engine_.submit(plan, revisions_.root, ::geteuid(), ::getegid()));
+      return StartedGate{.experiment = row->id};
+  const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
+  STAB_TRY(GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
+  StartedGate out;
+  if (file.is_sliced_by_us && !state_.is_sliced()) {
+    STAB_TRY(out, start_and_choose(pair, file, changes, limit));
+    // Nothing goes on with programs that nobody has tried; what is built of them stays.
+    if (out.tried == engine::RunEnd::kStopped) {
+      STAB_CHECK_OK(engine_.store().delete_experiment(out.experiment));
+      return out;
+    }
+  } else {
+    if (file.is_sliced_by_us && !*state_.is_sliced()) {
+      STAB_TRY(file.plan, gate_plan_of(pair, arguments_.plan, changes));
+    }
+    STAB_TRY(out.experiment, engine_.submit(file.plan, revisions_.root, ::geteuid(), ::getegid()));
+  }
+  STAB_CHECK_OK(note_begun(asked, out.experiment));
+  return out;
+}
+
+// The search's first comparison tries both programs, and all others measure the same time.
+Result<StartedGate> Comparisons::start_and_choose(const Revisions& pair, const GateFile& file, const GateChanges& changes,
+                                                  Budget& limit) {
+  STAB_TRY(StartedGate started, start_gate(engine_, pair, file, changes, arguments_, clock_, limit, caught_, stop_, told_));
+  if (started.tried) return started;
+  STAB_CHECK_OK(state_.choose(started.is_sliced, started.clock));
+  if (!arguments_.quiet) std::fprintf(stderr, "compared is %s\n", started.clock.c_str());
+  return started;
+}
+
+Status Comparisons::note_begun(const BisectQuestion& asked, store::Id experiment) {
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
-  STAB_CHECK_OK(state_.begin({asked.position, asked.against, database, experiment, row.submitted_at_ns}));
-  return experiment;
+  return state_.begin({asked.position, asked.against, path_of_database(arguments_), experiment, row.submitted_at_ns});
 }
 
 Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& asked) {
   Revisions pair{revisions_.root, search_.commits[asked.against].hash, search_.commits[asked.position].hash};
   if (asked.faster) std::swap(pair.base, pair.head);
-  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = asked.margin, .alpha = asked.alpha}));
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
-  STAB_TRY(const store::Id experiment, experiment_of(asked, plan));
-  STAB_TRY(const engine::RunEnd end, run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
+  STAB_TRY(const StartedGate started, start(asked, pair, limit));
+  const store::Id experiment = started.experiment;
+  STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
+                                                   : run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
+  search_.clock = state_.clock();
   if (end == engine::RunEnd::kStopped) {
     search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
     return std::optional<BisectStep>();
@@ -141,6 +177,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
   BisectStep step;
   step.change = step.interval = "-";
+  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = asked.margin, .alpha = asked.alpha}));
   step.margin = plan.experiment.margin;
   if (end == engine::RunEnd::kRejected || end == engine::RunEnd::kGaps) {
     step.finding = CommitFinding::kNotBuilt;
@@ -205,7 +242,7 @@ int bisect_command(const Arguments& arguments) {
                  state->steps().size() == 1 ? " is" : "s are", has_trials ? ", and the trials of the next one" : "");
 
   engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
+  CaughtInterrupts caught(stop);
   const SystemClock clock;
   auto engine = open_engine(own, clock);
   if (!engine) return complain_of_no_answer(engine.error());
@@ -216,7 +253,8 @@ int bisect_command(const Arguments& arguments) {
   result.command = "stabctl bisect " + revisions->base.substr(0, kShownCommit) + ".." + revisions->head.substr(0, kShownCommit) +
                    (arguments.faster ? " --faster" : "") +
                    (arguments.plan.empty() ? "" : " --plan " + shell_word(arguments.plan));
-  Comparisons comparisons(own, *revisions, result, *state, **engine, clock, stop, *budget);
+  result.clock = state->clock();
+  Comparisons comparisons(own, *revisions, result, *state, **engine, clock, caught, stop, *budget);
   const Status done =
       commands::run_bisection(result, [&](const BisectQuestion& question) { return comparisons.compare(question); });
   if (!done) return complain_of_no_answer(done.error());

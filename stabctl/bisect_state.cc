@@ -17,7 +17,7 @@ using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
@@ -77,6 +77,10 @@ Result<BisectState> BisectState::open(std::string folder, std::string good, std:
       return state;
     }
     for (const Json& step : json.at("steps")) state.steps_.push_back(from_json(step));
+    if (json.contains("is_sliced")) {
+      state.is_sliced_ = json.at("is_sliced").get<bool>();
+      state.clock_ = json.at("clock");
+    }
     if (json.contains("begun")) {
       const Json& begun = json.at("begun");
       state.begun_ = BegunComparison{begun.at("position"), begun.at("against"), begun.at("database"), begun.at("experiment"),
@@ -99,10 +103,20 @@ Status BisectState::begin(BegunComparison comparison) {
   return write();
 }
 
+Status BisectState::choose(bool is_sliced, std::string clock) {
+  is_sliced_ = is_sliced;
+  clock_ = std::move(clock);
+  return write();
+}
+
 Status BisectState::write() const {
   Json steps = Json::array();
   for (const BisectStep& one : steps_) steps.push_back(as_json(one));
   Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
+  if (is_sliced_) {
+    json["is_sliced"] = *is_sliced_;
+    json["clock"] = clock_;
+  }
   if (begun_)
     json["begun"] = {{"position", begun_->position}, {"against", begun_->against}, {"database", begun_->database},
                      {"experiment", begun_->experiment}, {"submitted_at_ns", begun_->submitted_at_ns}};

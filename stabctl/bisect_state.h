@@ -33,6 +33,11 @@ class BisectState {
   // What a run was at when it ended before its time.
   const std::optional<BegunComparison>& begun() const { return begun_; }
   Status begin(BegunComparison comparison);
+  // Whether blocks are sliced, as the first comparison has chosen; absent: it hasn't. All comparisons measure the same time.
+  std::optional<bool> is_sliced() const { return is_sliced_; }
+  // `clock`: which time is compared, and why.
+  Status choose(bool is_sliced, std::string clock);
+  const std::string& clock() const { return clock_; }
   // The folder, with the database that the steps' trials are in.
   const std::string& folder() const { return folder_; }
   // Removes all of it: the search is over.
@@ -44,7 +49,8 @@ class BisectState {
   std::string file() const { return folder_ + "/steps.json"; }
   Status write() const;
 
-  std::string folder_, good_, bad_, question_, other_;
+  std::string folder_, good_, bad_, question_, other_, clock_;
+  std::optional<bool> is_sliced_;
   std::vector<commands::BisectStep> steps_;
   std::optional<BegunComparison> begun_;
 };

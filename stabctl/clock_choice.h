@@ -1,6 +1,7 @@
 // ClockChoice: which time compares programs that were tried once: CPU time in sliced blocks, or wall time one after the other.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,11 +12,18 @@ namespace stab::ctl {
 // Shares of its time that a program which keeps one CPU busy is on a CPU. A program that spends a tenth of it waiting could hide
 // a regression of a tenth from CPU time.
 inline constexpr double kLeastBusy = 0.9, kMostBusy = 1.05;
+// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each
+// time: so one that seems to is tried so often.
+inline constexpr std::chrono::nanoseconds kShortRun = std::chrono::seconds(1);
+inline constexpr int kMostTries = 5;
 
 struct TriedProgram {
   std::string name;  // as the user wrote it
   double busy = 1;   // the share of its time that it was on a CPU
   int64_t max_rss_kib = 0;
+  std::chrono::nanoseconds wall{0};
+
+  bool may_not_have_waited() const { return busy < kLeastBusy && wall < kShortRun; }
 };
 
 struct ClockChoice {

@@ -179,7 +179,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     auto once = tried(side, of.directory, arguments, of.most - of.elapsed(), stop);
     progress.finish();
     if (!once) return once.error();
-    programs.push_back({in_quotes(side.shown), once->busy(), once->max_rss_kib});
+    programs.push_back({in_quotes(side.shown), once->busy(), once->max_rss_kib, once->wall});
     seen.push_back(*std::move(once));
   }
   const auto outputs = difference_of_outputs(seen[0], seen[1]);
@@ -245,29 +245,31 @@ Result<store::Id> submit(Comparison& of, engine::Engine& engine) {
   return engine.submit(plan, of.directory, ::geteuid(), ::getegid());
 }
 
-// Builds and tries revisions, and chooses the clock; what is absent goes on: the experiment is ready for its blocks.
+// Submits, builds and tries revisions, and chooses the clock; what is absent goes on: the experiment is ready for its blocks.
 Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine, store::Id& experiment) {
   engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
+  CaughtInterrupts caught(stop);
   OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
   Budget unlimited;
   const auto name = [&](const store::TrialRow& trial) { return of.plan.built.revisions[static_cast<size_t>(trial.cell)].first; };
-  const auto chosen = choose_by_preflight(engine, experiment, progress, unlimited, stop, name);
+  const auto submit_as = [&](bool sliced) {
+    of.plan.sliced = sliced;
+    return submit(of, engine);
+  };
+  const auto chosen = choose_by_preflight(engine, submit_as, progress, unlimited, caught, stop, name);
   progress.finish();
   if (!chosen) return chosen.error();
+  experiment = chosen->experiment;
   if (chosen->end) return std::optional(Run{experiment, *chosen->end, progress.failure(), false});
   of.facts.clock = chosen->clock.sentence;
-  if (chosen->clock.sliced) return std::optional<Run>();
-  STAB_CHECK_OK(engine.store().delete_experiment(experiment));
-  of.plan.sliced = false;
-  STAB_TRY(experiment, submit(of, engine));
   return std::optional<Run>();
 }
 
 Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
   Run out;
-  STAB_TRY(out.experiment, submit(of, engine));
-  if (!of.plan.built.revisions.empty()) {
+  if (of.plan.built.revisions.empty()) {
+    STAB_TRY(out.experiment, submit(of, engine));
+  } else {
     STAB_TRY(const std::optional<Run> ended, build_and_try(of, engine, out.experiment));
     if (ended) return *ended;
     of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take

@@ -187,8 +187,8 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
     logbook = *std::move(opened);
   }
   // From here on: what is interrupted still removes what it has made.
-  engine::StopSignal trying, stop;
-  CaughtInterrupts caught(trying);
+  engine::StopSignal stop;
+  CaughtInterrupts caught(stop);
   const auto scratch = TemporaryFolder::make("gate");
   if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
@@ -201,11 +201,10 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   Budget limit{*budget};
   ToldNotes told;
-  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, trying, told);
+  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, caught, stop, told);
   if (!started) return no_answer(started.error());
   const store::Id experiment = started->experiment;
   facts.clock = started->clock;
-  caught.ask(stop);
   const auto end =
       started->tried ? Result<engine::RunEnd>(*started->tried)
                      : run_until(**engine, experiment, arguments, clock, limit, stop, &told);

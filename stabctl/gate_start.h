@@ -1,5 +1,5 @@
-// The beginning of a gate, and of its A/A control: the plan is submitted, and where its file leaves the clock open, each program
-// is tried once and the clock chosen by that.
+// The beginning of a gate, of its A/A control and of a search: the plan is submitted, and where its file leaves the clock open,
+// each program is tried and the clock chosen by that.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@ struct StartedGate {
   store::Id experiment = 0;
   std::optional<engine::RunEnd> tried;  // how it ended before its preflight had
   std::string clock;                    // which time is judged, and why; empty: as the file says
+  bool is_sliced = false;               // of a clock that was chosen
 };
-// `base` and `head`: what to call a trial's program. Of `limit` what the start has taken is gone.
+// Of `limit` what the start has taken is gone. Interrupts ask `stop` when it returns.
 Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
                                const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
-                               engine::StopSignal& interrupts, ToldNotes& told);
+                               CaughtInterrupts& caught, engine::StopSignal& stop, ToldNotes& told);
 
 }  // namespace stab::ctl

@@ -27,16 +27,12 @@ std::vector<std::string> environment_of(const std::string& directory) {
   return out;
 }
 
-// Of a short run the wait for a disk, or ours for a CPU once it is over, is a large share. A program that waits does so each
-// time.
 Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, const std::vector<int>& accepted,
                             nanoseconds most, const engine::StopSignal& stop) {
-  constexpr nanoseconds kShort = std::chrono::seconds(1);
-  constexpr int kTimes = 5;
   const std::vector<std::string> environment = environment_of(directory);
   STAB_TRY(Probe busiest, probe(command.words, directory, environment, most, stop));
-  const auto is_short = [&] { return busiest.busy() < kLeastBusy && busiest.wall < kShort; };
-  for (int again = 1; again < kTimes && is_short() && failure_of(busiest, accepted).empty(); ++again) {
+  const auto may_not_have_waited = [&] { return TriedProgram{{}, busiest.busy(), 0, busiest.wall}.may_not_have_waited(); };
+  for (int again = 1; again < kMostTries && may_not_have_waited() && failure_of(busiest, accepted).empty(); ++again) {
     STAB_TRY(Probe next, probe(command.words, directory, environment, most, stop));
     if (next.busy() > busiest.busy()) busiest = std::move(next);
   }

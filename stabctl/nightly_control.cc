@@ -83,8 +83,8 @@ int control_of_repository(const Arguments& arguments) {
   if (!path) return complain_of_no_answer(path.error());
   const auto session = this_session(clock);
   if (!session) return complain_of_no_answer(session.error());
-  engine::StopSignal trying, stop;
-  CaughtInterrupts caught(trying);
+  engine::StopSignal stop;
+  CaughtInterrupts caught(stop);
   const auto scratch = TemporaryFolder::make("nightly");
   if (!scratch) return complain_of_no_answer(scratch.error());
   Arguments own = arguments;
@@ -93,9 +93,8 @@ int control_of_repository(const Arguments& arguments) {
   if (!engine) return complain_of_no_answer(engine.error());
   Budget limit{*budget};
   ToldNotes told;
-  const auto started = start_gate(**engine, *revisions, *file, changes, arguments, clock, limit, trying, told);
+  const auto started = start_gate(**engine, *revisions, *file, changes, arguments, clock, limit, caught, stop, told);
   if (!started) return complain_of_no_answer(started.error());
-  caught.ask(stop);
   const auto end = started->tried ? Result<engine::RunEnd>(*started->tried)
                                   : run_until(**engine, started->experiment, arguments, clock, limit, stop, &told);
   if (!end) return complain_of_no_answer(end.error());

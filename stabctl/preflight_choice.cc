@@ -1,6 +1,8 @@
-// The stop signal is used up: what goes on with the experiment has another one.
+// A stop signal ends one run, so each try has its own.
 #include "stabctl/preflight_choice.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "stabctl/probe.h"
@@ -35,15 +37,9 @@ class StopsBehindPreflight final : public engine::Observer {
   bool is_over_ = false;
 };
 
-}  // namespace
+using NameOf = std::function<std::string(const store::TrialRow&)>;
 
-Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id experiment, engine::Observer& observer,
-                                            Budget& budget, engine::StopSignal& interrupts,
-                                            const std::function<std::string(const store::TrialRow&)>& name) {
-  StopsBehindPreflight stops(engine, experiment, observer, interrupts);
-  STAB_TRY(const engine::RunEnd end, run_within(engine, experiment, stops, budget, interrupts));
-  if (end != engine::RunEnd::kStopped || !stops.is_over() || budget.is_over) return PreflightChoice{end, {}};
-  store::Store& store = engine.store();
+Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id experiment, const NameOf& name) {
   STAB_TRY(const std::vector<store::TrialRow> trials,
            store.trials(experiment, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
   std::vector<TriedProgram> programs;
@@ -55,9 +51,52 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, store::Id ex
     seen.system = std::chrono::nanoseconds(outcome.system_ns.value_or(0));
     const auto delay = outcome.ledger.find("run_delay_ns");
     seen.delay = std::chrono::nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
-    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0)});
+    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall});
   }
-  return PreflightChoice{{}, choose_clock(programs, engine::available_memory_kib(host::Roots()))};
+  return programs;
+}
+
+// The other one's trials are those of the same cells.
+void keep_busiest(std::vector<TriedProgram>& programs, std::vector<TriedProgram> others) {
+  if (programs.size() != others.size()) programs = std::move(others);
+  for (size_t i = 0; i < others.size(); ++i)
+    if (others[i].busy > programs[i].busy) programs[i] = std::move(others[i]);
+}
+
+}  // namespace
+
+Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const SubmitAs& submit, engine::Observer& observer,
+                                            Budget& budget, CaughtInterrupts& caught, engine::StopSignal& stop,
+                                            const NameOf& name) {
+  PreflightChoice out;
+  // What is built lies with an experiment, so the new one comes first.
+  const auto submit_anew = [&](bool sliced) -> Status {
+    const store::Id before = std::exchange(out.experiment, 0);
+    STAB_TRY(out.experiment, submit(sliced));
+    return before == 0 ? Status() : engine.store().delete_experiment(before);
+  };
+  std::vector<TriedProgram> programs;
+  for (int time = 1;; ++time) {
+    STAB_CHECK_OK(submit_anew(true));
+    engine::StopSignal trying;
+    caught.ask(trying);
+    StopsBehindPreflight stops(engine, out.experiment, observer, trying);
+    const auto end = run_within(engine, out.experiment, stops, budget, trying);
+    caught.ask(stop);
+    if (!end) return end.error();
+    if (*end != engine::RunEnd::kStopped || !stops.is_over() || budget.is_over) {
+      out.end = *end;
+      return out;
+    }
+    STAB_TRY(std::vector<TriedProgram> seen, tried_programs(engine.store(), out.experiment, name));
+    keep_busiest(programs, std::move(seen));
+    out.clock = choose_clock(programs, engine::available_memory_kib(host::Roots()));
+    const auto is_open = [](const TriedProgram& one) { return one.may_not_have_waited(); };
+    if (out.clock.sliced) return out;
+    if (time == kMostTries || std::none_of(programs.begin(), programs.end(), is_open)) break;
+  }
+  STAB_CHECK_OK(submit_anew(false));
+  return out;
 }
 
 }  // namespace stab::ctl

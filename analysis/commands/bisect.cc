@@ -197,7 +197,8 @@ text::TextTable table_of(const Bisection& search) {
 std::string text_of(const Bisection& search) {
   std::string out = sentence(search) + "\n" + next_step(search) + "\n";
   if (search.steps.empty()) return out;
-  return out + "\n" + table_of(search).text(120) + error_rate(search) + "\n";
+  out += "\n" + table_of(search).text(120) + error_rate(search) + "\n";
+  return search.clock.empty() ? out : out + text::wrap("compared: " + search.clock, 120, "", "  ");
 }
 
 std::string markdown_of(const Bisection& search) {
@@ -252,6 +253,7 @@ std::string json_of(const Bisection& search) {
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
   write_narrowed(json, search, first_of(search));
   json.value("alpha", search.alpha).value("margin", search.margin).value("unfinished", search.unfinished);
+  json.value("clock", search.clock);
   json.value("sentence", sentence(search)).value("next", next_step(search));
   write_further(json, search);
   json.begin_array("comparisons");

@@ -67,6 +67,7 @@ struct Bisection {
   double alpha = 0;        // of the search, and of each comparison but those that name further commits
   bool faster = false;     // the search is for what made it faster: words are turned round
   std::string unfinished;  // why it ended before its time; empty: it didn't
+  std::string clock;       // which time was compared, and why; empty: as the gate's file says
   std::string command;     // that repeats it
 };
 
