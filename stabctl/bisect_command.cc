@@ -124,7 +124,7 @@ Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisi
       begun && begun->position == asked.position && begun->against == asked.against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
         row && row->submitted_at_ns == begun->submitted_at_ns && !store::is_over(row->state))
-      return StartedGate{.experiment = row->id};
+      return StartedGate{row->id, {}, {}};
   const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
   STAB_TRY(GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
   StartedGate out;

@@ -1,6 +1,6 @@
 // What a library leaves behind, a mapped ring and an entry of the control block, is taken back when the next library comes, if
 // the loader has unmapped its text by then. Forked children may still run in it at the same addresses, and see the same control
-// block: while there are any, nothing is taken back.
+// block: while there are any, nothing is taken back. The helper finds those that no hook of fork() has announced.
 #include "runtime/api/library_code.h"
 
 #include "runtime/api/ask_helper.h"
@@ -20,6 +20,33 @@ uint64_t hash_of_name(const char* path) {
   for (const char* at = path; *at != 0; ++at) hash = *at == '/' ? kBasis : (hash ^ static_cast<uint8_t>(*at)) * kPrime;
   return hash == 0 ? 1 : hash;
 }
+
+// One thread asks at a time. dlopen holds the loader's lock, but constructors of what is loaded at the start run without it, next
+// to threads that an earlier one has made. Held by the number of a process: a child that was forked meanwhile has another one, and
+// no thread that holds anything.
+class Turn {
+ public:
+  Turn() {
+    const auto own = static_cast<uint32_t>(own_pid());
+    for (uint32_t seen = 0; !take(seen, own); seen = __atomic_load_n(&holder_, __ATOMIC_RELAXED))
+      if (seen == own) sys::futex_wait_for(&holder_, own, kLookNs);
+  }
+  ~Turn() {
+    __atomic_store_n(&holder_, 0u, __ATOMIC_RELEASE);
+    sys::futex_wake(&holder_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  // From nobody, or from a process that isn't this one. `seen` becomes who has it.
+  static bool take(uint32_t& seen, uint32_t own) {
+    return seen != own && __atomic_compare_exchange_n(&holder_, &seen, own, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
+
+  static uint32_t holder_;  // a futex word; 0: nobody
+};
+uint32_t Turn::holder_ = 0;
 
 bool has_kin() {
   const Control& block = control();
@@ -70,10 +97,35 @@ void take_back_what_is_gone(const LoadedFile& coming) {
   }
 }
 
+bool set_step(uint32_t from, uint32_t to) {
+  return __atomic_compare_exchange_n(&control().library.step, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// Waits until the helper has gone on from this step. False: it did not.
+bool wait_beyond(uint32_t step) {
+  return send_orders() && wait_for(control().library.step, [step](uint32_t value) { return value != step; });
+}
+
+// Whether a library has left, or is gone: then something could be taken back.
+bool any_has_left() {
+  for (const MovedLibrary& library : control().libraries)
+    if (library.name != 0 && state_of(library) != code::kLibraryMoves) return true;
+  return false;
+}
+
+// Whether nobody but this process can run in what libraries have left. pre: it is this thread's turn
+bool is_alone() {
+  if (has_kin()) return false;
+  control().library.moves = 0;
+  if (!set_step(code::kMoveIdle, code::kMoveLook)) return false;
+  if (!wait_beyond(code::kMoveLook) && set_step(code::kMoveLook, code::kMoveIdle)) return false;
+  return control().library.moves == 1 && !has_kin();
+}
+
 // The place in the control block that a library of this name is to have; kMaxLibraries: none is free. The same again where it is
 // free, as the helper still knows the library there.
 uint32_t choose_place(const LoadedFile& coming, uint64_t name) {
-  const bool may_reuse = !has_kin();
+  const bool may_reuse = any_has_left() && is_alone();
   if (may_reuse) take_back_what_is_gone(coming);
   uint32_t chosen = code::kMaxLibraries;
   for (uint32_t i = 0; i < code::kMaxLibraries; ++i) {
@@ -86,16 +138,7 @@ uint32_t choose_place(const LoadedFile& coming, uint64_t name) {
   return chosen;
 }
 
-bool set_step(uint32_t from, uint32_t to) {
-  return __atomic_compare_exchange_n(&control().library.step, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-// Waits until the helper has gone on from this step. False: it did not.
-bool wait_beyond(uint32_t step) {
-  return send_orders() && wait_for(control().library.step, [step](uint32_t value) { return value != step; });
-}
-
-// Through the steps of code::LibraryMove. pre: nobody else asks, and the descriptor is open
+// Through the steps of code::LibraryMove. pre: it is this thread's turn, and the descriptor is open
 bool move_file(const LoadedFile& file, int descriptor, uint32_t place, uint64_t name) {
   code::LibraryMove& asked = control().library;
   MovedLibrary& library = control().libraries[place];
@@ -145,6 +188,7 @@ bool move_loaded(const LoadedFile& file) {
 void move_library(const void* inside) {
   const LoadedFile file = file_holding(address_of(inside));
   if (!file.found || file.is_executable) return;
+  const Turn turn;
   // It may say so twice: by what our compilers put into it, and by what its link did.
   if (for_each_moving_in(file, [](MovedLibrary&) {})) return;
   if (!has_library_memory() || !move_loaded(file)) add(control().code.libraries_stay);

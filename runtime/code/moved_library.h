@@ -25,13 +25,14 @@ struct MovedLibrary {
   uint64_t text_address = 0;  // of CodeHeader::text_start
 };
 
-// How a library comes to move, one at a time, as whoever runs its constructor holds the loader's lock: the program asks and
-// waits, the helper makes memory for it, the program maps that, the helper puts an image in place.
+// How a library comes to move, one at a time: the program asks and waits, the helper makes memory for it, the program maps that,
+// the helper puts an image in place.
 // Values of LibraryMove::step.
 inline constexpr uint32_t kMoveIdle = 0;     // nobody asks; `moves` tells what came of the last one
 inline constexpr uint32_t kMoveAsked = 1;    // by the program
 inline constexpr uint32_t kMovePlanned = 2;  // by the helper: the memory is there
 inline constexpr uint32_t kMoveMapped = 3;   // by the program
+inline constexpr uint32_t kMoveLook = 4;     // by the program: are there children that nobody has announced? `moves`: 1 if not
 struct LibraryMove {
   uint32_t step = kMoveIdle;  // a futex word
   uint32_t place = 0;  // in Control::libraries

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "runtime/code/dynamic_symbols.h"
 #include "runtime/heap/libc_heap.h"
 
 namespace stab::heap {
@@ -23,9 +24,36 @@ bool is_preloaded_runtime(const void* file) {
   return strcmp(name, "libstabheap.so") == 0 || strcmp(name, "libstabhost.so") == 0;
 }
 
+struct Wanted {
+  const char* name;
+  uint64_t own;  // an address of the file that doesn't count
+  bool found = false;
+};
+
+int look_for(dl_phdr_info* file, size_t, void* context) {
+  Wanted& wanted = *static_cast<Wanted*>(context);
+  const Elf64_Dyn* dynamic = nullptr;
+  for (int i = 0; i < file->dlpi_phnum; ++i) {
+    const Elf64_Phdr& part = file->dlpi_phdr[i];
+    const uint64_t address = file->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && wanted.own - address < part.p_memsz) return 0;
+    if (part.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(address);
+  }
+  wanted.found = code::DynamicSymbols(dynamic, file->dlpi_addr).defines(wanted.name);
+  return wanted.found;
+}
+
+// dlsym that leaves nothing for dlerror where no other file defines the name: libc allocates what that says, and frees it in the
+// next dlsym. A program would see it, and a preloaded malloc that asks for libc's free when it is first called would never end.
+void* next_of(const char* name) {
+  Wanted wanted{name, reinterpret_cast<uint64_t>(&behind)};
+  dl_iterate_phdr(look_for, &wanted);
+  return wanted.found ? dlsym(RTLD_NEXT, name) : nullptr;
+}
+
 template <typename Function>
 void set_to_next(Function& function, const char* name) {
-  if (void* next = dlsym(RTLD_NEXT, name)) function = reinterpret_cast<Function>(next);
+  if (void* next = next_of(name)) function = reinterpret_cast<Function>(next);
 }
 
 }  // namespace
@@ -44,8 +72,8 @@ bool library_has_malloc() {
 }
 
 void* library_operator(const char* mangled) {
-  void* const next = dlsym(RTLD_NEXT, mangled);
-  return next != nullptr && file_of(next) != file_of(dlsym(RTLD_NEXT, "_ZSt15get_new_handlerv")) ? next : nullptr;
+  void* const next = next_of(mangled);
+  return next != nullptr && file_of(next) != file_of(next_of("_ZSt15get_new_handlerv")) ? next : nullptr;
 }
 
 }  // namespace stab::heap

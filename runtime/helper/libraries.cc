@@ -6,6 +6,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/helper/handshake.h"
+#include "runtime/helper/children.h"
 #include "runtime/helper/library_name.h"
 #include "runtime/helper/look.h"
 #include "runtime/helper/session.h"
@@ -262,7 +263,14 @@ void make_library_memory(Session& session, Plan& plan) {
 void serve_library(Session& session) {
   Control& control = *session.control;
   const uint32_t step = step_of(control);
-  if (step != code::kMoveAsked && step != code::kMoveMapped) return;
+  if (step != code::kMoveAsked && step != code::kMoveMapped && step != code::kMoveLook) return;
+  if (step == code::kMoveLook) {
+    // Where the kernel doesn't tell, those that are announced have to do, as when images are used again (reclaim.cc).
+    const Children children = find_children(session);
+    const bool all_known = children == Children::kAllKnown || children == Children::kUnknown;
+    __atomic_store_n(&control.library.moves, all_known ? 1u : 0u, __ATOMIC_RELAXED);
+    return go_on(control, step, code::kMoveIdle);
+  }
   if (step == code::kMoveAsked) {
     const uint32_t place = __atomic_load_n(&control.library.place, __ATOMIC_RELAXED);
     const bool planned = place < code::kMaxLibraries && plan_library(session, place);

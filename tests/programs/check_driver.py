@@ -602,6 +602,46 @@ def check_first_new_while_loading(place):
         expect((ran.returncode, ran.stdout) == (0, "42\n"), f"{command} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
+# Each of its functions asks for libc's when it is first called, free included.
+ASKS_LATE = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+static void* (*real_malloc)(size_t);
+static void (*real_free)(void*);
+void* malloc(size_t bytes) { if (!real_malloc) real_malloc = (void* (*)(size_t))dlsym(RTLD_NEXT, "malloc"); return real_malloc(bytes); }
+void free(void* at) { if (!real_free) real_free = (void (*)(void*))dlsym(RTLD_NEXT, "free"); real_free(at); }
+"""
+# Stands in each stub of a call into a library.
+AUDITS = """#define _GNU_SOURCE
+#include <link.h>
+unsigned la_version(unsigned version) { return version; }
+unsigned la_objopen(struct link_map* map, Lmid_t space, uintptr_t* cookie) { (void)map; (void)space; (void)cookie; return LA_FLG_BINDTO | LA_FLG_BINDFROM; }
+uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintptr_t* to, unsigned* flags, const char* name) {
+  (void)index; (void)from; (void)to; (void)flags; (void)name; return symbol->st_value; }
+Elf64_Addr la_x86_64_gnu_pltenter(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintptr_t* to, La_x86_64_regs* registers,
+                                  unsigned* flags, const char* name, long* frame) {
+  (void)index; (void)from; (void)to; (void)registers; (void)flags; (void)name; *frame = 0; return symbol->st_value; }
+"""
+ASKS_FOR_ERRORS = """#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { const char* error = dlerror(); void* volatile at = malloc(10); free(at); puts(error ? error : "no error"); }
+"""
+
+
+def check_asked_by_the_loader(place):
+    """What the runtime asks the loader for leaves no error behind, and works next to libraries that stand before libc's functions."""
+    for name, text in (("late.c", ASKS_LATE), ("audits.c", AUDITS), ("main.c", ASKS_FOR_ERRORS)):
+        place.write(name, text)
+    for name in ("late", "audits"):
+        place.must(llvm.tool("clang"), "-O2", "-fno-builtin", "-shared", "-fPIC", f"{name}.c", "-o", f"{name}.so")
+    place.must("szc", "-O2", "-fno-builtin", "main.c", "-o", "prog")
+    for settings in ({}, {"LD_PRELOAD": "./late.so"}, {"LD_AUDIT": "./audits.so"}):
+        for factors in ({}, ALL_ON):
+            ran = place.run("timeout", "20", "./prog", **settings, **factors)
+            expect((ran.returncode, ran.stdout) == (0, "no error\n"), f"{settings} {factors}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
 def check_objects_for_libraries(place):
     """In an executable they are part of it, and no library."""
     place.must("szc", "-O1", "-fno-inline", "-fPIC", "main.c", "twice.c", "-o", "prog")

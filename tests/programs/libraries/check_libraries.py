@@ -249,6 +249,129 @@ def check_plugins_with_children(place):
         expect(dose["code"]["libraries_moved"] > 30, f"nothing moves beside children: {dose['code']}")
 
 
+BY_HAND = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "repeat.h"
+pid_t _Fork(void);
+static int (*load(const char* file, void** library))(int) {
+  *library = dlopen(file, RTLD_NOW);
+  CHECK(*library != NULL);
+  return (int (*)(int))dlsym(*library, "work");
+}
+static pid_t make(int kind) { return kind == 0 ? _Fork() : kind == 1 ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
+int main(void) {
+  const double end = seconds_now() + 1;
+  for (int i = 0; seconds_now() < end; ++i) {
+    void* library;
+    int (*work)(int) = load("./one.so", &library);
+    const int wanted = work(500);
+    for (int child = 0; child < 4; ++child) {
+      if (make(i % 3) != 0) continue;
+      const double over = seconds_now() + 0.03;
+      while (seconds_now() < over) if (work(500) != wanted) _exit(3);
+      _exit(0);
+    }
+    dlclose(library);
+    for (int k = 0; k < 8; ++k) {
+      CHECK(load(k % 2 ? "./other.so" : "./one.so", &library)(500) == wanted);
+      dlclose(library);
+    }
+    for (int status; wait(&status) > 0;) CHECK(status == 0);
+  }
+  puts("done");
+}
+"""
+WORKS = """#include <stdio.h>
+#include <stdlib.h>
+static int half(int n) { return n / 2; }
+static int more(int n) { return n * 3 + 1; }
+static int (*const table[])(int) = {more, half};
+__attribute__((noinline)) static int chosen(int k, int n) {
+  switch (k) { case 0: return n + 1; case 1: return n * 2; case 2: return n ^ 5; case 3: return n - 7; case 4: return n | 3;
+    case 5: return n * n; case 6: return ~n; case 7: return n >> 1; default: return 0; }
+}
+int work(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) { sum = chosen(i & 7, sum + i); sum = table[sum & 1](sum) & 0xffffff; }
+  char* text = malloc(n % 100 + 1);
+  snprintf(text, n % 100 + 1, "%d", sum);
+  free(text);
+  return sum;
+}
+"""
+
+
+# A child that stays while its parent loads a library 60 times.
+BY_HAND_ONCE = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+pid_t _Fork(void);
+int main(int count, char** words) {
+  const pid_t child = count > 1 ? _Fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) for (;;) pause();
+  (void)words;
+  for (int i = 0; i < 60; ++i) dlclose(dlopen("./one.so", RTLD_NOW));
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  puts("done");
+}
+"""
+
+
+def check_children_by_hand(place):
+    """The same of children that no hook of fork() announces: what they may run in is not used again."""
+    place.write("plugin.c", WORKS)
+    place.write("main.c", BY_HAND)
+    place.write("once.c", BY_HAND_ONCE)
+    for name in ("one.so", "other.so"):
+        place.library(name, "plugin.c")
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    place.must("szc", "-O2", "once.c", "-o", "once")
+    for words in ([], ["fork"]):
+        (place.directory / "dose").unlink(missing_ok=True)
+        # The helper looks for children of its own accord once an epoch.
+        place.must("./once", *words, **ALL_ON | {"STAB_EPOCH": "100s", "STAB_REPORT": "dose"})
+        expect(any(DROPPED in text for text in place.dose()["degradations"]), f"once {words}: places are used again next to a child: {place.dose()}")
+    for number in range(12):
+        place.must("./prog", **ALL_ON | {"STAB_EPOCH": "200us" if number % 2 else "1ms", "STAB_SEED": str(number)})
+
+
+def check_start_constructors(place):
+    """Constructors of what is loaded at the start run beside a thread of an earlier one, which loads libraries, too."""
+    count = 25
+    place.write("plugin.c", PLUGIN)
+    place.write("first.c", '#include <dlfcn.h>\n#include <pthread.h>\n#include "repeat.h"\nstatic volatile int stop, loads; static pthread_t thread;\n'
+                           "static void* churns(void* unused) { for (; !stop; ++loads) {\n"
+                           '  void* library = dlopen(loads % 2 ? "./one.so" : "./other.so", RTLD_NOW); CHECK(library != NULL);\n'
+                           '  CHECK(((int (*)(int))dlsym(library, "work"))(3) == 7); dlclose(library); } return unused; }\n'
+                           "__attribute__((constructor)) static void begins(void) { pthread_create(&thread, NULL, churns, NULL); }\n"
+                           "void first_stops(void) { stop = 1; pthread_join(thread, NULL); CHECK(loads > 0); }\n")
+    place.write("late.c", "void first_stops(void);\nstatic int deep(int n) { return n <= 0 ? 1 : deep(n - 1) + n % 3; }\nstatic int seen;\n"
+                          "__attribute__((constructor)) static void comes(void) { for (int i = 0; i < 300; ++i) seen += deep(i % 50); }\n"
+                          "int NAME(void) { return seen; }\nvoid* after = (void*)first_stops;\n")
+    place.write("main.c", '#include "repeat.h"\nvoid first_stops(void);\n' + "".join(f"int late{i}(void);\n" for i in range(count)) +
+                "int main(void) { int sum = 0; REPEAT sum = " + " + ".join(f"late{i}()" for i in range(count)) + ';\n  first_stops(); printf("%d\\n", sum); }\n')
+    for name in ("one.so", "other.so"):
+        place.library(name, "plugin.c")
+    place.library("libfirst.so", "first.c", "-pthread")
+    libraries = [f"./liblate{i}.so" for i in range(count)]
+    for i, name in enumerate(libraries):
+        place.library(name, "late.c", f"-DNAME=late{i}", "./libfirst.so")
+    place.must("szc", "-O2", "main.c", "./libfirst.so", *libraries, "-o", "prog", "-pthread")
+    plain = place.must("./prog")
+    for number in range(30):
+        ran = place.must("./prog", **ALL_ON | {"STAB_SEED": str(number)})
+        expect(ran.stdout == plain.stdout, f"{ran.stdout} instead of {plain.stdout}")
+
+
 def check_sudden_ends(place):
     """A program that ends while the helper writes pads of its libraries, or reads one that another thread loads: no fault of the run."""
     build_plugins(place)
