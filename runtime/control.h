@@ -179,6 +179,9 @@ struct Control {
   // Why the layout script can't be obeyed in a library that has come; set before `library` is answered. code::ScriptFault
   uint32_t script_fault = 0;
   uint32_t script_line = 0;
+  // Entries by way of canonical entries, as calls through pointers make them; some are lost where threads enter at once. Counted
+  // in identity copies (mode copy) of sampled runs alone.
+  alignas(64) uint64_t pointer_entries = 0;
 };
 static_assert(sizeof(Control) <= kControlBytes);
 

@@ -35,6 +35,8 @@ constexpr int kSampledBlocks = 3;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
+// Shares of the margin from which on what copies may cost is allowed for.
+constexpr double kPriceMatters = 0.1;
 
 // Whether there is a place to look for, be it named in the answer or known while the code is open.
 bool has_place(const statistics::CauseAnswer& answer) {
@@ -73,10 +75,13 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (!out.answer || is_interrupted_) return {};
-    if (!statistics::names_code(out.answer->verdict) && !has_place(*out.answer)) return {};
-    // What was answered stands without what follows.
-    out.libraries.emplace();
+    const bool is_named = statistics::names_code(out.answer->verdict) || has_place(*out.answer);
+    if (!is_named && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
+    // What was answered stands without what follows, but for what copies may have made of it.
     const Result<engine::SharedFunctions> functions = sampled_functions(out);
+    if (functions) STAB_CHECK_OK(allow_for_copies(*functions, out));
+    if (!is_named) return {};
+    out.libraries.emplace();
     if (functions)
       tell_libraries(*functions, *out.libraries);
     else
@@ -162,8 +167,8 @@ class Explainer {
     for (;;) {
       STAB_TRY(const engine::RunEnd end, run(id, left() - kSampledBlocks * each));
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
-      STAB_TRY(const std::vector<statistics::CauseBlock> blocks, engine::cause_blocks(engine_.store(), row));
-      const auto count = static_cast<uint32_t>(blocks.size());
+      STAB_TRY(blocks_, engine::cause_blocks(engine_.store(), row));
+      const auto count = static_cast<uint32_t>(blocks_.size());
       const nanoseconds took = spent() - began;
       out.seconds = std::chrono::duration<double>(took).count();
       const bool is_stopped = end == engine::RunEnd::kStopped;
@@ -179,7 +184,7 @@ class Explainer {
       const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, each);
       if (next.is_cut) out.unfinished = "there was no time for more";
       STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, next.more == 0));
-      STAB_TRY(out.answer, statistics::decide_cause(blocks, settings, nominal));
+      STAB_TRY(out.answer, statistics::decide_cause(blocks_, settings, nominal));
       if (next.more == 0 || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
       if (next.is_for_functions && has_place(*out.answer)) {
         out.unfinished = "the rest of the time was for the functions";
@@ -199,6 +204,21 @@ class Explainer {
     };
     const nanoseconds until_functions(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
     return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_ - kSampledBlocks * each));
+  }
+
+  // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them the answer
+  // is made again, with that in its intervals.
+  Status allow_for_copies(const engine::SharedFunctions& functions, commands::Explanation& out) {
+    const engine::CopiedRun &older = functions.older, &newer = functions.newer;
+    commands::CopyFacts facts{older.pointer_entries, newer.pointer_entries, older.libraries, newer.libraries,
+                              older.functions, newer.functions, (older.cpu_seconds + newer.cpu_seconds) / 2};
+    const statistics::CopyPrice price = commands::price_of(facts);
+    facts.counts = std::max(price.high, -price.low) > kPriceMatters * std::log1p(out.settings.margin);
+    if (facts.counts) {
+      STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, 1 - out.answer->confidence, price));
+    }
+    out.copies = facts;
+    return {};
   }
 
   // Both programs with identical copies of their functions, sampled.
@@ -264,6 +284,7 @@ class Explainer {
   const ExplainedBuilds& builds_;
   nanoseconds begin_;  // of measuring: builds take what they take
   const nanoseconds budget_;
+  std::vector<statistics::CauseBlock> blocks_;
   bool is_interrupted_ = false;
   bool is_final_ = false;  // the next look is the last, as there is no time for more
 };

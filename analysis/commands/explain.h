@@ -47,6 +47,17 @@ struct LibraryFacts {
   std::vector<Function> functions;  // the most sampled first
 };
 
+// What running in copies has more to do than a plain run, in each program: counted in runs of their own.
+struct CopyFacts {
+  double old_entries = 0, new_entries = 0;      // calls through pointers, a run
+  double old_libraries = 0, new_libraries = 0;  // libraries that came, each time
+  double old_functions = 0, new_functions = 0;  // that are copied
+  double seconds = 0;                           // of CPU time, a run
+  bool counts = false;                          // it may be as large as to matter, and the answer allows for it
+};
+// What that may make of the difference of both.
+statistics::CopyPrice price_of(const CopyFacts& facts);
+
 struct Explanation {
   std::string old_name, new_name, command;
   statistics::CauseSettings settings;
@@ -55,6 +66,7 @@ struct Explanation {
   std::string unfinished;             // why it ended before it was settled: "the 10min of --at-most were over"
   std::optional<FunctionSearch> search;  // where place is a part of it
   std::optional<LibraryFacts> libraries;  // where there is code or place
+  std::optional<CopyFacts> copies;        // where both programs ran so
   double seconds = 0;                 // that the blocks took
   std::vector<int64_t> experiments;   // that keep the trials
 };

@@ -26,10 +26,15 @@ struct Limits {
   double half_two_sided, half_one_sided;  // in standard errors
 };
 
+// What is to be added to an effect, give or take so much.
+struct Shift {
+  double by = 0, or_so = 0;
+};
+
 bool excludes_zero(const CauseEffect& effect) { return effect.low > 0 || effect.high < 0; }
 
-EffectState state_of(const CauseEffect& effect, double error, const Limits& limits, double margin) {
-  const double reach = std::abs(effect.estimate) + limits.half_one_sided * error;
+EffectState state_of(const CauseEffect& effect, double error, const Limits& limits, double margin, double or_so) {
+  const double reach = std::abs(effect.estimate) + limits.half_one_sided * error + or_so;
   const bool within = reach < margin;
   const bool excludes = excludes_zero(effect);
   const bool named = excludes && std::abs(effect.estimate) >= kNamedShare * limits.margin;
@@ -38,15 +43,15 @@ EffectState state_of(const CauseEffect& effect, double error, const Limits& limi
   return excludes ? EffectState::kThere : EffectState::kOpen;
 }
 
-CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, double margin) {
+CauseEffect effect_of(const std::vector<double>& values, const Limits& limits, double margin, const Shift& shift = {}) {
   const Moments all = moments(values);
   CauseEffect out;
-  out.estimate = all.mean;
+  out.estimate = all.mean + shift.by;
   out.spread = all.sd();
   const double error = out.spread / std::sqrt(static_cast<double>(values.size()));
-  out.low = out.estimate - limits.half_two_sided * error;
-  out.high = out.estimate + limits.half_two_sided * error;
-  out.state = state_of(out, error, limits, margin);
+  out.low = out.estimate - limits.half_two_sided * error - shift.or_so;
+  out.high = out.estimate + limits.half_two_sided * error + shift.or_so;
+  out.state = state_of(out, error, limits, margin, shift.or_so);
   return out;
 }
 
@@ -124,7 +129,8 @@ NextCauseLook next_cause_look(const CauseSettings& settings, size_t earlier, uin
   return {in_all >= kLeastMore ? in_all : 0, true, is_for_functions};
 }
 
-Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal) {
+Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal,
+                                 const CopyPrice& price) {
   const auto count = static_cast<uint32_t>(blocks.size());
   if (count < kLeastCauseBlocks)
     return bad_input(std::to_string(count) + " whole blocks: expected " + std::to_string(kLeastCauseBlocks) + " at least");
@@ -145,18 +151,20 @@ Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const Cause
   out.blocks = count;
   out.confidence = 1 - nominal;
   out.plain = effect_of(plain, limits_at(settings.alpha), margin);
-  out.code = effect_of(code, limits, kExcuseShare * margin);
-  out.place = effect_of(place, limits, margin);
+  const double paid = (price.low + price.high) / 2, or_so = (price.high - price.low) / 2;
+  const Shift of_code{-paid, or_so}, of_place{paid, or_so};
+  out.code = effect_of(code, limits, kExcuseShare * margin, of_code);
+  out.place = effect_of(place, limits, margin, of_place);
   const EffectState seen = effect_of(plain, limits, margin).state;
   const bool is_seen_small = seen == EffectState::kSmall || seen == EffectState::kAbsent;
-  const bool is_code_sure = excludes_zero(effect_of(code, limits_at(kSureShare * nominal), kExcuseShare * margin));
+  const bool is_code_sure = excludes_zero(effect_of(code, limits_at(kSureShare * nominal), kExcuseShare * margin, of_code));
   out.verdict = verdict_of(out.code.state, is_code_sure, out.place.state, is_seen_small && std::abs(out.place.estimate) < margin);
   if (out.verdict != CauseVerdict::kUnresolved) return out;
   const double z = normal_quantile(1 - nominal / 2);
   CauseEffect code_to_settle = out.code;
   if (out.code.state == EffectState::kSmall) code_to_settle.state = EffectState::kOpen;
   const auto for_code = forecast(code_to_settle, z, kExcuseShare * margin), for_place = forecast(out.place, z, margin);
-  if (for_code && for_place) out.settles_at = std::max({*for_code, *for_place, count + 1});
+  if (for_code && for_place && or_so == 0) out.settles_at = std::max({*for_code, *for_place, count + 1});
   return out;
 }
 

@@ -87,8 +87,15 @@ struct NextCauseLook {
 NextCauseLook next_cause_look(const CauseSettings& settings, size_t earlier, uint32_t blocks, uint32_t until_functions,
                               uint32_t in_all);
 
+// What running in copies may cost the new build more than the old one, in logarithms of its time: C has it, T doesn't, so code
+// and place may each be wrong by it. From `low` to `high`, and nobody knows where: a part of every interval.
+struct CopyPrice {
+  double low = 0, high = 0;
+};
+
 // The answer of these blocks, by intervals that err with this probability each. An answer other than kUnresolved is final.
 // kBadInput: fewer than three blocks, or a time that is no number. pre: 0 < nominal < 1
-Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal);
+Result<CauseAnswer> decide_cause(std::span<const CauseBlock> blocks, const CauseSettings& settings, double nominal,
+                                 const CopyPrice& price = {});
 
 }  // namespace stab::statistics

@@ -22,8 +22,8 @@ uint64_t hash_of_name(const char* path) {
 }
 
 // One thread asks at a time. dlopen holds the loader's lock, but constructors of what is loaded at the start run without it, next
-// to threads that an earlier one has made. Held by the number of a process: a child that was forked meanwhile has another one, and
-// no thread that holds anything.
+// to threads that an earlier one has made. Held by the number of a process: a child that was forked meanwhile has another one,
+// and no thread that holds anything.
 class Turn {
  public:
   Turn() {

@@ -1,5 +1,5 @@
-// DynamicSymbols: what a loaded file defines and takes, read where the loader has mapped it: no lock, no memory, and no message for
-// dlerror where a name isn't there.
+// DynamicSymbols: what a loaded file defines and takes, read where the loader has mapped it: no lock, no memory, and no message
+// for dlerror where a name isn't there.
 #pragma once
 
 #include <elf.h>

@@ -145,7 +145,7 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   const uint32_t original = static_cast<uint32_t>(place.text + f.start);
   const uint32_t moved_by = static_cast<uint32_t>(place.slot + body) - original;
   arch::put_prefix(out + entry - arch::kPrefixBytes, static_cast<uint32_t>(place.slot + entry - arch::kPrefixBytes), original,
-                   static_cast<uint32_t>(place.executed));
+                   static_cast<uint32_t>(place.executed), static_cast<uint32_t>(place.pointer_entries));
   if (const uint32_t counter = counter_of(scratch.wish[index]))
     arch::put_count(out + entry, place.slot + entry, place.entries + (counter - 1) * sizeof(EntryCell), body - entry);
   else

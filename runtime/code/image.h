@@ -48,6 +48,7 @@ struct ImagePlace {
   uint64_t text = 0;      // CodeHeader::text_start
   uint64_t bias = 0;      // program address minus link-time address, for tables
   uint64_t entries = 0;   // EntryCell of the first counted function; the others' follow it
+  uint64_t pointer_entries = 0;  // what counts entries by way of the canonical ones; 0: nothing does
 };
 
 // Working memory of a build, made once for a program.

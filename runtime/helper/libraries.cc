@@ -218,6 +218,7 @@ bool move_library(Session& session) {
   // It may have grown while the program mapped what was planned.
   if (library.slots < images.ring.made()) return false;
   module.executed_address = control_address + offsetof(Control, executed);
+  if (counts_pointer_entries(session)) module.place.pointer_entries = control_address + offsetof(Control, pointer_entries);
   if (images.ring.limit() == 0 || library.slots < images.ring.limit())
     images.ring.set_limit(static_cast<uint32_t>(library.slots));
   module.stayers = code::Stayers{};

@@ -328,10 +328,16 @@ void place_program(Session& session, const Plan& plan, const Mapped& mapped) {
   program.place.text = plan.text_address;
   program.place.bias = session.hello.bias;
   program.place.entries = session.hello.control_address + offsetof(Control, entries);
+  if (counts_pointer_entries(session))
+    program.place.pointer_entries = session.hello.control_address + offsetof(Control, pointer_entries);
   session.looks.looker.rings.program = {mapped.ring_address, mapped.slots * program.slot_bytes, program.slot_bytes};
 }
 
 }  // namespace
+
+bool counts_pointer_entries(const Session& session) {
+  return (session.task.switches & kTellSamples) != 0 && session.hello.settings.code == abi::CodeMode::kCopy;
+}
 
 void populate(void* memory, uint64_t bytes) {
   constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE

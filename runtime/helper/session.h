@@ -124,4 +124,7 @@ void forget_gone_kin(Session& session);
 // The whole life of a helper, from greeting to exit status.
 int serve(const Task& task);
 
+// Whether images count who enters them by way of canonical entries (Control::pointer_entries).
+bool counts_pointer_entries(const Session& session);
+
 }  // namespace stab::helper

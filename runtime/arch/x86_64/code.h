@@ -7,6 +7,7 @@
 //   prefix + 12  jmp   entry
 //   prefix + 14  cmpb  $0, executed(%rip)    where the canonical entry jumps to
 //   prefix + 21  je    prefix + 5
+//                or, where entries are counted, incq counter(%rip) and jmp prefix + 5
 //   entry        (a 2 or 3 byte nop)         where calls inside the image go; 2-aligned
 //                or lock incq counter(%rip)  8 bytes, where the layout script counts the function; then a nop if need be
 //   body                                     the function's bytes, corrected; aligned mod 16 as the original
@@ -101,7 +102,8 @@ inline void put_count(uint8_t* at, uint64_t address, uint64_t cell, uint32_t byt
   if (bytes > kCountBytes) at[kCountBytes] = 0x90;
 }
 
-inline void put_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32_t executed) {
+// `counter`: what counts those that come from the canonical entry; 0: nothing.
+inline void put_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32_t executed, uint32_t counter) {
   at[0] = kNearJump;
   put32(at + 1, canonical - (address + 5));
   at[5] = 0xc6;  // movb $1, rel32(%rip)
@@ -110,6 +112,15 @@ inline void put_prefix(uint8_t* at, uint32_t address, uint32_t canonical, uint32
   at[11] = 1;
   at[12] = kShortJump;
   at[13] = kPrefixBytes - 14;
+  if (counter != 0) {
+    at[14] = 0x48;  // incq rel32(%rip)
+    at[15] = 0xff;
+    at[16] = 0x05;
+    put32(at + 17, counter - (address + 21));
+    at[21] = kShortJump;
+    at[22] = static_cast<uint8_t>(5 - 23);
+    return;
+  }
   at[14] = 0x80;  // cmpb $0, rel32(%rip)
   at[15] = 0x3d;
   put32(at + 16, executed - (address + 21));

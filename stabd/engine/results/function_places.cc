@@ -16,6 +16,7 @@
 #include "stabd/engine/results/load_placements.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "runtime/code/layout_script.h"
+#include "stabd/engine/trial/dose.h"
 
 namespace stab::engine {
 namespace {
@@ -198,13 +199,35 @@ SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& n
   return out;
 }
 
+namespace {
+
+Status add_run(const store::Outcome& outcome, CopiedRun& sum) {
+  STAB_TRY(const std::optional<Dose> dose, parse_dose(outcome.dose_json));
+  if (!dose) return {};
+  sum.pointer_entries += static_cast<double>(dose->pointer_entries);
+  sum.libraries += static_cast<double>(dose->libraries_moved);
+  sum.functions += static_cast<double>(dose->functions_moved);
+  sum.cpu_seconds += 1e-9 * static_cast<double>(outcome.user_ns.value_or(0) + outcome.system_ns.value_or(0));
+  return {};
+}
+
+CopiedRun mean_of(const CopiedRun& sum, double runs) {
+  return {sum.pointer_entries / runs, sum.libraries / runs, sum.functions / runs, sum.cpu_seconds / runs};
+}
+
+}  // namespace
+
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
                                          const Archive& archive, const LayoutTool& tool) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
   std::array<std::optional<ListedBuild>, 2> builds;
+  std::array<CopiedRun, 2> sums;
+  std::array<double, 2> runs{};
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+    STAB_CHECK_OK(add_run(outcome, sums.at(trial.cell == 0 ? 0 : 1)));
+    ++runs.at(trial.cell == 0 ? 0 : 1);
     std::optional<ListedBuild>& build = builds.at(trial.cell == 0 ? 0 : 1);
     if (!build) {
       STAB_TRY(build, list_build(store, trial, ran, archive, tool));
@@ -218,6 +241,8 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
+  out.older = mean_of(sums[0], runs[0]);
+  out.newer = mean_of(sums[1], runs[1]);
   return out;
 }
 

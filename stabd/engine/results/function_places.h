@@ -81,6 +81,14 @@ struct SharedLibraries {
 // samples, two standard errors more may be meant, so that of a short program's 300 one is enough.
 bool may_be_busy(double samples, double all);
 
+// What a run in copies has more to do than a plain one, in the mean of its runs.
+struct CopiedRun {
+  double pointer_entries = 0;  // calls that came by a canonical entry, as through pointers
+  double libraries = 0;        // that moved, each time that one was loaded
+  double functions = 0;        // that were copied
+  double cpu_seconds = 0;
+};
+
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
   // Keep the new build's place in every run: those that are busy and lie alike in both, then quiet ones, as many as a script
@@ -92,6 +100,7 @@ struct SharedFunctions {
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
   size_t left_out = 0;                // moved ones beyond the most that are looked at
   SharedLibraries libraries;
+  CopiedRun older, newer;
 };
 
 // `most`: moved functions. Of a library that is the same file in both, or stays, none is among them: they lie alike.

@@ -29,6 +29,7 @@ constexpr Place kPlaces[] = {
     {"code", "functions", &Dose::functions},
     {"code", "functions_moved", &Dose::functions_moved},
     {"code", "libraries_moved", &Dose::libraries_moved},
+    {"code", "pointer_entries", &Dose::pointer_entries},
     {"stack", "slots", &Dose::pads},
     {"stack", "slots_zeroed", &Dose::pads_zeroed},
     {"stack", "refills", &Dose::refills},

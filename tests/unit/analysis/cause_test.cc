@@ -109,6 +109,36 @@ TEST(Cause, TheOtherWayRoundIsTheOtherSign) {
   EXPECT_NEAR(one.plain.estimate, one.code.estimate + one.place.estimate, 1e-12);
 }
 
+// Blocks of which what copies cost is a part of the random runs.
+std::vector<CauseBlock> paid(std::vector<CauseBlock> blocks, double price) {
+  for (CauseBlock& block : blocks) block.random_new += price;
+  return blocks;
+}
+
+TEST(Cause, WhatCopiesCostIsNeitherCodeNorPlace) {
+  const CopyPrice price{0, 0.10};
+  const auto decided_for = [](const std::vector<CauseBlock>& blocks, const CopyPrice& may_be) {
+    return *decide_cause(blocks, {}, 0.02, may_be);
+  };
+  // Nothing differs but what the copies cost: taken for code and a place that cancels it, unless it is allowed for.
+  const auto same = paid(made({.noise = 0.003}), 0.06);
+  EXPECT_EQ(decided_for(same, {}).verdict, CauseVerdict::kBoth);
+  EXPECT_EQ(decided_for(same, price).verdict, CauseVerdict::kUnresolved);
+  EXPECT_FALSE(decided_for(same, price).settles_at);
+  // A change of code that the copies hide is no place.
+  const auto hidden = paid(made({.code = 0.08, .noise = 0.003}), -0.08);
+  EXPECT_EQ(decided_for(hidden, {}).verdict, CauseVerdict::kPlace);
+  EXPECT_EQ(decided_for(hidden, {-0.10, 0}).verdict, CauseVerdict::kUnresolved);
+  // What is larger than it could be stays known, and so does what it can't touch.
+  EXPECT_EQ(decided_for(paid(made({.code = 0.2, .noise = 0.003}), 0.001), {0, 0.002}).verdict, CauseVerdict::kCode);
+  const CauseAnswer before = decided_for(same, {}), after = decided_for(same, price);
+  EXPECT_EQ(before.plain.low, after.plain.low);
+  EXPECT_NEAR(after.code.low, before.code.low - 0.10, 1e-12);
+  EXPECT_NEAR(after.code.high, before.code.high, 1e-12);
+  EXPECT_NEAR(after.place.low, before.place.low, 1e-12);
+  EXPECT_NEAR(after.place.high, before.place.high + 0.10, 1e-12);
+}
+
 TEST(Cause, LooksShareAlphaAndTheLastOneSpendsTheRest) {
   const CauseSettings settings;
   const auto looks = static_cast<double>(settings.looks.size());

@@ -1,6 +1,8 @@
 // What `stabctl explain` says where the place is known and the code is open. Whole runs: tests/e2e/explain_test, tests/explain.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analysis/commands/explain.h"
 
 namespace stab::commands {
@@ -39,6 +41,23 @@ TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
       << said.text;
   EXPECT_NE(said.text.find("blocks are too few to say whether that matters"), std::string::npos) << said.text;
   EXPECT_NE(said.text.find("the place of one function (the only one that was looked at, "), std::string::npos) << said.text;
+}
+
+TEST(ExplainOutputTest, WhatCopiesMayCostIsTold) {
+  Explanation all = open_code_and_known_place();
+  all.copies = CopyFacts{.old_entries = 2e6, .new_entries = 12e6, .old_functions = 40, .new_functions = 40, .seconds = 0.2};
+  const statistics::CopyPrice price = price_of(*all.copies);
+  EXPECT_EQ(price.low, 0);
+  EXPECT_NEAR(price.high, std::log1p(0.05), 1e-12) << "ten million calls of at most 1 ns in 0.2 s";
+  EXPECT_EQ(explain_output(all, 300).text.find("calls through pointers"), std::string::npos) << "too small to matter";
+  all.copies->counts = true;
+  all.answer->place.state = EffectState::kOpen;
+  const ExplainOutput said = explain_output(all, 300);
+  EXPECT_TRUE(said.text.starts_with("unresolved: new is ")) << said.text;
+  EXPECT_NE(said.text.find("a run of each has 2000000 and 12000000 calls through pointers. "), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("+0.00 to +5.00 % of the difference there"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("too few"), std::string::npos) << "no number of blocks tells: " << said.text;
+  EXPECT_NE(said.json.find("\"new_pointer_calls\": 12000000"), std::string::npos) << said.json;
 }
 
 TEST(ExplainOutputTest, KnownCodeIsSaidThoughThePlaceIsOpen) {
