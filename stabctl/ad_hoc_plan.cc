@@ -34,8 +34,9 @@ std::string duration(nanoseconds time) {
 }
 
 std::string experiment(const AdHocPlan& plan) {
-  std::string out = "[experiment]\nname = " + toml::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) +
-                    "\nreplicates = " + std::to_string(plan.looks.back()) + "\n";
+  std::string out = "[experiment]\nname = " + toml::toml_text(plan.name) + "\nseed = " + std::to_string(plan.seed) + "\n";
+  if (plan.counts_copies) return out + "replicates = 1\nresponse = \"cpu_time\"\nrecord_samples = true\npreflight = false\n";
+  out += "replicates = " + std::to_string(plan.looks.back()) + "\n";
   if (plan.runs_per_seed > 1) out += "runs_per_seed = " + std::to_string(plan.runs_per_seed) + "\n";
   // A minute has too few control blocks to tell a bias from chance, and an answer of three of them would be none.
   if (plan.sliced)
@@ -62,7 +63,9 @@ std::string factors(const AdHocPlan& plan) {
       out += "  { name = " + toml::toml_text(names[i]) + ", value = " + list_of(plan.commands[i].words) + " },\n";
   }
   if (plan.compares()) out += "]\n";
-  if (plan.randomized) {
+  if (plan.counts_copies) {
+    out += "code = [\"copy\"]\n";
+  } else if (plan.randomized) {
     out += plan.one_layout_a_run ? "code = [\"once\"]\n" : "code = [\"shuffle\"]\n";
     const auto all = [&](auto has) { return std::all_of(plan.commands.begin(), plan.commands.end(), has); };
     if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; }))

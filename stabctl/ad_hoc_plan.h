@@ -36,6 +36,7 @@ struct AdHocPlan {
   std::string margin = "1%";
   bool randomized = false;        // code, stack and heap: all commands were built by szc
   bool one_layout_a_run = false;  // else a new layout in each epoch
+  bool counts_copies = false;     // instead: each runs once in identical copies, and what costs more there is counted
   int runs_per_seed = 1;
   std::chrono::nanoseconds epoch{0};
   std::string directory;                 // the trials' working directory; empty: one of their own

@@ -20,6 +20,7 @@
 #include "stabctl/built_revisions.h"
 #include "stabctl/clock_choice.h"
 #include "stabctl/commands.h"
+#include "stabctl/copy_facts.h"
 #include "stabctl/database.h"
 #include "stabctl/exit_statuses.h"
 #include "stabctl/git.h"
@@ -33,6 +34,7 @@
 #include "stabd/engine/experiment/match_builds.h"
 #include "stabd/engine/machine/time_slices.h"
 #include "stabd/engine/results/ended_in_time.h"
+#include "stabd/engine/results/function_places.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -151,9 +153,11 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
          "explain' tells the two apart";
 }
 
-// How many blocks fit into what is left of the time. kBadInput: too few; with the time that would do.
+// How many blocks fit into what is left of the time, next to what counted_copies() takes. kBadInput: too few; with the time that
+// would do.
 Result<int> blocks_for(const Comparison& of, nanoseconds block) {
-  const int blocks = runs_within(of.most - of.elapsed(), block, kMostBlocks);
+  const nanoseconds counting = of.plan.randomized ? block : nanoseconds(0);
+  const int blocks = runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
   if (blocks >= kFewestBlocks) return blocks;
   // Twice the fewest, so that it doesn't end with a spread that nobody knows.
   const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
@@ -195,9 +199,9 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
   const auto cost = [&](const Probe& one) { return (choice.sliced ? one.cpu() : one.wall) + kEachTrial; };
+  of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
   STAB_TRY(const int blocks, blocks_for(of, cost(seen[0]) + cost(seen[1])));
   of.plan.looks = looks_up_to(blocks);
-  of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
   of.plan.epoch = epoch_for(std::min(seen[0].cpu(), seen[1].cpu()));
   of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
   of.plan.directory = of.directory;
@@ -305,9 +309,31 @@ Status write_times(const Comparison& of, store::Store& store, store::Id experime
   return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
 }
 
+// How often each side does what costs more in copies, in a run of its own. Nothing: there was no time for it.
+std::optional<commands::CopyFacts> counted_copies(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
+  AdHocPlan plan = of.plan;
+  plan.counts_copies = true;
+  plan.sliced = false;
+  plan.same_stdout = false;
+  const auto parsed = parse_ad_hoc(text_of(plan), of.directory);
+  if (!parsed) return std::nullopt;
+  const auto experiment = engine.submit(*parsed, of.directory, ::geteuid(), ::getegid());
+  if (!experiment) return std::nullopt;
+  engine::StopSignal own;
+  std::optional<CaughtInterrupts> caught;
+  if (!stop) caught.emplace(own);
+  OneLineProgress progress(true, of.clock, of.start, of.most);
+  Budget budget{std::max(of.most - of.elapsed(), nanoseconds(1))};
+  const auto end = run_within(engine, *experiment, progress, budget, stop ? *stop : own);
+  const auto row = engine.store().experiment(*experiment);
+  if (!end || *end != engine::RunEnd::kDone || !row) return std::nullopt;
+  const auto runs = engine::copied_runs(engine.store(), *row);
+  if (!runs) return std::nullopt;
+  return copy_facts((*runs)[0], (*runs)[1], (*parsed).experiment.margin);
+}
+
 Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
   commands::CompareFacts& facts = of.facts;
-  facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   facts.experiment = run.experiment;
   STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
   facts.about = about_of(of.plan, unmatched);
@@ -367,6 +393,9 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   STAB_TRY(const Run ran, run(of, *engine, stop ? &*stop : nullptr));
   if (ran.end == engine::RunEnd::kRejected || ran.end == engine::RunEnd::kGaps)
     return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
+  of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
+  if (of.plan.randomized && ran.end == engine::RunEnd::kDone)
+    of.facts.copies = counted_copies(of, *engine, stop ? &*stop : nullptr);
   return answer(of, engine->store(), ran);
 }
 

@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
+#include "stabctl/copy_facts.h"
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
@@ -35,8 +36,6 @@ constexpr int kSampledBlocks = 3;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
-// Shares of the margin from which on what copies may cost is allowed for.
-constexpr double kPriceMatters = 0.1;
 
 // Whether there is a place to look for, be it named in the answer or known while the code is open.
 bool has_place(const statistics::CauseAnswer& answer) {
@@ -209,15 +208,11 @@ class Explainer {
   // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them the answer
   // is made again, with that in its intervals.
   Status allow_for_copies(const engine::SharedFunctions& functions, commands::Explanation& out) {
-    const engine::CopiedRun &older = functions.older, &newer = functions.newer;
-    commands::CopyFacts facts{older.pointer_entries, newer.pointer_entries, older.libraries, newer.libraries,
-                              older.functions, newer.functions, (older.cpu_seconds + newer.cpu_seconds) / 2};
-    const statistics::CopyPrice price = commands::price_of(facts);
-    facts.counts = std::max(price.high, -price.low) > kPriceMatters * std::log1p(out.settings.margin);
-    if (facts.counts) {
+    out.copies = copy_facts(functions.older, functions.newer, out.settings.margin);
+    if (out.copies->counts) {
+      const statistics::CopyPrice price = commands::price_of(*out.copies);
       STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, 1 - out.answer->confidence, price));
     }
-    out.copies = facts;
     return {};
   }
 

@@ -78,6 +78,22 @@ std::string signed_per_cent(double ratio) {
   return text;
 }
 
+bool copies_count(const CompareFacts& facts) { return facts.copies && facts.copies->counts; }
+
+// What copies may have made of it is a part of no answer: one that doesn't hold whatever that is, is none.
+void allow_for_copies(const report::Report& report, const CopyFacts& facts, Sides& sides) {
+  const report::Contrast& contrast = *sides.contrast;
+  const statistics::CopyPrice price = price_of(facts);
+  const double up = std::exp(-price.low), down = std::exp(-price.high), most = 1 + report.responses[0].margin;
+  const bool is_slower = contrast.interval.low * down > 1, is_faster = contrast.interval.high * up < 1;
+  const bool is_not_slower = contrast.equivalence.high * up < most;
+  const bool is_same = is_not_slower && contrast.equivalence.low * down > 1 / most;
+  if (sides.worse == report::Worse::kYes && !is_slower) sides.worse = report::Worse::kUnsure;
+  if (sides.worse == report::Worse::kNo && !is_not_slower && !is_faster) sides.worse = report::Worse::kUnsure;
+  const bool holds = sides.word.starts_with("slower") ? is_slower : sides.word == "faster" ? is_faster : is_same;
+  if (!holds) sides.word = sides.worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
+}
+
 // "+2.43 % [+2.10, +2.80]"
 std::string difference(const Sides& sides) {
   const report::Contrast& contrast = *sides.contrast;
@@ -125,6 +141,7 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const std::string wider =
       facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
+  if (copies_count(facts)) return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
   constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
   const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
@@ -183,6 +200,7 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
+  if (copies_count(facts)) out += paragraph(copies_sentence(*facts.copies), width);
   for (const report::Caveat* caveat : caveats_that_matter(report))
     out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
   return out + "\nnext: " +
@@ -216,6 +234,7 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
   json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about);
+  if (facts.copies) write_copies(json, *facts.copies);
   json.end();
   return json.take();
 }
@@ -230,6 +249,7 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
          cell(std::to_string(sides.contrast->n)) + "\n\n";
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
+  if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies));
   for (const std::string& note : notes)
     if (!note.empty()) out += "- " + text::as_markdown(text::as_line(note)) + "\n";
   return out;
@@ -296,8 +316,9 @@ Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFa
     samples.incomplete = false;
   }
   STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
-  const Sides sides = sides_of(report);
+  Sides sides = sides_of(report);
   if (!sides.contrast) return bad_input("this experiment compares no two programs");
+  if (copies_count(facts) && sides.contrast->refused.empty()) allow_for_copies(report, *facts.copies, sides);
   CompareOutput out;
   out.exit_code = exit_code_of(sides.worse);
   out.text = text_of(report, sides, facts, width);

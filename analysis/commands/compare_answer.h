@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/commands/explain.h"
 #include "analysis/commands/timed_runs.h"
 #include "analysis/report/samples.h"
 #include "analysis/report/stopping_decision.h"
@@ -31,6 +33,7 @@ struct CompareFacts {
   std::string command, arguments;  // arguments: " -- 20", or nothing
   std::string ends{};              // their exit statuses, where both are accepted and differ: "0 against 1"
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
+  std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
 };
 
 struct CompareOutput {

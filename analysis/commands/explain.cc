@@ -310,14 +310,7 @@ std::string libraries_text(const Explanation& all, int width) {
 }
 
 std::string copies_text(const Explanation& all, int width) {
-  if (!copies_count(all)) return "";
-  const statistics::CopyPrice price = price_of(*all.copies);
-  return text::wrap("a run of each has " + copied_text(*all.copies) +
-                        ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) +
-                        " to " + bound(price.high) +
-                        " % of the difference there. the intervals of code and place allow for it. a plan with code = \"off\" "
-                        "and link = { seeds = 10 } compares the plain programs over link orders",
-                    width, "\n", "  ");
+  return copies_count(all) ? text::wrap(copies_sentence(*all.copies), width, "\n", "  ") : "";
 }
 
 std::string settle_text(const Explanation& all) {
@@ -344,15 +337,6 @@ void effect_json(text::JsonWriter& json, const char* name, const statistics::Cau
       .value("sd_of_blocks", effect.spread)
       .value("state", statistics::word_of(effect.state))
       .end();
-}
-
-void copies_json(text::JsonWriter& json, const CopyFacts& facts) {
-  const statistics::CopyPrice price = price_of(facts);
-  json.begin_object("copies").value("counts", facts.counts);
-  json.value("low", std::expm1(price.low)).value("high", std::expm1(price.high));
-  json.value("old_pointer_calls", facts.old_entries).value("new_pointer_calls", facts.new_entries);
-  json.value("old_libraries", facts.old_libraries).value("new_libraries", facts.new_libraries);
-  json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions).end();
 }
 
 void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
@@ -413,12 +397,30 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     effect_json(json, "code", all.answer->code);
     effect_json(json, "place", all.answer->place);
   }
-  if (all.copies) copies_json(json, *all.copies);
+  if (all.copies) write_copies(json, *all.copies);
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
   json.end();
+}
+
+void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
+  const statistics::CopyPrice price = price_of(facts);
+  json.begin_object("copies").value("counts", facts.counts);
+  json.value("low", std::expm1(price.low)).value("high", std::expm1(price.high));
+  json.value("old_pointer_calls", facts.old_entries).value("new_pointer_calls", facts.new_entries);
+  json.value("old_libraries", facts.old_libraries).value("new_libraries", facts.new_libraries);
+  json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions).end();
+}
+
+std::string copies_sentence(const CopyFacts& facts) {
+  const statistics::CopyPrice price = price_of(facts);
+  return "a run of each has " + copied_text(facts) +
+         ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
+         bound(price.high) +
+         " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares the "
+         "plain programs over link orders";
 }
 
 statistics::CopyPrice price_of(const CopyFacts& facts) {

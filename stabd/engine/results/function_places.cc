@@ -217,17 +217,28 @@ CopiedRun mean_of(const CopiedRun& sum, double runs) {
 
 }  // namespace
 
-Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
-                                         const Archive& archive, const LayoutTool& tool) {
+Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::ExperimentRow& row) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
-  std::array<std::optional<ListedBuild>, 2> builds;
   std::array<CopiedRun, 2> sums;
   std::array<double, 2> runs{};
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    const size_t side = trial.cell == 0 ? 0 : 1;
+    STAB_CHECK_OK(add_run(outcome, sums.at(side)));
+    ++runs.at(side);
+  }
+  if (runs[0] == 0 || runs[1] == 0)
+    return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
+  return std::array{mean_of(sums[0], runs[0]), mean_of(sums[1], runs[1])};
+}
+
+Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
+                                         const Archive& archive, const LayoutTool& tool) {
+  STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
+  std::array<std::optional<ListedBuild>, 2> builds;
+  for (const store::TrialRow& trial : trials) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
-    STAB_CHECK_OK(add_run(outcome, sums.at(trial.cell == 0 ? 0 : 1)));
-    ++runs.at(trial.cell == 0 ? 0 : 1);
     std::optional<ListedBuild>& build = builds.at(trial.cell == 0 ? 0 : 1);
     if (!build) {
       STAB_TRY(build, list_build(store, trial, ran, archive, tool));
@@ -241,8 +252,8 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
-  out.older = mean_of(sums[0], runs[0]);
-  out.newer = mean_of(sums[1], runs[1]);
+  STAB_TRY(const auto runs, copied_runs(store, row));
+  out.older = runs[0], out.newer = runs[1];
   return out;
 }
 

@@ -89,6 +89,10 @@ struct CopiedRun {
   double cpu_seconds = 0;
 };
 
+// Of two builds with identical copies (`code = ["copy"]`) whose samples were kept, the old one in cell 0. kBadInput: one of them
+// has no recorded trial.
+Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::ExperimentRow& row);
+
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
   // Keep the new build's place in every run: those that are busy and lie alike in both, then quiet ones, as many as a script

@@ -83,6 +83,35 @@ TEST(CompareAnswer, EndsAsTheGateDoes) {
   EXPECT_EQ(answered(cut_off(6)).exit_code, 3);
 }
 
+TEST(CompareAnswer, OnlyWhatHoldsWhateverCopiesCostIsSaid) {
+  // In a run of 0.1 s each million of calls may cost up to 1 %.
+  const auto with_calls = [](double old_millions, double new_millions) {
+    CompareFacts of = facts();
+    of.copies = CopyFacts{.old_entries = old_millions * 1e6, .new_entries = new_millions * 1e6, .seconds = 0.1, .counts = true};
+    return of;
+  };
+  struct Case {
+    double effect;
+    double old_millions, new_millions;
+    const char* verdict;
+    int exit_code;
+  };
+  for (const Case& one : {Case{0.03, 1, 2, "slower", 1}, Case{0.03, 1, 6, "unsure", 3}, Case{0.03, 6, 1, "slower", 1},
+                          Case{-0.03, 6, 1, "unsure", 3}, Case{-0.03, 1, 6, "faster", 0}, Case{0, 6, 1, "unsure", 3},
+                          Case{0, 1, 6, "unsure, but not slower by 1 %", 0}, Case{0, 1, 1.1, "same within 1 %", 0}}) {
+    const CompareOutput output = answered(made(one.effect), with_calls(one.old_millions, one.new_millions));
+    const auto json = nlohmann::json::parse(output.json);
+    EXPECT_EQ(json["verdict"], one.verdict) << one.effect << ", " << one.old_millions << " and " << one.new_millions;
+    EXPECT_EQ(output.exit_code, one.exit_code) << output.text;
+    EXPECT_THAT(output.text, HasSubstr("calls through pointers. these cost more where functions lie at\n"));
+    EXPECT_EQ(json["copies"]["counts"], true);
+  }
+  CompareFacts small = with_calls(1, 6);
+  small.copies->counts = false;
+  EXPECT_EQ(answered(made(0.03), small).exit_code, 1);
+  EXPECT_THAT(answered(made(0.03), small).text, Not(HasSubstr("pointers")));
+}
+
 TEST(CompareAnswer, JsonAndMarkdownSayTheSame) {
   const CompareOutput output = answered(made(0.03));
   const nlohmann::json json = nlohmann::json::parse(output.json);
