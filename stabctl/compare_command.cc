@@ -34,7 +34,6 @@
 #include "stabd/engine/experiment/match_builds.h"
 #include "stabd/engine/machine/time_slices.h"
 #include "stabd/engine/results/ended_in_time.h"
-#include "stabd/engine/results/function_places.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
@@ -153,7 +152,7 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
          "explain' tells the two apart";
 }
 
-// How many blocks fit into what is left of the time, next to what counted_copies() takes. kBadInput: too few; with the time that
+// How many blocks fit into what is left of the time, next to what copies_of() takes. kBadInput: too few; with the time that
 // would do.
 Result<int> blocks_for(const Comparison& of, nanoseconds block) {
   const nanoseconds counting = of.plan.randomized ? block : nanoseconds(0);
@@ -309,27 +308,19 @@ Status write_times(const Comparison& of, store::Store& store, store::Id experime
   return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
 }
 
-// How often each side does what costs more in copies, in a run of its own. Nothing: there was no time for it.
-std::optional<commands::CopyFacts> counted_copies(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
-  AdHocPlan plan = of.plan;
-  plan.counts_copies = true;
-  plan.sliced = false;
-  plan.same_stdout = false;
-  const auto parsed = parse_ad_hoc(text_of(plan), of.directory);
-  if (!parsed) return std::nullopt;
-  const auto experiment = engine.submit(*parsed, of.directory, ::geteuid(), ::getegid());
-  if (!experiment) return std::nullopt;
+// Nothing: there was no time for it.
+std::optional<commands::CopyFacts> copies_of(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
+  AdHocPlan copies = of.plan;
+  copies.counts_copies = true;
+  copies.sliced = copies.same_stdout = false;
+  const auto plan = parse_ad_hoc(text_of(copies), of.directory);
+  if (!plan) return std::nullopt;
   engine::StopSignal own;
   std::optional<CaughtInterrupts> caught;
   if (!stop) caught.emplace(own);
-  OneLineProgress progress(true, of.clock, of.start, of.most);
-  Budget budget{std::max(of.most - of.elapsed(), nanoseconds(1))};
-  const auto end = run_within(engine, *experiment, progress, budget, stop ? *stop : own);
-  const auto row = engine.store().experiment(*experiment);
-  if (!end || *end != engine::RunEnd::kDone || !row) return std::nullopt;
-  const auto runs = engine::copied_runs(engine.store(), *row);
-  if (!runs) return std::nullopt;
-  return copy_facts((*runs)[0], (*runs)[1], (*parsed).experiment.margin);
+  const Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
+  const auto counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
+  return counted.empty() ? std::nullopt : std::optional(counted.begin()->second);
 }
 
 Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
@@ -395,7 +386,7 @@ Result<commands::CompareOutput> compared(Comparison& of) {
     return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
   of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   if (of.plan.randomized && ran.end == engine::RunEnd::kDone)
-    of.facts.copies = counted_copies(of, *engine, stop ? &*stop : nullptr);
+    of.facts.copies = copies_of(of, *engine, stop ? &*stop : nullptr);
   return answer(of, engine->store(), ran);
 }
 

@@ -1,22 +1,24 @@
-// What running in copies has more to do in one program than in another, as trials have counted it.
+// What running in copies has more to do in one program than in another, counted in runs of their own: explain, compare and gate
+// allow for what it may cost.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <map>
+#include <string>
 
 #include "analysis/commands/explain.h"
+#include "base/clock.h"
+#include "stabctl/run_command.h"
 #include "stabd/engine/results/function_places.h"
 
 namespace stab::ctl {
 
 // `margin`: a tenth of it is the least that is allowed for.
-inline commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::CopiedRun& newer, double margin) {
-  constexpr double kMatters = 0.1;
-  commands::CopyFacts out{older.pointer_entries, newer.pointer_entries, older.libraries, newer.libraries,
-                          older.functions, newer.functions, (older.cpu_seconds + newer.cpu_seconds) / 2};
-  const statistics::CopyPrice price = commands::price_of(out);
-  out.counts = std::max(price.high, -price.low) > kMatters * std::log1p(margin);
-  return out;
-}
+commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::CopiedRun& newer, double margin);
+
+// By workload. `plan` runs each side in identical copies, sampled, the old one in its first cell. Empty: there was no time for
+// it, or it can't be run so.
+std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine, const plan::Plan& plan,
+                                                          const std::string& directory, const Clock& clock, Budget limit,
+                                                          engine::StopSignal& stop);
 
 }  // namespace stab::ctl

@@ -74,11 +74,11 @@ Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::stri
   ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, changes);
   if (read.plan && read.gate.may_slice) {
     std::fputs(toml::render(read.warnings).c_str(), stderr);
-    return GateFile{*std::move(read.plan), true, std::move(read.gate.sessions), read.gate.place};
+    return GateFile{*std::move(read.plan), true, std::move(read.gate.sessions), read.gate.place, read.gate.moves_code};
   }
   changes.slice = false;
   STAB_TRY(ReadGate in_turn, good_gate(revisions, given, changes));
-  return GateFile{*std::move(in_turn.plan), false, std::move(in_turn.gate.sessions), in_turn.gate.place};
+  return GateFile{*std::move(in_turn.plan), false, std::move(in_turn.gate.sessions), in_turn.gate.place, in_turn.gate.moves_code};
 }
 
 }  // namespace stab::ctl

@@ -25,6 +25,7 @@ struct GateFile {
   bool is_sliced_by_us = false;  // it left that open
   GateSessionKeys sessions{};
   std::optional<commands::PlaceRule> place{};
+  bool moves_code = false;  // as GatePlan has it
 };
 // The same with sliced blocks, if the file leaves that open and its plan can have them: benchmarks of a program's own, for
 // one, are times by its own clock.

@@ -27,6 +27,8 @@ struct Settings {
   int links = 0;
   std::string blocks;  // how their trials have the machine; empty: the plan's own default
   bool without_controls = false;  // no block of sliced ones runs alone
+  bool simulated = false;
+  bool sampled = false;
 };
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
@@ -36,6 +38,7 @@ void take_simulated(const toml::TomlNode& tree, Settings& settings) {
   };
   const auto counters = at(tree, "counters");
   if (counters == tree.entries.end() || at(counters->value, "simulate") == counters->value.entries.end()) return;
+  settings.simulated = true;
   settings.code = "once";
   settings.epoch.clear();
 }
@@ -124,6 +127,7 @@ std::string added(const Settings& settings, const std::string& base, const std::
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   if (!settings.blocks.empty()) responses += "\nblocks = \"" + settings.blocks + "\"";
   if (settings.without_controls) responses += "\nalone = \"0%\"";
+  if (settings.sampled) responses += "\nrecord_samples = true\npreflight = false";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
                      "\nmargin = " + number_text(settings.margin) + "\nalpha = " + number_text(settings.alpha) +
@@ -193,6 +197,16 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   if (changes.control) {
     settings.looks = {settings.max > 0 ? settings.max : settings.looks.back()};
     settings.max = settings.first = 0;
+  }
+  out.moves_code = settings.code != "off" && !settings.simulated;
+  if (changes.counts_copies) {
+    settings.looks = {1};
+    settings.max = settings.first = settings.links = 0;
+    settings.responses = {"cpu_time"};
+    settings.blocks.clear();
+    settings.code = "copy";
+    settings.stack = settings.heap = settings.epoch = "";
+    settings.sampled = true;
   }
   out.may_slice = settings.blocks.empty() && settings.responses.empty();
   // Few control blocks can't tell a bias from chance, and at a first look there would be one or none.

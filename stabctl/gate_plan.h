@@ -37,12 +37,14 @@ struct GatePlan {
   GateSessionKeys sessions;
   std::optional<commands::PlaceRule> place{};  // absent: places are not asked about
   bool may_slice = false;  // the file leaves it open how its trials have the machine, and what of them is judged
+  bool moves_code = false;  // in trials that really run
 };
 // What is asked otherwise than the file says.
 struct GateChanges {
   std::optional<double> margin{}, alpha{};  // by a search for a commit
   bool slice = false;                   // sliced blocks, if the file leaves that open
   bool control = false;                 // both sides are equal: as many blocks as at the last look, and none before it
+  bool counts_copies = false;           // instead: each runs once in identical copies, and what costs more there is counted
 };
 // `base` and `head`: commits, 40 hex digits or 64.
 GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,

@@ -18,7 +18,7 @@
 namespace stab::ctl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // A browser has six connections to one host; the daemon takes 16 of one user.
 constexpr size_t kMostPairs = 64;
@@ -50,7 +50,7 @@ struct WebRelay::Pair {
   std::string to_daemon, to_browser;
   bool ends = false;       // nothing more is read; over once to_browser is taken
   bool was_let_in = false, was_answered = false;
-  Clock::time_point since = Clock::now();
+  SteadyClock::time_point since = SteadyClock::now();
 };
 
 WebRelay::WebRelay(Port port, WebGate gate, std::function<Result<UniqueFd>()> daemon)
@@ -137,7 +137,7 @@ Result<WebRelay::Port> WebRelay::listen(int number) {
 
 // Of those that were not let in the oldest goes: whoever has no cookie keeps nobody out.
 void WebRelay::make_room() {
-  const auto now = Clock::now();
+  const auto now = SteadyClock::now();
   pairs_.remove_if([&](const Pair& pair) { return !pair.was_let_in && now - pair.since > kFirstRequest; });
   if (pairs_.size() < kMostPairs) return;
   const auto stranger = std::find_if(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return !pair.was_let_in; });

@@ -141,7 +141,8 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const std::string wider =
       facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
-  if (copies_count(facts)) return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
+  if (copies_count(facts))
+    return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
   constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
   const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
@@ -234,7 +235,11 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
   json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about);
-  if (facts.copies) write_copies(json, *facts.copies);
+  if (facts.copies) {
+    json.begin_object("copies");
+    write_copies(json, *facts.copies);
+    json.end();
+  }
   json.end();
   return json.take();
 }

@@ -397,7 +397,11 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     effect_json(json, "code", all.answer->code);
     effect_json(json, "place", all.answer->place);
   }
-  if (all.copies) write_copies(json, *all.copies);
+  if (all.copies) {
+    json.begin_object("copies");
+    write_copies(json, *all.copies);
+    json.end();
+  }
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
@@ -407,11 +411,10 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
 
 void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
   const statistics::CopyPrice price = price_of(facts);
-  json.begin_object("copies").value("counts", facts.counts);
-  json.value("low", std::expm1(price.low)).value("high", std::expm1(price.high));
+  json.value("counts", facts.counts).value("low", std::expm1(price.low)).value("high", std::expm1(price.high));
   json.value("old_pointer_calls", facts.old_entries).value("new_pointer_calls", facts.new_entries);
   json.value("old_libraries", facts.old_libraries).value("new_libraries", facts.new_libraries);
-  json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions).end();
+  json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions);
 }
 
 std::string copies_sentence(const CopyFacts& facts) {
@@ -419,8 +422,8 @@ std::string copies_sentence(const CopyFacts& facts) {
   return "a run of each has " + copied_text(facts) +
          ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
          bound(price.high) +
-         " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares the "
-         "plain programs over link orders";
+         " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares "
+         "the plain programs over link orders";
 }
 
 statistics::CopyPrice price_of(const CopyFacts& facts) {

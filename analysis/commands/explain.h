@@ -59,7 +59,7 @@ struct CopyFacts {
 statistics::CopyPrice price_of(const CopyFacts& facts);
 // The counts, what they may make, and what doesn't have it.
 std::string copies_sentence(const CopyFacts& facts);
-// As a member of the object that is open.
+// As members of the object that is open.
 void write_copies(text::JsonWriter& json, const CopyFacts& facts);
 
 struct Explanation {

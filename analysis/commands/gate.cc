@@ -56,13 +56,30 @@ report::Interval cost_of(const Question& question) {
           as_cost(question, falls ? seen.low : seen.high)};
 }
 
-Judged judge(const report::Samples& samples, const report::Report& report) {
+const CopyFacts* copies_of(const report::Contrast& contrast, const GateFacts& facts) {
+  if (contrast.response != "cpu_time" && contrast.response != "wall_time" && contrast.response != "user_time") return nullptr;
+  const auto found = facts.copies.find(contrast.workload);
+  return found != facts.copies.end() && found->second.counts ? &found->second : nullptr;
+}
+
+// What random layouts cost by themselves is a part of no answer: one that doesn't hold whatever that is, is none.
+report::Worse with_copies(report::Worse answer, const report::Report& report, const report::Contrast& contrast,
+                          const CopyFacts& copies) {
+  const statistics::CopyPrice price = price_of(copies);
+  if (answer == report::Worse::kYes && contrast.interval.low * std::exp(-price.high) <= 1) return report::Worse::kUnsure;
+  const double most = 1 + report::response_of(report, contrast.response).margin;
+  if (answer == report::Worse::kNo && contrast.equivalence.high * std::exp(-price.low) >= most) return report::Worse::kUnsure;
+  return answer;
+}
+
+Judged judge(const report::Samples& samples, const report::Report& report, const GateFacts& facts = {}) {
   Judged out;
   bool open = false;
   for (const report::Contrast& contrast : report.contrasts) {
     if (!is_gate_question(report, contrast)) continue;
     const report::Response& of = report::response_of(report, contrast.response);
-    const report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
+    report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
+    if (const CopyFacts* copies = copies_of(contrast, facts)) answer = with_copies(answer, report, contrast, *copies);
     (answer == report::Worse::kYes  ? out.worse
      : answer == report::Worse::kNo ? out.fine
                                     : out.unsure)
@@ -427,6 +444,13 @@ void write_places(const GatePlaces& places, text::JsonWriter& json) {
   json.end().end();
 }
 
+std::vector<std::string> copies_texts(const GateFacts& facts) {
+  std::vector<std::string> out;
+  for (const auto& [workload, copies] : facts.copies)
+    if (copies.counts) out.push_back(workload + ": " + copies_sentence(copies));
+  return out;
+}
+
 std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const char* words[] = {"not worse", "worse", "unsure"};
   text::JsonWriter json;
@@ -437,6 +461,13 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   write_decision(report, judged, facts, json);
   if (judged.stream) write_stream(*judged.stream, *facts.stream, json);
   if (facts.places) write_places(*facts.places, json);
+  json.begin_array("copies");
+  for (const auto& [workload, copies] : facts.copies) {
+    json.begin_object().value("workload", workload);
+    write_copies(json, copies);
+    json.end();
+  }
+  json.end();
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const Question& one : *list) {
@@ -485,7 +516,7 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   STAB_TRY(const report::Report within, report::analyse(samples));
   STAB_TRY(const WidenedReport wide, widened(within, samples, facts.sessions));
   const report::Report& report = wide.report;
-  Judged judged = judge(samples, report);
+  Judged judged = judge(samples, report, facts);
   for (auto* list : {&judged.worse, &judged.unsure, &judged.fine})
     for (Question& one : *list) one.across = &wide.across[static_cast<size_t>(one.contrast - report.contrasts.data())];
   GateOutput out;
@@ -512,6 +543,7 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   out.text = sentence(report, judged, facts) + "\n" + table.text(kWidth);
   if (at_end) out.text += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out.text += text::wrap(facts.clock, kWidth, "", "  ");
+  for (const std::string& one : copies_texts(facts)) out.text += text::wrap(one, kWidth, "", "  ");
   if (const std::string between = sessions_text(report, judged, facts); !between.empty())
     out.text += text::wrap(between, kWidth, "", "  ");
   if (out.stream) out.text += text::wrap(stream_text(*out.stream, *facts.stream), kWidth, "", "  ");

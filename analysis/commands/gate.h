@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/commands/explain.h"
 #include "analysis/commands/gate_places.h"
 #include "analysis/commands/gate_sessions.h"
 #include "analysis/report/worse.h"
@@ -31,6 +32,7 @@ struct GateFacts {
   GateSessions sessions{};             // what other sessions say
   std::optional<GateStream> stream{};  // absent: each gate is judged alone
   std::optional<GatePlaces> places{};  // absent: places were not asked about
+  std::map<std::string, CopyFacts> copies{};  // by workload, where its programs move and they were counted
 };
 
 struct GateOutput {

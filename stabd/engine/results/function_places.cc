@@ -217,19 +217,34 @@ CopiedRun mean_of(const CopiedRun& sum, double runs) {
 
 }  // namespace
 
-Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::ExperimentRow& row) {
+Result<std::map<std::string, std::array<CopiedRun, 2>>> copied_runs_by_workload(store::Store& store,
+                                                                                const store::ExperimentRow& row) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
-  std::array<CopiedRun, 2> sums;
-  std::array<double, 2> runs{};
+  STAB_TRY(const std::vector<store::SubjectRow> subjects, store.subjects(row.id));
+  struct Sums {
+    std::array<CopiedRun, 2> of;
+    std::array<double, 2> runs{};
+  };
+  std::map<int64_t, Sums> sums;
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     const size_t side = trial.cell == 0 ? 0 : 1;
-    STAB_CHECK_OK(add_run(outcome, sums.at(side)));
-    ++runs.at(side);
+    Sums& own = sums[trial.subject];
+    STAB_CHECK_OK(add_run(outcome, own.of.at(side)));
+    ++own.runs.at(side);
   }
-  if (runs[0] == 0 || runs[1] == 0)
+  std::map<std::string, std::array<CopiedRun, 2>> out;
+  for (const auto& [subject, own] : sums)
+    if (own.runs[0] > 0 && own.runs[1] > 0)
+      out[subjects.at(static_cast<size_t>(subject)).name] = {mean_of(own.of[0], own.runs[0]), mean_of(own.of[1], own.runs[1])};
+  return out;
+}
+
+Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::ExperimentRow& row) {
+  STAB_TRY(const auto all, copied_runs_by_workload(store, row));
+  if (all.empty())
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
-  return std::array{mean_of(sums[0], runs[0]), mean_of(sums[1], runs[1])};
+  return all.begin()->second;
 }
 
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,

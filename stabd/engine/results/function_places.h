@@ -2,7 +2,9 @@
 // them: what `stabctl explain` asks of which function the place is.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +94,9 @@ struct CopiedRun {
 // Of two builds with identical copies (`code = ["copy"]`) whose samples were kept, the old one in cell 0. kBadInput: one of them
 // has no recorded trial.
 Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::ExperimentRow& row);
+// The same by workload; one that isn't there has no recorded trial of one of the two.
+Result<std::map<std::string, std::array<CopiedRun, 2>>> copied_runs_by_workload(store::Store& store,
+                                                                                const store::ExperimentRow& row);
 
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first

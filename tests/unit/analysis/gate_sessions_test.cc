@@ -96,6 +96,26 @@ TEST(GateSessions, FewSessionsChangeNothingAndAreSaid) {
   EXPECT_THAT(alone.text, Not(HasSubstr("between sessions")));
 }
 
+// Of a margin of 2 %. In a run of 0.1 s each million of calls may cost up to 1 %.
+TEST(GateCopies, OnlyWhatHoldsWhateverTheyCostIsAnAnswer) {
+  const auto asked = [](double slower, double old_millions, double new_millions, const std::string& workload = "program0") {
+    GateFacts facts = facts_of(0, 0);
+    facts.copies[workload] =
+        CopyFacts{.old_entries = old_millions * 1e6, .new_entries = new_millions * 1e6, .seconds = 0.1, .counts = true};
+    return gate(samples_of(slower), facts);
+  };
+  EXPECT_EQ(asked(0.04, 1, 2).exit_code, 1);
+  EXPECT_EQ(asked(0.04, 1, 9).exit_code, 3) << "the calls may be all of it";
+  EXPECT_EQ(asked(0.04, 9, 1).exit_code, 1) << "they hide what is more than that";
+  EXPECT_EQ(asked(0, 1, 9).exit_code, 0);
+  EXPECT_EQ(asked(0, 9, 1).exit_code, 3) << "they may hide a regression";
+  EXPECT_EQ(asked(0, 9, 1, "another").exit_code, 0) << "of another workload";
+  const GateOutput said = asked(0, 9, 1);
+  EXPECT_THAT(unwrapped(said.text), HasSubstr("program0: a run of each has 9000000 and 1000000 calls through pointers."));
+  EXPECT_EQ(json::parse(said.json)["copies"][0]["old_pointer_calls"], 9e6);
+  EXPECT_EQ(question(said)["answer"], "unsure");
+}
+
 // A gate answers for its own programs; what a reader could do lies in stab-gate.toml.
 TEST(GateCaveats, AreOfAGateAndNameItsOwnKeys) {
   report::Samples samples = samples_of(0.02, 2);
