@@ -101,6 +101,39 @@ RunChanges::Segment segment_of(Scale scale, std::span<const Step> steps) {
   return segment;
 }
 
+// What is looked at as one value: steps that follow each other, of one block unless there are more blocks than chunks.
+struct Chunk {
+  size_t from = 0, size = 0;  // steps
+  uint32_t group = 0;         // chunks of one block have the same
+};
+
+// pre: at_most > 0
+std::vector<Chunk> chunks_of(std::span<const Step> steps, size_t at_most) {
+  std::vector<Chunk> blocks;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (i == 0 || steps[i].block != steps[i - 1].block) blocks.push_back({i, 0, static_cast<uint32_t>(blocks.size())});
+    ++blocks.back().size;
+  }
+  std::vector<Chunk> out;
+  const size_t together = (blocks.size() + at_most - 1) / at_most, of_each = std::max<size_t>(1, at_most / blocks.size());
+  if (together > 1) {  // what is left over at the end goes to the last one
+    const size_t whole = blocks.size() / together;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      if (b % together == 0 && b / together < whole) out.push_back({blocks[b].from, 0, static_cast<uint32_t>(out.size())});
+      out.back().size += blocks[b].size;
+    }
+    return out;
+  }
+  for (const Chunk& block : blocks) {
+    const size_t parts = std::min(of_each, block.size);
+    for (size_t part = 0; part < parts; ++part) {
+      const size_t from = part * block.size / parts, to = (part + 1) * block.size / parts;
+      out.push_back({block.from + from, to - from, block.group});
+    }
+  }
+  return out;
+}
+
 // What all series together are searched with.
 struct Effort {
   size_t series = 0;       // that are searched
@@ -153,26 +186,27 @@ RunSearch search_run(const Samples& samples) {
     run.response = response.name;
     if (samples.machines.size() > 1) run.machine = samples.machines[series.machine];
     run.trials = steps.size();
-    run.chunk = (steps.size() + effort.chunks - 1) / effort.chunks;
     run.level = effort.level;
     run.permutations = effort.permutations;
+    const std::vector<Chunk> chunks = chunks_of(steps, effort.chunks);
     std::vector<double> values;
-    std::vector<size_t> starts;  // of the chunks; what is left over at the end goes to the last one
-    for (size_t from = 0; from + run.chunk <= steps.size(); from += run.chunk) starts.push_back(from);
-    for (size_t c = 0; c < starts.size(); ++c) {
-      const size_t end = c + 1 < starts.size() ? starts[c + 1] : steps.size();
+    std::vector<uint32_t> groups;
+    for (const Chunk& chunk : chunks) {
       double sum = 0;
-      for (size_t i = starts[c]; i < end; ++i) sum += steps[i].standard;
-      values.push_back(sum / static_cast<double>(end - starts[c]));
+      for (const Step& step : steps.subspan(chunk.from, chunk.size)) sum += step.standard;
+      values.push_back(sum / static_cast<double>(chunk.size));
+      groups.push_back(chunk.group);
+      run.chunk = std::max<uint64_t>(run.chunk, chunk.size);
     }
-    const auto changes = statistics::e_divisive(values, kLeastOfSegment, run.level, run.permutations, kSeed);
+    const auto changes =
+        statistics::e_divisive_in_groups(values, groups, kLeastOfSegment, run.level, run.permutations, kSeed);
     if (!changes) continue;  // nothing differs from anything
     std::vector<statistics::ChangePoint> found = changes->found;
     std::sort(found.begin(), found.end(),
               [](const statistics::ChangePoint& a, const statistics::ChangePoint& b) { return a.first < b.first; });
     size_t from = 0;
     for (const statistics::ChangePoint& point : found) {
-      const size_t at = starts[point.first];
+      const size_t at = chunks[point.first].from;
       run.segments.push_back(segment_of(response.scale, steps.subspan(from, at - from)));
       run.changes.push_back({steps[at].position(), steps[at].block, point.statistic, point.p_value});
       from = at;

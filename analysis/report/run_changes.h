@@ -2,11 +2,11 @@
 // throttles, a night that ends: blocks take most of that out of comparisons, and somebody should still know of it.
 //
 // Looked at are the trials of all workloads together, each as its difference from the mean of its cell in standard deviations of
-// that cell, so that only what the machine did is left. Where the plan draws the order of trials within blocks, these could have
-// come in any order if nothing changed, and E-divisive (e_divisive.h) asks whether they look so, in mean, spread or shape. Trials
-// of one layout in a block, runs of a seed or passes of counters, could not: they are alike, so their mean counts once.
-// Long runs are looked at in chunks of consecutive trials. What a trial remembers of the one before it breaks this assumption:
-// changes are then found that nobody made; the lag-1 diagnostic says when that is so. How often:
+// that cell, so that only what the machine did is left. If nothing changed, whole blocks could have come in any order, and the
+// trials within each, and E-divisive (e_divisive.h) asks whether they look so, in mean, spread or shape. Trials of different
+// blocks can't change places: a block's have in common what the block adds. Trials of one layout in a block, runs of a seed or
+// passes of counters, are alike, so their mean counts once. Long runs are looked at in chunks of consecutive trials. What a block
+// remembers of the one before it breaks this assumption: changes are then found that nobody made. How often:
 // docs/explanation/how-often-wrong.md.
 #pragma once
 

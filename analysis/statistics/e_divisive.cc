@@ -82,6 +82,13 @@ Status check(std::span<const double> values, size_t least, double alpha, uint64_
   return {};
 }
 
+// Distances of such sizes that their sums hold: as a share of the largest value.
+std::vector<double> shares_of(std::span<const double> values, double largest) {
+  std::vector<double> series(values.begin(), values.end());
+  for (double& value : series) value /= largest;
+  return series;
+}
+
 // `redraw` makes another series without a change but at `ends`, of the same scale as `series`.
 using Redraw = std::function<void(std::span<const size_t> ends, std::span<double>)>;
 
@@ -130,14 +137,40 @@ ChangePoints search_for(std::span<const double> series, double scale, size_t lea
 Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations,
                                 uint64_t seed) {
   STAB_CHECK_OK(check(values, least, alpha, permutations));
-  // Distances of such sizes that their sums hold: as a share of the largest value.
   const double largest = largest_of(values);
-  std::vector<double> series(values.begin(), values.end());
-  for (double& value : series) value /= largest;
+  const std::vector<double> series = shares_of(values, largest);
   Rng rng = Rng::stream(seed, "e-divisive");
   return search_for(series, largest, least, alpha, permutations, [&rng](std::span<const size_t> ends, std::span<double> order) {
     for (size_t segment = 0; segment + 1 < ends.size(); ++segment)
       rng.shuffle(order.subspan(ends[segment], ends[segment + 1] - ends[segment]));
+  });
+}
+
+Result<ChangePoints> e_divisive_in_groups(std::span<const double> values, std::span<const uint32_t> groups, size_t least,
+                                          double alpha, uint64_t permutations, uint64_t seed) {
+  STAB_CHECK_OK(check(values, least, alpha, permutations));
+  const double largest = largest_of(values);
+  const std::vector<double> series = shares_of(values, largest);
+  Rng rng = Rng::stream(seed, "e-divisive in groups");
+  struct Part {
+    size_t from = 0, size = 0;
+  };
+  std::vector<Part> parts;  // of one segment: a group, or what a change has left of it
+  return search_for(series, largest, least, alpha, permutations, [&](std::span<const size_t> ends, std::span<double> order) {
+    for (size_t segment = 0; segment + 1 < ends.size(); ++segment) {
+      parts.clear();
+      for (size_t i = ends[segment]; i < ends[segment + 1]; ++i) {
+        if (i == ends[segment] || groups[i] != groups[i - 1]) parts.push_back({i, 0});
+        ++parts.back().size;
+      }
+      rng.shuffle(parts);
+      size_t at = ends[segment];
+      for (const Part& part : parts) {
+        std::copy_n(series.begin() + static_cast<ptrdiff_t>(part.from), part.size, order.begin() + static_cast<ptrdiff_t>(at));
+        rng.shuffle(order.subspan(at, part.size));
+        at += part.size;
+      }
+    }
   });
 }
 

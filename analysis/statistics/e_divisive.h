@@ -39,6 +39,11 @@ struct ChangePoints {
 // without one. Refuses more values and permutations than take a minute a step.
 Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations, uint64_t seed);
 
+// The same of values that come in groups, one after the other, and what a group's values have in common is no change: groups
+// change places as wholes, and values do so within their group. pre: one group for each value; equal neighbours are one group
+Result<ChangePoints> e_divisive_in_groups(std::span<const double> values, std::span<const uint32_t> groups, size_t least,
+                                          double alpha, uint64_t permutations, uint64_t seed);
+
 // The same search in a series whose values are not exchangeable, but whose errors are known: p is the share of `rounds` series
 // without a change, with the series itself, whose largest Q is as large. `draw` puts such a series into its argument, on the
 // scale of `values`; what is constant within a segment doesn't matter, since only distances within segments are looked at.

@@ -8,6 +8,7 @@
 #include "analysis/report/run_changes.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/unimodality.h"
+#include "analysis/text/text_table.h"
 #include "tests/unit/analysis/made_shapes.h"
 #include "tests/unit/analysis/simulated_blocks.h"
 
@@ -61,13 +62,14 @@ void family_row(const std::string& name, const std::function<double(Rng&)>& draw
 
 // Samples whose second half is changed by `change`.
 template <typename Change>
-void run_row(const char* name, Flaw flaw, int rounds, const Change& change, size_t repeats = 1) {
+void run_row(const char* name, Flaw flaw, int rounds, const Change& change, size_t repeats = 1,
+             double block_sd = 0) {
   std::printf("| %s |", name);
   for (const size_t blocks : {10, 30, 100}) {
     Rng rng = Rng::stream(blocks, name);
     int spoke = 0;
     for (int round = 0; round < rounds; ++round) {
-      Samples samples = simulated_blocks(rng, {.blocks = blocks, .block_sd = 0, .flaw = flaw, .repeats = repeats});
+      Samples samples = simulated_blocks(rng, {.blocks = blocks, .block_sd = block_sd, .flaw = flaw, .repeats = repeats});
       for (Trial& trial : samples.trials)
         if (2 * trial.block >= blocks) change(rng, *trial.values[0]);
       const auto runs = search_run(samples).runs;
@@ -103,10 +105,16 @@ void changes_table(int rounds) {
   run_row("half the cells with twice the sd", Flaw::kSpread, rounds, nothing);
   run_row("two trials of each layout in a block", Flaw::kNone, rounds, nothing, 2);
   run_row("six trials of each layout in a block", Flaw::kNone, rounds, nothing, 6);
+  for (const double sd : {0.5, 1.0, 2.0}) {
+    const std::string name = "blocks differ by " + text::significant(sd, 1) + " sd: what all trials of a block share";
+    run_row(name.c_str(), Flaw::kNone, rounds, nothing, 1, sd);
+  }
   run_row("AR(1), 0.5: nobody changed anything", Flaw::kMemory, rounds, nothing);
   run_row("a rise by 2 sd over the run", Flaw::kDrift, rounds, nothing);
   run_row("1/2 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 0.5; });
   run_row("1 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 1; });
+  const auto one_sd = [](Rng&, double& value) { value += 1; };
+  run_row("1 sd more, and blocks differ by 1/2 sd", Flaw::kNone, rounds, one_sd, 1, 0.5);
   run_row("1 sd, two trials of each layout in a block", Flaw::kNone, rounds, [](Rng&, double& value) { value += 1; }, 2);
   run_row("2 sd more from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value += 2; });
   run_row("three times the sd from the middle on", Flaw::kNone, rounds, [](Rng&, double& value) { value *= 3; });

@@ -2,6 +2,8 @@
 // docs/explanation/how-often-wrong.md.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "analysis/report/run_changes.h"
 #include "analysis/statistics/unimodality.h"
 #include "tests/unit/analysis/made_shapes.h"
@@ -54,6 +56,23 @@ TEST(ShapesCalibration, ARunWithoutChangesHasThemInAboutOneOfTwenty) {
       spoke += !runs[0].changes.empty();
     }
     EXPECT_LT(spoke, kRounds * 0.05 + 4 * std::sqrt(kRounds * 0.05 * 0.95)) << static_cast<int>(flaw);
+  }
+}
+
+TEST(ShapesCalibration, BlocksThatDifferMakeNoChange) {
+  constexpr int kRounds = 200;
+  for (const size_t blocks : {10, 30}) {
+    for (const double block_sd : {0.5, 1.0, 2.0}) {
+      Rng rng = Rng::stream(blocks, "blocks that differ by " + std::to_string(block_sd));
+      int spoke = 0;
+      for (int round = 0; round < kRounds; ++round) {
+        const auto runs = report::search_run(simulated_blocks(rng, {.cells = 4, .blocks = blocks, .block_sd = block_sd})).runs;
+        ASSERT_EQ(runs.size(), 1u);
+        spoke += !runs[0].changes.empty();
+      }
+      std::printf("rate run changes: %zu blocks, block sd %.1f: %.3f\n", blocks, block_sd, spoke / double{kRounds});
+      EXPECT_LT(spoke, kRounds * 0.05 + 4 * std::sqrt(kRounds * 0.05 * 0.95)) << blocks << " blocks, " << block_sd;
+    }
   }
 }
 
