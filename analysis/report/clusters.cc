@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/satterthwaite.h"
 
 namespace stab::report {
@@ -92,8 +93,10 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
   if (!(df > 0) || std::sqrt(variance) <= 2 * std::numeric_limits<double>::epsilon() * largest)
     return Result<ClusterContrast>(statistics::no_spread());
   result.test = statistics::t_test_of(estimate, std::sqrt(variance), df, 0, statistics::Alternative::kTwoSided, 1 - alpha);
-  if (result.crossed)
-    for (const auto& [name, cluster] : clusters) result.draws.push_back(cluster.added * static_cast<double>(clusters.size()));
+  if (!result.crossed) return Result<ClusterContrast>(std::move(result));
+  const auto crossing = static_cast<double>(clusters.size()), terms = static_cast<double>(number);
+  result.rounding = statistics::rounding_of(largest * crossing * terms, number);
+  for (const auto& [name, cluster] : clusters) result.draws.push_back(cluster.added * crossing);
   return Result<ClusterContrast>(std::move(result));
 }
 

@@ -17,6 +17,7 @@ struct ClusterContrast {
   bool crossed = false;       // each cluster has all of these cells
   bool nested = false;        // each cluster has one of them
   std::vector<double> draws;  // crossed: each cluster's own value of the combination
+  double rounding = 0;        // of these: what is left at most of cells that cancel
   Shared shared;              // what each adds to the error
 };
 

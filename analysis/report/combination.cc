@@ -24,7 +24,8 @@ void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, con
   out.blocked = clustered->crossed;
   out.shared = clustered->shared;
   if (clustered->crossed) {
-    if (const auto p = statistics::signed_rank_p(clustered->draws)) out.p_rank = *p;
+    const std::vector<double> draws = statistics::without_rounding(clustered->draws, clustered->rounding);
+    if (const auto p = statistics::signed_rank_p(draws)) out.p_rank = *p;
   } else if (clustered->nested) {
     if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
   }
@@ -48,10 +49,9 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     if (!workload.shares_clusters) out.shared = {};
     return out;
   }
-  bool recurring = false;
-  if (const auto draws = block_draws(coefficients, &recurring)) {
+  if (const auto draws = block_draws(coefficients)) {
     std::vector<double> values;
-    for (const auto& [key, value] : *draws) values.push_back(value);
+    for (const auto& [key, value] : draws->values) values.push_back(value);
     out.blocked = true;
     out.route = Route::kBlocks;
     out.n = values.size();
@@ -62,10 +62,10 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     }
     out.test = *blocked;
     out.point = blocked->estimate;
-    if (const auto p = statistics::signed_rank_p(values)) out.p_rank = *p;
-    if (recurring) {
+    if (const auto p = statistics::signed_rank_p(statistics::without_rounding(values, draws->rounding))) out.p_rank = *p;
+    if (draws->recurring) {
       const auto count = static_cast<double>(values.size());
-      for (const auto& [link, value] : *draws)
+      for (const auto& [link, value] : draws->values)
         out.shared.parts[link] = (value - out.point) / std::sqrt(count * (count - 1));
       out.shared.df = count - 1;
     } else {

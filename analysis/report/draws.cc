@@ -11,6 +11,7 @@
 #include <set>
 
 #include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/satterthwaite.h"
 
 namespace stab::report {
@@ -37,11 +38,11 @@ class FreshLinks {
 
 }  // namespace
 
-std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& coefficients, bool* recurring) {
+std::optional<BlockDraws> block_draws(const CellCoefficients& coefficients) {
   FreshLinks links;
   for (const auto& [cell, coefficient] : coefficients) links.add(*cell);
   struct Block {
-    double sum = 0;
+    double sum = 0, sizes = 0;
     size_t cells = 0;
     std::optional<uint64_t> link;
   };
@@ -59,33 +60,35 @@ std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& co
       block.link = cell->trial_links[i];
     }
     for (const auto& [number, run] : runs) {
-      blocks[number].sum += coefficient * run.first / run.second;
+      const double part = coefficient * run.first / run.second;
+      blocks[number].sum += part;
+      blocks[number].sizes += std::fabs(part);
       ++blocks[number].cells;
     }
   }
   std::map<std::pair<bool, uint64_t>, std::pair<double, double>> draws;  // by link, else by block: sum, count
   size_t complete = 0;
+  BlockDraws out;
   for (const auto& [number, block] : blocks) {
     if (block.cells != coefficients.size()) continue;
     ++complete;
+    out.rounding = std::max(out.rounding, statistics::rounding_of(block.sizes, block.cells));
     auto& [sum, count] = draws[{block.link.has_value(), block.link.value_or(number)}];
     sum += block.sum;
     count += 1;
   }
   // Where many blocks lack a cell, what is left may be few. Of sliced blocks nothing else is of any use.
   if (draws.size() < 2 || (2 * complete < blocks.size() && !are_sliced(coefficients))) return {};
-  std::map<uint64_t, double> values;
-  for (const auto& [key, draw] : draws) values[key.second] = draw.first / draw.second;
-  *recurring = draws.rbegin()->first.first;
-  return values;
+  for (const auto& [key, draw] : draws) out.values[key.second] = draw.first / draw.second;
+  out.recurring = draws.rbegin()->first.first;
+  return out;
 }
 
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring) {
-  bool by_link = false;
-  const auto draws = block_draws(coefficients, recurring != nullptr ? recurring : &by_link);
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients) {
+  const auto draws = block_draws(coefficients);
   if (!draws) return {};
   std::vector<double> values;
-  for (const auto& [key, value] : *draws) values.push_back(value);
+  for (const auto& [key, value] : draws->values) values.push_back(value);
   return values;
 }
 

@@ -26,10 +26,15 @@ struct Shared {
 // The combination within each block, averaged over blocks that share a link: one value for each independent draw. Runs and
 // counter passes of one cell in one block are averaged. Absent where blocks don't hold: too few of them are complete (half; of
 // sliced ones two), one seed ran in several blocks, or a block mixes links that come back in others. In the order of the run,
-// unless links recur: `recurring` tells.
-std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients, bool* recurring = nullptr);
+// unless links recur.
+std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients);
 // The same by what each is a draw of: the link where links recur, else the block.
-std::optional<std::map<uint64_t, double>> block_draws(const CellCoefficients& coefficients, bool* recurring);
+struct BlockDraws {
+  std::map<uint64_t, double> values;
+  bool recurring = false;
+  double rounding = 0;  // what is left at most of cells that cancel
+};
+std::optional<BlockDraws> block_draws(const CellCoefficients& coefficients);
 
 // Its layout is the link's, and it ran several.
 bool is_linked(const CellUnits& cell);

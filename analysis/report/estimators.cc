@@ -129,9 +129,17 @@ Result<Located> signed_ranks(const std::vector<double>& values, const Asked& ask
 Result<Located> hodges_lehmann(const CellDraws& draws, const std::vector<double>& coefficients, bool layout, const Asked& asked) {
   if (draws.together) {
     std::vector<double> values(draws.cells[0].values.size());
-    for (size_t c = 0; c < draws.cells.size(); ++c)
-      for (size_t i = 0; i < values.size(); ++i) values[i] += coefficients[c] * draws.cells[c].values[i];
-    return signed_ranks(values, asked);
+    double sizes = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      double of_draw = 0;
+      for (size_t c = 0; c < draws.cells.size(); ++c) {
+        const double part = coefficients[c] * draws.cells[c].values[i];
+        values[i] += part;
+        of_draw += std::fabs(part);
+      }
+      sizes = std::max(sizes, of_draw);
+    }
+    return signed_ranks(statistics::without_rounding(values, statistics::rounding_of(sizes, draws.cells.size())), asked);
   }
   if (layout)
     return bad_input(

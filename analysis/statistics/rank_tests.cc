@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -425,6 +426,24 @@ Result<double> van_elteren_p(std::span<const Stratum2> strata) {
     at += scale * stratum.sum;
   }
   return exact_p(joint, at, expected, Alternative::kTwoSided);
+}
+
+double rounding_of(double sizes, size_t terms) {
+  constexpr double kOfEachTerm = 8;  // ulps: of its logarithm, its coefficient, their product and what was averaged
+  return std::numeric_limits<double>::epsilon() * (kOfEachTerm + static_cast<double>(terms)) * sizes;
+}
+
+std::vector<double> without_rounding(std::span<const double> values, double resolution) {
+  std::vector<double> out(values.begin(), values.end());
+  std::vector<size_t> order(out.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::fabs(values[a]) < std::fabs(values[b]); });
+  double size = 0;
+  for (const size_t i : order) {
+    if (std::fabs(values[i]) > size + resolution) size = std::fabs(values[i]);
+    out[i] = std::copysign(size, values[i]);
+  }
+  return out;
 }
 
 Result<double> signed_rank_p(std::span<const double> values) {

@@ -70,6 +70,12 @@ Result<double> van_elteren_p(std::span<const Stratum2> strata);
 // exact with ties, too; there R's rule would take the normal approximation at any n.
 Result<double> signed_rank_p(std::span<const double> values);
 
+// Values that came from others which cancel, such as a block's difference: what is left of equal ones is rounding, up to
+// `resolution`. Values within it of 0 become 0, and sizes within it of a smaller one become that one.
+std::vector<double> without_rounding(std::span<const double> values, double resolution);
+// The resolution of sums of so many terms, each of which was read or is a logarithm, whose sizes add up to `sizes`.
+double rounding_of(double sizes, size_t terms);
+
 // R's rule, for reports: as many values are ranked exactly.
 inline constexpr size_t kExactBelow = 50;
 

@@ -124,6 +124,32 @@ TEST_F(Analyze, BlocksCancel) {
   EXPECT_GT(field(commands::run_analyze({data, "--response", "y", "--factors", "build", "--json"}), "p_value"), 0.9);
 }
 
+// A mean over three cells is sums of thirds: in blocks whose values are equal they leave 9e-16, which is no difference to rank.
+// R: coin::wilcoxsign_test(c(rep(0, 15), 1, 1, -1, 2, 2) ~ rep(0, 20), zero.method = "Wilcoxon", distribution = "exact") has
+// p = 0.25.
+TEST_F(Analyze, EqualBlocksHaveNoRank) {
+  const int steps[] = {3, 3, -3, 6, 6};  // of one cell each of the first blocks, in tenths
+  for (const bool whole : {false, true}) {
+    std::string text = "y,opt,threads,day\n";
+    for (int day = 0; day < 20; ++day)
+      for (int side = 0; side < 2; ++side)
+        for (int cell = 0; cell < 3; ++cell) {
+          const int tenths = 71 + 13 * cell + (side == 1 && day < 5 && cell == day % 3 ? steps[day] : 0);
+          text += whole ? std::to_string(tenths) : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+          text += std::string(side ? ",b" : ",a") + ",t" + std::to_string(cell) + ",d" + std::to_string(day) + "\n";
+        }
+    const std::string data = file(text);
+    for (const char* scale : {"", "--log"}) {
+      std::vector<std::string> args{data, "--response", "y", "--factors", "opt,threads", "--block", "day", "--json"};
+      if (*scale) args.push_back(scale);
+      const commands::CommandOutput found = commands::run_analyze(args);
+      // On the log scale the steps of different cells are of different sizes.
+      if (*scale) EXPECT_GT(field(found, "p_rank"), 0.1) << whole;
+      else EXPECT_NEAR(field(found, "p_rank"), 0.25, 1e-12) << whole;
+    }
+  }
+}
+
 // Links that run in every block: what the block adds to all of them goes, the links are the draws.
 TEST_F(Analyze, ClustersAcrossBlocks) {
   std::string text = "y,build,link,day\n";

@@ -64,6 +64,37 @@ TEST(Estimators, WhatABlockHasInCommonCancelsInHodgesLehmann) {
   EXPECT_NEAR(of(*after, "hodges-lehmann").interval.high, of(*before, "hodges-lehmann").interval.high, 1e-9);
 }
 
+// Twenty blocks of 2 x 3 cells by a clock of tenths: fifteen are equal on both sides. What sums of thirds leave there is no
+// difference. R: coin::wilcoxsign_test(c(rep(0, 15), 1, 1, -1, 2, 2) ~ rep(0, 20), zero.method = "Wilcoxon",
+// distribution = "exact") has p = 0.25, and the middle of all averages of two is 0.
+TEST(Estimators, WhatRoundingLeavesIsNoDifference) {
+  const int steps[] = {3, 3, -3, 6, 6};
+  report::Samples samples;
+  samples.workloads = {"program"};
+  samples.responses = {{.name = "wall_time", .unit = "s", .scale = report::Scale::kLinear, .margin = 0}};
+  samples.factors = {{"code", {"shuffle"}, true, 0}, {"opt", {"a", "b"}, false, 0}, {"threads", {"1", "2", "3"}, false, 0}};
+  samples.estimators = {{report::Estimator::Kind::kHodgesLehmann, 0.5}};
+  for (uint32_t block = 0; block < 20; ++block)
+    for (uint16_t side = 0; side < 2; ++side)
+      for (uint16_t cell = 0; cell < 3; ++cell) {
+        report::Trial trial;
+        trial.levels = {0, side, cell};
+        trial.block = block;
+        trial.order = static_cast<uint32_t>(samples.trials.size());
+        trial.seed = trial.order + 1;
+        trial.values = {(71 + 13 * cell + (side == 1 && block < 5 && cell == block % 3 ? steps[block] : 0)) / 10.0};
+        samples.trials.push_back(std::move(trial));
+      }
+  const auto report = report::analyse(with_layouts(std::move(samples)));
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_TRUE(report->contrasts[0].blocked);
+  EXPECT_NEAR(report->contrasts[0].p_rank.value_or(0), 0.25, 1e-12);
+  const report::EstimatorContrast& located = of(*report, "hodges-lehmann", "program");
+  EXPECT_EQ(located.refused, "");
+  EXPECT_NEAR(located.p_value, 0.25, 1e-12);
+  EXPECT_EQ(located.interval.estimate, 0);
+}
+
 TEST(Estimators, ALongTrialMovesTheMeanAndNotTheMiddle) {
   report::Samples samples = twenty_blocks();
   const auto before = report::analyse(samples);

@@ -195,6 +195,14 @@ TEST(RankExact, ZerosStayWhereTheyAreAskedTo) {
   EXPECT_EQ(kept->p_value, dropped->p_value);
 }
 
+TEST(RankExact, WhatRoundingLeavesIsATieOrNothing) {
+  const Values values{-4e-16, 0.1, -0.1 - 2e-16, 0.3, 4e-16, 0.3 + 1e-15, 0.3 + 3e-15};
+  EXPECT_EQ(statistics::without_rounding(values, 1e-15), (Values{-0.0, 0.1, -0.1, 0.3, 0.0, 0.3, 0.3 + 3e-15}));
+  EXPECT_EQ(statistics::without_rounding(values, 0), values);
+  // Six cells of about 1e9 ns: a difference of a nanosecond stays one.
+  EXPECT_LT(statistics::rounding_of(2e9, 6), 1e-4);
+}
+
 TEST(RankCounts, LargeSamplesBisect) {
   Rng rng(12);
   Values x(2000), y(1500);
