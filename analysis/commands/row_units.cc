@@ -203,10 +203,12 @@ Result<std::vector<report::WorkloadUnits>> grouped_cells(const std::vector<doubl
     std::map<uint32_t, size_t> cells_with;
     for (const report::CellUnits& cell : workload.cells)
       for (uint32_t name : cell.clusters) ++cells_with[name];
-    const bool crossed =
-        std::all_of(cells_with.begin(), cells_with.end(), [&](const auto& one) { return one.second == workload.cells.size(); });
+    const auto complete = static_cast<size_t>(std::count_if(
+        cells_with.begin(), cells_with.end(), [&](const auto& one) { return one.second == workload.cells.size(); }));
+    const bool crossed = complete == cells_with.size();
     const bool nested = std::all_of(cells_with.begin(), cells_with.end(), [](const auto& one) { return one.second == 1; });
-    if (crossed && workload.cells.size() > 1) {
+    // A block that lacks cells still compares those that it has. Clusters that do are repeats of some cells' own.
+    if (workload.cells.size() > 1 && (crossed || (draw == block && !nested))) {
       workload.rows_in_blocks = true;
       for (report::CellUnits& cell : workload.cells) {
         cell.blocks = cell.clusters;
@@ -215,9 +217,12 @@ Result<std::vector<report::WorkloadUnits>> grouped_cells(const std::vector<doubl
         cell.trial_orders = cell.orders;
         cell.trial_links.assign(cell.values.size(), 0);
       }
-    } else if (!nested) {
+    }
+    // Of blocks that mostly hold all cells each term is judged within them, as in experiments.
+    const bool mostly = draw == block && 2 * complete >= cells_with.size();
+    if (!crossed && !nested && !mostly) {
       workload.anova_refused = "some " + draw->name +
-                               "s are in several cells and none of them in all: which error a term has differs "
+                               "s are in several cells and not in all: which error a term has differs "
                                "from term to term; the contrasts take it into account";
     }
   }

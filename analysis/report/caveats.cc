@@ -387,6 +387,14 @@ void ranks(const Report& report, Caveats& out) {
                  "look for tails and outliers in the strip figure before believing either"});
 }
 
+// Blocks of the first response that take no part in a contrast, since they lack one of its cells: the most of any.
+uint64_t blocks_left_out(const Report& report) {
+  uint64_t most = 0;
+  for (const Contrast& contrast : report.contrasts)
+    if (contrast.response == report.responses[0].name) most = std::max(most, contrast.blocks_left_out);
+  return most;
+}
+
 void sizes(const Report& report, Caveats& out) {
   uint64_t smallest = UINT64_MAX, largest = 0;
   const Cell* fewest = nullptr;
@@ -403,9 +411,15 @@ void sizes(const Report& report, Caveats& out) {
     out.push_back({CaveatCode::kSmallSample,
                    "as few as " + count(smallest, report.trial_word) + " in a cell of " + fewest->workload,
                    "intervals rest on the normal assumption there; use 20 or more"});
-  if (smallest != largest)
+  const uint64_t left_out = blocks_left_out(report);
+  if (smallest != largest || left_out > 0)
     out.push_back({CaveatCode::kUnbalanced,
-                   "cells hold between " + std::to_string(smallest) + " and " + count(largest, report.trial_word),
+                   (smallest != largest
+                        ? "cells hold between " + std::to_string(smallest) + " and " + count(largest, report.trial_word)
+                        : "blocks lack cells") +
+                       (left_out > 0 ? "; of a comparison within blocks " + count(left_out, "block") +
+                                           " that lack" + (left_out == 1 ? "s" : "") + " a cell took no part"
+                                     : ""),
                    "sums of squares of type II and III allow for it; see why some are missing"});
   // What a process takes from its start to its end. A benchmark's operation has no start-up in it, nor has a region.
   const Response& primary = report.responses[0];

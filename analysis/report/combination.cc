@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/report/clusters.h"
@@ -31,6 +32,14 @@ void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, con
   }
 }
 
+// Of blocks that the data name: some lack one of these cells. What a block adds then stays in the means of the others.
+bool lacks_cells(const CellCoefficients& coefficients, const WorkloadUnits& workload) {
+  if (!workload.rows_in_blocks || workload.shares_clusters || coefficients.empty()) return false;
+  const auto blocks_of = [](const CellUnits& cell) { return std::set<uint32_t>(cell.clusters.begin(), cell.clusters.end()); };
+  const std::set<uint32_t> first = blocks_of(*coefficients.begin()->first);
+  return std::any_of(coefficients.begin(), coefficients.end(), [&](const auto& one) { return blocks_of(*one.first) != first; });
+}
+
 }  // namespace
 
 Combination test_combination(const CellCoefficients& coefficients, const std::vector<statistics::Stratum2>& strata, double level,
@@ -44,17 +53,20 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.point += coefficient * cell->moments.mean;
     out.by_link |= is_linked(*cell);
   }
-  if (const auto clustered = cluster_contrast(coefficients, alpha)) {
+  const auto draws = block_draws(coefficients);
+  const bool named_blocks = draws && lacks_cells(coefficients, workload);
+  if (const auto clustered = named_blocks ? std::nullopt : cluster_contrast(coefficients, alpha)) {
     by_clusters(out, *clustered, strata);
     if (!workload.shares_clusters) out.shared = {};
     return out;
   }
-  if (const auto draws = block_draws(coefficients)) {
+  if (draws) {
     std::vector<double> values;
     for (const auto& [key, value] : draws->values) values.push_back(value);
     out.blocked = true;
     out.route = Route::kBlocks;
     out.n = values.size();
+    out.blocks_left_out = draws->left_out;
     const auto blocked = statistics::one_sample_t(values, 0, statistics::Alternative::kTwoSided, 1 - alpha, std::fabs(level));
     if (!blocked) {
       out.refused = blocked.error().message;

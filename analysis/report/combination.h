@@ -1,6 +1,6 @@
 // Combination: a linear combination of cells of one workload with its error, by the route that the data allow. Clusters
-// that the data name, else blocks, else links that recur, else each cell's own variance (Welch, Satterthwaite); never that last
-// one for sliced blocks, whose trials are not independent.
+// that the data name, unless they are blocks some of which lack a cell; else blocks, else links that recur, else each cell's own
+// variance (Welch, Satterthwaite); never that last one for sliced blocks, whose trials are not independent.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ struct Combination {
   uint64_t n = 0;                // independent values: the smallest cell's units, or blocks, or clusters
   bool blocked = false;
   bool by_link = false;
+  uint64_t blocks_left_out = 0;  // kBlocks: they lack a cell
   std::optional<double> p_rank;  // absent without strata
   // kBlocks, where no link recurs: the independent values whose mean is the estimate, in the order of the run.
   std::vector<double> draws;

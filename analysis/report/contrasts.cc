@@ -41,6 +41,7 @@ struct Estimate {
   std::optional<double> point;  // the estimate alone, also where its own error can't be had
   std::optional<double> p_rank;
   bool blocked = false;
+  uint64_t blocks_left_out = 0;
   bool by_link = false;
   double level = 0;             // the mean of the baseline's cells: what a relative margin is a share of
   std::vector<std::string> aliases;  // of a fraction
@@ -153,6 +154,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   estimate.point = found.point;
   estimate.p_rank = found.p_rank;
   estimate.blocked = found.blocked;
+  estimate.blocks_left_out = found.blocks_left_out;
   estimate.by_link = found.by_link;
   estimate.refused = std::move(found.refused);
   estimate.draws = std::move(found.draws);
@@ -389,6 +391,7 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   add_equivalence(contrast, levels, estimate);
   if (estimate.p_rank) contrast.p_rank = levels.p(*estimate.p_rank);
   contrast.blocked = estimate.blocked;
+  contrast.blocks_left_out = estimate.blocks_left_out;
   contrast.by_link = estimate.by_link;
   return contrast;
 }

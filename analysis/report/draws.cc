@@ -79,6 +79,7 @@ std::optional<BlockDraws> block_draws(const CellCoefficients& coefficients) {
   }
   // Where many blocks lack a cell, what is left may be few. Of sliced blocks nothing else is of any use.
   if (draws.size() < 2 || (2 * complete < blocks.size() && !are_sliced(coefficients))) return {};
+  out.left_out = blocks.size() - complete;
   for (const auto& [key, draw] : draws) out.values[key.second] = draw.first / draw.second;
   out.recurring = draws.rbegin()->first.first;
   return out;
@@ -313,18 +314,17 @@ std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& ce
   }
   *by_link = !link_of.empty();
   std::map<uint64_t, std::pair<std::vector<double>, double>> draws;  // sums and number of blocks
+  size_t whole = 0;
   for (const auto& [block, row] : blocks) {
     const bool complete = std::all_of(row.begin(), row.end(), [](const auto& value) { return value.has_value(); });
-    if (!complete && cells[0].sliced) continue;
+    if (!complete) continue;
+    ++whole;
     auto& [sums, count] = draws[link_of.empty() ? block : link_of[block]];
     sums.resize(cells.size());
     count += 1;
-    for (size_t c = 0; c < cells.size(); ++c) {
-      if (!row[c]) return {};
-      sums[c] += *row[c];
-    }
+    for (size_t c = 0; c < cells.size(); ++c) sums[c] += *row[c];
   }
-  if (draws.size() < 3) return {};
+  if (draws.size() < 3 || (2 * whole < blocks.size() && !cells[0].sliced)) return {};
   std::vector<std::vector<double>> rows;
   for (auto& [key, draw] : draws) {
     for (double& sum : draw.first) sum /= draw.second;

@@ -32,7 +32,8 @@ std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coeff
 struct BlockDraws {
   std::map<uint64_t, double> values;
   bool recurring = false;
-  double rounding = 0;  // what is left at most of cells that cancel
+  uint64_t left_out = 0;  // blocks that lack one of the cells
+  double rounding = 0;    // what is left at most of cells that cancel
 };
 std::optional<BlockDraws> block_draws(const CellCoefficients& coefficients);
 
@@ -78,8 +79,8 @@ std::optional<LinkContrast> link_contrast(const LinkFit& fit, const WorkloadUnit
                                           const CellCoefficients& coefficients, double alpha);
 
 // One row for each independent draw: the means of all cells over the blocks that share a link, or over one block.
-// Empty where a block lacks a cell (sliced ones are left out) or mixes links that come back, where a seed ran in several blocks,
-// or with fewer than 3 draws. `by_link` tells which it was.
+// Blocks that lack a cell are left out. Empty where these are most (of sliced ones any number may be), where a block mixes links
+// that come back or a seed ran in several, and with fewer than 3 draws. `by_link` tells which it was.
 std::vector<std::vector<double>> complete_draws(const std::vector<CellUnits>& cells, bool* by_link);
 
 }  // namespace stab::report

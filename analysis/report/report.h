@@ -73,6 +73,7 @@ struct Contrast {
   std::optional<double> p_rank;
   bool by_link = false;          // its draws are links: n and settles_n count them, and replicates of the same don't help
   bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
+  uint64_t blocks_left_out = 0;  // of one workload's: they lack a cell that is compared, and others hold all
   Verdict verdict = Verdict::kWithheld;
   // Unsure: replicates for each cell that would settle it (settling.h), the machine's time for those that are still to come, in
   // seconds, and the blocks that an extension would add: absent where none can be, or more than is worth it. And replicates that

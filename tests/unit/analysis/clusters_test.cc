@@ -124,6 +124,57 @@ TEST_F(Analyze, BlocksCancel) {
   EXPECT_GT(field(commands::run_analyze({data, "--response", "y", "--factors", "build", "--json"}), "p_value"), 0.9);
 }
 
+// What a block adds stays in the other cells' means if one of its values is missing. Differences of whole blocks don't have it.
+TEST_F(Analyze, ABlockThatLacksACellTakesNoPart) {
+  std::string text = "y,build,day\n", balanced;
+  std::vector<double> differences;
+  for (int day = 0; day < 10; ++day) {
+    const double a = 100 * ((day * 7) % 10), difference = 1 + 0.3 * ((day * 3) % 5);
+    const std::string name = "d" + std::to_string(day) + "\n";
+    text += std::to_string(a) + ",a," + name;
+    if (day == 6) continue;
+    differences.push_back(difference);
+    text += std::to_string(a + difference) + ",b," + name;
+  }
+  const std::string data = file(text);
+  const std::vector<std::string> args{data, "--response", "y", "--factors", "build", "--block", "day", "--json"};
+  const commands::CommandOutput blocks = commands::run_analyze(args);
+  const auto paired = statistics::one_sample_t(differences, 0, statistics::Alternative::kTwoSided, 0.95);
+  EXPECT_NEAR(field(blocks, "estimate"), paired->estimate, 1e-9);
+  EXPECT_NEAR(field(blocks, "p_value"), paired->p_value, 1e-9);
+  EXPECT_EQ(field(blocks, "df"), 8);
+  EXPECT_EQ(field(blocks, "n"), 9);
+  EXPECT_THAT(blocks.out, HasSubstr("\"blocked\": true"));
+  EXPECT_THAT(blocks.out, HasSubstr("of a comparison within blocks 1 block that lacks a cell took no part"));
+  // Of two cells the block's own effect takes all that its only value says: F is t squared.
+  const size_t term = blocks.out.find("\"term\": \"build\"");
+  ASSERT_NE(term, std::string::npos);
+  const size_t p = blocks.out.find("\"p_value\": ", term);
+  EXPECT_NEAR(std::strtod(blocks.out.c_str() + p + 11, nullptr), paired->p_value, 1e-9);
+  const size_t robust = blocks.out.find("\"p_robust\": ", term);
+  EXPECT_NEAR(std::strtod(blocks.out.c_str() + robust + 12, nullptr), paired->p_value, 1e-9) << "by whole blocks";
+
+  // One more lacks the other side: cells are equally large, and it is said all the same.
+  file(text.replace(text.find("0.000000,a,d0\n"), 14, ""));
+  const commands::CommandOutput two = commands::run_analyze(args);
+  EXPECT_EQ(field(two, "n"), 8);
+  EXPECT_THAT(two.out, HasSubstr("blocks lack cells; of a comparison within blocks 2 blocks that lack a cell took no part"));
+}
+
+// Three of four blocks hold one side only: there are too few whole ones, and all values answer.
+TEST_F(Analyze, FewWholeBlocksDontStandForAll) {
+  std::string text = "y,build,day\n";
+  for (int day = 0; day < 12; ++day) {
+    const std::string name = ",d" + std::to_string(day) + "\n";
+    if (day % 4 != 1) text += std::to_string(10 + 0.1 * ((day * 5) % 7)) + ",a" + name;
+    if (day % 4 < 2) text += std::to_string(11 + 0.1 * ((day * 3) % 7)) + ",b" + name;
+  }
+  const commands::CommandOutput found =
+      commands::run_analyze({file(text), "--response", "y", "--factors", "build", "--block", "day", "--json"});
+  EXPECT_THAT(found.out, HasSubstr("\"blocked\": false"));
+  EXPECT_EQ(field(found, "n"), 6);
+}
+
 // A mean over three cells is sums of thirds: in blocks whose values are equal they leave 9e-16, which is no difference to rank.
 // R: coin::wilcoxsign_test(c(rep(0, 15), 1, 1, -1, 2, 2) ~ rep(0, 20), zero.method = "Wilcoxon", distribution = "exact") has
 // p = 0.25.
