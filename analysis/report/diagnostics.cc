@@ -184,7 +184,7 @@ std::vector<size_t> cells_of_binaries(const WorkloadUnits& units) {
 
 Draws draws_of(const Samples& samples, const WorkloadUnits& units) {
   Draws draws;
-  if (samples.unit != Unit::kLayout) {
+  if (samples.unit != Unit::kLayout && !units.rows_in_blocks) {
     for (const CellUnits& cell : units.cells) draws.groups.push_back(cell.values);
     return draws;
   }

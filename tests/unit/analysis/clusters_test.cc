@@ -175,6 +175,28 @@ TEST_F(Analyze, FewWholeBlocksDontStandForAll) {
   EXPECT_EQ(field(found, "n"), 6);
 }
 
+// Differences within blocks, not values that hold the block. R: shapiro.test(c(1.2, 0.7, 1.9, 1.1, 0.4, 1.5, 1.0, 2.6, 0.9, 1.3))
+// has W = 0.9412266644828 and p = 0.566742004597; of the values themselves less their cells' means p is 8e-6.
+TEST_F(Analyze, DiagnosticsTakeBlocksOff) {
+  const double differences[] = {1.2, 0.7, 1.9, 1.1, 0.4, 1.5, 1.0, 2.6, 0.9, 1.3};
+  std::string text = "y,build,day\n";
+  for (int day = 0; day < 10; ++day) {
+    const double a = day < 5 ? 0 : 1000;
+    text += std::to_string(a) + ",a,d" + std::to_string(day) + "\n" + std::to_string(a + differences[day]) + ",b,d" +
+            std::to_string(day) + "\n";
+  }
+  const commands::CommandOutput found =
+      commands::run_analyze({file(text), "--response", "y", "--factors", "build", "--block", "day", "--json"});
+  const size_t at = found.out.find("\"shapiro-wilk\"");
+  ASSERT_NE(at, std::string::npos);
+  const auto number = [&](const char* name) {
+    return std::strtod(found.out.c_str() + found.out.find(name, at) + std::string(name).size(), nullptr);
+  };
+  EXPECT_NEAR(number("\"statistic\": "), 0.9412266644828, 1e-6);
+  EXPECT_NEAR(number("\"p_value\": "), 0.566742004597, 1e-5);
+  EXPECT_THAT(found.out, testing::Not(HasSubstr("\"not-normal\"")));
+}
+
 // A mean over three cells is sums of thirds: in blocks whose values are equal they leave 9e-16, which is no difference to rank.
 // R: coin::wilcoxsign_test(c(rep(0, 15), 1, 1, -1, 2, 2) ~ rep(0, 20), zero.method = "Wilcoxon", distribution = "exact") has
 // p = 0.25.
