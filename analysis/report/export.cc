@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "analysis/text/markup.h"
 #include "base/number_text.h"
 
 namespace stab::report {
@@ -51,9 +52,20 @@ std::string r_string(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    if (c == '\n') out += "\\n";
+    else out += c;
   }
   return out + "\"";
+}
+
+// A name in a formula. Names come from files of others: one that ends the quotes would go on as code.
+std::string r_name(const std::string& text) {
+  std::string out = "`";
+  for (char c : text) {
+    if (c == '`' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "`";
 }
 
 std::string vector_of(const std::vector<std::string>& texts) {
@@ -161,7 +173,7 @@ std::string export_r(const Report& report) {
     const std::string column = column_of(factor);
     names.push_back(column);
     if (!factor.layout) treatments.push_back(column);
-    varying += (varying.empty() ? "" : " * ") + std::string("`") + column + "`";
+    varying += (varying.empty() ? "" : " * ") + r_name(column);
     std::vector<std::string> ordered{factor.levels[factor.baseline]};
     for (size_t i = 0; i < factor.levels.size(); ++i)
       if (i != factor.baseline) ordered.push_back(factor.levels[i]);
@@ -175,7 +187,7 @@ std::string export_r(const Report& report) {
            : report.interval_level == report.alpha
                ? "\n# Here p is the plain one, and intervals rest on the spread of all replicates.\n"
                : "\n# Here p is the plain one.\n");
-  out += "# The analysis of " + (report.experiment.empty() ? "a report" : report.experiment) +
+  out += "# The analysis of " + (report.experiment.empty() ? "a report" : text::as_line(report.experiment)) +
                     " in R, without packages:  Rscript this.R data.csv\n";
   out += "args <- commandArgs(trailingOnly = TRUE)\n"
          "d <- read.csv(if (length(args)) args[1] else \"data.csv\", check.names = FALSE, colClasses = c(seed = \"character\"))\n"
@@ -192,6 +204,7 @@ std::string export_r(const Report& report) {
          "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
   out += judged_by(report);
   out += R"R(workloads <- unique(d$workload)
+quoted <- function(names) sprintf("`%s`", gsub("([\\`])", "\\\\\\1", names))  # names in formulas
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
 single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
@@ -219,8 +232,8 @@ contrast <- function(data, trials, f, level) {
   if (length(pairs)) {
     w <- ifelse(key_of(cells) %in% pairs, (cells[[f]] == level) - (cells[[f]] == base), 0) / length(pairs)
   } else {
-    X <- model.matrix(reformulate(sprintf("`%s`", factors)), cells)
-    name <- colnames(model.matrix(reformulate(sprintf("`%s`", f)), cells))
+    X <- model.matrix(reformulate(quoted(factors)), cells)
+    name <- colnames(model.matrix(reformulate(quoted(f)), cells))
     w <- (solve(crossprod(X)) %*% t(X))[name[match(level, levels(data[[f]]))], ]
   }
   names(w) <- cell_of(cells); w <- w[abs(w) > 1e-12]

@@ -13,6 +13,7 @@ d[["stack"]] <- factor(d[["stack"]], levels = c("zero", "on"))
 d[["heap"]] <- factor(d[["heap"]], levels = c("base", "page"))
 judged <- function(row, draws) row
 workloads <- unique(d$workload)
+quoted <- function(names) sprintf("`%s`", gsub("([\\`])", "\\\\\\1", names))  # names in formulas
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
 single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
@@ -40,8 +41,8 @@ contrast <- function(data, trials, f, level) {
   if (length(pairs)) {
     w <- ifelse(key_of(cells) %in% pairs, (cells[[f]] == level) - (cells[[f]] == base), 0) / length(pairs)
   } else {
-    X <- model.matrix(reformulate(sprintf("`%s`", factors)), cells)
-    name <- colnames(model.matrix(reformulate(sprintf("`%s`", f)), cells))
+    X <- model.matrix(reformulate(quoted(factors)), cells)
+    name <- colnames(model.matrix(reformulate(quoted(f)), cells))
     w <- (solve(crossprod(X)) %*% t(X))[name[match(level, levels(data[[f]]))], ]
   }
   names(w) <- cell_of(cells); w <- w[abs(w) > 1e-12]

@@ -108,6 +108,23 @@ TEST(ToolFormats, ThroughputsGoWhereTheyAreBetterHigher) {
   EXPECT_THAT(commands::export_for_tool("hyperfine", rates, kContext).error().message, HasSubstr("no time of a whole run"));
 }
 
+// R runs what stands behind a backtick that ends a name, and a comment ends with its line.
+TEST(ToolFormats, NamesAreNoCodeOfR) {
+  report::Samples samples = two_cells();
+  samples.experiment = "night\nsystem('touch OWNED')";
+  samples.factors[0].name = "block` + system('touch OWNED') + `a\\b";
+  samples.factors.push_back({.name = "half", .levels = {"x", "y"}});
+  for (report::Trial& trial : samples.trials) trial.levels.push_back(trial.order % 2);
+  const auto report = report::analyse(samples);
+  ASSERT_TRUE(report) << report.error().message;
+  const std::string script = report::export_r(*report);
+  EXPECT_THAT(script, HasSubstr(R"(lm(y ~ `block\` + system('touch OWNED') + \`a\\b` * `half`, one))"));
+  EXPECT_THAT(script, HasSubstr("# The analysis of night system('touch OWNED') in R"));
+  EXPECT_THAT(script, HasSubstr(R"(factors <- c("block` + system('touch OWNED') + `a\\b", "half"))"));
+  EXPECT_THAT(script, Not(HasSubstr("sprintf(\"`%s`\", f)"))) << "names are quoted by the script, too";
+  EXPECT_THAT(script, HasSubstr(R"(levels = c("-O2", "x\\\n\"y<")")) << "as the CSV has it";
+}
+
 TEST(ToolFormats, NamesAreNoSyntax) {
   const std::string metrics = commands::export_for_tool("openmetrics", two_cells(), kContext)->out;
   EXPECT_THAT(metrics, HasSubstr(R"(workload="a\"b",response="wall_time",factor_opt="x\\\n\"y<",bound="estimate")"));
