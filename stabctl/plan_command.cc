@@ -92,6 +92,7 @@ int plan_power_command(const Arguments& arguments) {
   options.power = arguments.power;
   options.planned = static_cast<uint64_t>(file.plan->experiment.replicates);
   options.unknown = pilot->unknown;
+  options.responses = pilot->responses;
   options.is_sliced = file.plan->experiment.blocks == plan::BlockMode::kSliced;
   options.json = arguments.json;
   options.width = terminal_width();

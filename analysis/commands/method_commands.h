@@ -52,6 +52,7 @@ struct PowerOptions {
   double power = 0.8;
   uint64_t planned = 0;              // the plan's replicates; 0: not known
   std::vector<std::string> unknown;  // programs of the plan that the pilot didn't run
+  size_t responses = 1;              // that the plan declares
   std::optional<bool> is_sliced{};   // the plan runs its blocks in slices; absent: not known
   bool json = false;
   int width = 100;

@@ -26,15 +26,14 @@ uint64_t needed(const report::Contrast& contrast, const std::function<double(con
   return statistics::fewest(2, kMost, [&](uint64_t draws) { return power_at(error, draws) >= power; });
 }
 
-// Size of the family in which the plan's verdicts will be judged (contrasts.cc): contrasts x programs x declared responses.
-// A program that the pilot didn't run brings as many questions as one that it ran.
-double family_size(const report::Report& report, size_t workloads, size_t unknown) {
+// Size of the family in which the plan's verdicts will be judged (contrasts.cc): contrasts x programs x declared responses. A
+// program that the pilot didn't run brings as many questions as one that it ran, and so does each response.
+double family_size(const report::Report& report, size_t workloads, const PowerOptions& options) {
   const auto asked = std::count_if(report.contrasts.begin(), report.contrasts.end(), [&](const report::Contrast& contrast) {
-    const auto response = std::find_if(report.responses.begin(), report.responses.end(),
-                                       [&](const report::Response& r) { return r.name == contrast.response; });
-    return !contrast.workload.empty() && contrast.refused.empty() && response != report.responses.end() && response->declared;
+    return contrast.response == report.responses[0].name && !contrast.workload.empty() && contrast.refused.empty();
   });
-  return static_cast<double>(asked) * (1 + static_cast<double>(unknown) / static_cast<double>(workloads));
+  return static_cast<double>(static_cast<size_t>(asked) * options.responses) *
+         (1 + static_cast<double>(options.unknown.size()) / static_cast<double>(workloads));
 }
 
 }  // namespace
@@ -57,7 +56,7 @@ CommandOutput run_power(const report::Samples& pilot, const PowerOptions& option
   if (!(primary.margin > 0))
     return refused(bad_input("the plan declares no margin; say margin = \"1%\" in [experiment], or --margin"));
   // Holm asks this of the smallest p, and less of those after it: n is enough whatever the other questions turn out to be.
-  const double questions = family_size(*report, samples.workloads.size(), options.unknown.size());
+  const double questions = family_size(*report, samples.workloads.size(), options);
   const double level = report->alpha / std::max(1.0, questions);
   std::vector<text::Finding> rows;
   uint64_t most = 0;

@@ -128,6 +128,7 @@ Result<Pilot> pilot_for(store::Store& store, const store::ExperimentRow& experim
   Pilot pilot;
   STAB_TRY(pilot.samples, load_samples(store, experiment));
   STAB_CHECK_OK(take_response(plan, pilot.samples));
+  pilot.responses = std::max<size_t>(1, plan.experiment.responses.size());
   STAB_CHECK_OK(take_factors(plan, pilot.samples));
   STAB_CHECK_OK(take_cells(plan, pilot.samples));
   STAB_CHECK_OK(take_programs(plan, pilot.samples, pilot.unknown));

@@ -14,6 +14,7 @@ namespace stab::engine {
 struct Pilot {
   report::Samples samples;           // the plan's primary response, margin and alpha, its levels and programs only
   std::vector<std::string> unknown;  // programs of the plan that the pilot didn't run
+  size_t responses = 1;              // of the plan: each is asked as the primary one is, whatever the pilot measured
 };
 
 // kBadInput where the pilot can't speak for the plan: it didn't measure its response, lacks one of its levels, varies a

@@ -11,6 +11,8 @@ variant '/^heap/d; s/"off", "shuffle"/"shuffle"/; s/name = "bzip2"/name = "perl"
 power "$folder/plan.toml" --pilot pilot
 variant 's/"off", "page"/"page"/; s/"off", "shuffle"/"shuffle"/; s/name = "bzip2"/name = "perl"/'
 power "$folder/plan.toml" --pilot 1 --margin 0.002 --power 0.9
+echo "== a second response: twice the questions"; variant 's/^margin/response = ["wall_time", "max_rss"]\n&/'
+power "$folder/plan.toml" --pilot pilot
 echo "== a level that the pilot lacks"; variant 's/"-O2", "-O3"/"-O2", "-Os"/'; power "$folder/plan.toml" --pilot pilot
 echo "== a factor that the pilot lacks"; variant 's/^opt = .*/&\nstack = ["off", "on"]/'; power "$folder/plan.toml" --pilot pilot
 echo "== a response that it didn't measure"; variant 's/^margin/response = "max_rss"\n&/; s/"max_rss"/"instructions"/; s/"page-faults"/"instructions"/'

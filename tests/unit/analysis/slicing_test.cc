@@ -318,6 +318,13 @@ TEST(Slicing, PowerGoesByTheSpreadOfABlocksDifference) {
   EXPECT_EQ(number("replicates"), std::ceil(most * 40 / 36));
   options.is_sliced = true;
   EXPECT_EQ(commands::run_power(pilot, options).exit_code, 0);
+  // A program that the pilot doesn't know and a second response each double the questions.
+  const double questions = number("questions");
+  options.responses = 2;
+  options.unknown = {"other"};
+  const commands::CommandOutput more = commands::run_power(pilot, options);
+  EXPECT_NE(more.out.find("\"questions\": " + std::to_string(static_cast<int>(4 * questions)) + ","), std::string::npos)
+      << more.out;
   options.is_sliced = false;
   const commands::CommandOutput other = commands::run_power(pilot, options);
   EXPECT_NE(other.exit_code, 0);

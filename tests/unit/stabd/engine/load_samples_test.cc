@@ -399,6 +399,19 @@ TEST_F(SamplesTest, APilotSpeaksForItsOwnCellsOnly) {
   EXPECT_THAT(pilot(other), HasSubstr("ran none of the plan's programs; it ran p"));
 }
 
+// The plan's verdicts are one family over all responses that it declares, also those that nobody has measured yet.
+TEST_F(SamplesTest, APilotCountsThePlansResponses) {
+  samples_of(plan_of("\"wall_time\""));
+  const auto responses = [&](const std::string& text) {
+    const auto found = pilot_for(*store_, *store_->experiment(experiment_), plan_of(text));
+    EXPECT_TRUE(found) << found.error().message;
+    return found ? found->responses : 0;
+  };
+  EXPECT_EQ(responses("\"wall_time\""), 1u);
+  EXPECT_EQ(responses("[\"wall_time\", \"page-faults\"]"), 2u);
+  EXPECT_EQ(responses("[\"wall_time\", { name = \"max_rss\", scale = \"raw\" }, \"cycles\"]"), 3u);
+}
+
 // A half of the cells has twice the variance in its contrasts: a pilot of all cells speaks for a fraction with its own ones.
 TEST_F(SamplesTest, APilotOfAllCellsSpeaksForAFraction) {
   const auto plan_with = [](const std::string& fraction) {
