@@ -370,12 +370,14 @@ void degradations(const Samples& samples, Caveats& out) {
                    "read a heap effect of zero as 'hardly randomized', not as 'no effect'"});
 }
 
-// Where means and ranks answer differently, tails or outliers carry the answer.
+// Where means and ranks answer differently, tails or outliers carry the answer. Ranks of so few values that they never answer say
+// nothing of that.
 void ranks(const Report& report, Caveats& out) {
   const Contrast* first = nullptr;
   uint64_t disagree = 0;
   for (const Contrast& contrast : report.contrasts) {
     if (!contrast.p_rank || (contrast.p_value < report.alpha) == (*contrast.p_rank < report.alpha)) continue;
+    if (contrast.least_p_rank >= report.alpha) continue;
     if (contrast.response != report.responses[0].name) continue;
     if (disagree++ == 0) first = &contrast;
   }

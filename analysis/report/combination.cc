@@ -12,6 +12,17 @@
 namespace stab::report {
 namespace {
 
+void add_signed_ranks(Combination& out, const std::vector<double>& draws) {
+  if (const auto p = statistics::signed_rank_p(draws)) out.p_rank = *p;
+  out.least_p_rank = statistics::signed_rank_least_p(draws);
+}
+
+void add_ranks(Combination& out, const std::vector<statistics::Stratum2>& strata) {
+  if (strata.empty()) return;
+  if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
+  out.least_p_rank = statistics::van_elteren_least_p(strata);
+}
+
 // By the clusters that the data name. pre: there are some
 void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, const std::vector<statistics::Stratum2>& strata) {
   out.route = Route::kClusters;
@@ -26,9 +37,9 @@ void by_clusters(Combination& out, const Result<ClusterContrast>& clustered, con
   out.shared = clustered->shared;
   if (clustered->crossed) {
     const std::vector<double> draws = statistics::without_rounding(clustered->draws, clustered->rounding);
-    if (const auto p = statistics::signed_rank_p(draws)) out.p_rank = *p;
+    add_signed_ranks(out, draws);
   } else if (clustered->nested) {
-    if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
+    add_ranks(out, strata);
   }
 }
 
@@ -74,7 +85,7 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     }
     out.test = *blocked;
     out.point = blocked->estimate;
-    if (const auto p = statistics::signed_rank_p(statistics::without_rounding(values, draws->rounding))) out.p_rank = *p;
+    add_signed_ranks(out, statistics::without_rounding(values, draws->rounding));
     if (draws->recurring) {
       const auto count = static_cast<double>(values.size());
       for (const auto& [link, value] : draws->values)
@@ -94,8 +105,7 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
     out.test = linked->test;
     out.point = linked->test.estimate;
     out.shared = linked->shared;
-    if (!strata.empty())
-      if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
+    add_ranks(out, strata);
     return out;
   }
   if (sliced) {
@@ -112,8 +122,7 @@ Combination test_combination(const CellCoefficients& coefficients, const std::ve
   constexpr uint64_t kMostRanked = 100'000;
   uint64_t values = 0;
   for (const statistics::WeightedCell& cell : cells) values += cell.moments.n;
-  if (values <= kMostRanked && !strata.empty())
-    if (const auto p = statistics::van_elteren_p(strata)) out.p_rank = *p;
+  if (values <= kMostRanked) add_ranks(out, strata);
   return out;
 }
 

@@ -26,6 +26,7 @@ struct Combination {
   bool by_link = false;
   uint64_t blocks_left_out = 0;  // kBlocks: they lack a cell
   std::optional<double> p_rank;  // absent without strata
+  double least_p_rank = 0;       // that so many values could come to
   // kBlocks, where no link recurs: the independent values whose mean is the estimate, in the order of the run.
   std::vector<double> draws;
   Shared shared;  // of links that recur, and of clusters

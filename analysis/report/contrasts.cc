@@ -40,6 +40,7 @@ struct Estimate {
   std::string refused;
   std::optional<double> point;  // the estimate alone, also where its own error can't be had
   std::optional<double> p_rank;
+  double least_p_rank = 0;
   bool blocked = false;
   uint64_t blocks_left_out = 0;
   bool by_link = false;
@@ -153,6 +154,7 @@ Estimate within_workload(const Samples& samples, size_t factor, uint32_t level, 
   estimate.n = found.n;
   estimate.point = found.point;
   estimate.p_rank = found.p_rank;
+  estimate.least_p_rank = found.least_p_rank;
   estimate.blocked = found.blocked;
   estimate.blocks_left_out = found.blocks_left_out;
   estimate.by_link = found.by_link;
@@ -390,6 +392,7 @@ Contrast describe(const Samples& samples, const LookLevels& levels, size_t respo
   contrast.p_holm = contrast.p_value;
   add_equivalence(contrast, levels, estimate);
   if (estimate.p_rank) contrast.p_rank = levels.p(*estimate.p_rank);
+  contrast.least_p_rank = levels.p(estimate.least_p_rank);
   contrast.blocked = estimate.blocked;
   contrast.blocks_left_out = estimate.blocks_left_out;
   contrast.by_link = estimate.by_link;

@@ -71,6 +71,7 @@ struct Contrast {
   // One workload: by ranks. Wilcoxon's signed ranks of the blocks' contrasts, else van Elteren's test over the other
   // factors' cells.
   std::optional<double> p_rank;
+  double least_p_rank = 0;       // what p_rank could have come to with so many values, all of them in one direction
   bool by_link = false;          // its draws are links: n and settles_n count them, and replicates of the same don't help
   bool blocked = false;          // taken within blocks; else Welch's. Only for one workload
   uint64_t blocks_left_out = 0;  // of one workload's: they lack a cell that is compared, and others hold all

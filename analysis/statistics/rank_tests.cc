@@ -428,6 +428,37 @@ Result<double> van_elteren_p(std::span<const Stratum2> strata) {
   return exact_p(joint, at, expected, Alternative::kTwoSided);
 }
 
+double signed_rank_least_p(std::span<const double> values) {
+  const auto signs = values.size() - static_cast<size_t>(std::count(values.begin(), values.end(), 0.0));
+  return std::min(1.0, std::ldexp(2.0, -static_cast<int>(std::min<size_t>(signs, 1000))));
+}
+
+double van_elteren_least_p(std::span<const Stratum2> strata) {
+  const auto ways = [](size_t n, size_t k) {  // the logarithm of n over k
+    return std::lgamma(static_cast<double>(n) + 1) - std::lgamma(static_cast<double>(k) + 1) -
+           std::lgamma(static_cast<double>(n - k) + 1);
+  };
+  double above = 0, below = 0;  // logarithms of the shares of arrangements that put the first sample there
+  for (const Stratum2& stratum : strata) {
+    const size_t take = stratum.first.size(), all = take + stratum.second.size();
+    if (take == 0 || take == all) continue;
+    std::vector<double> values(stratum.first.begin(), stratum.first.end());
+    values.insert(values.end(), stratum.second.begin(), stratum.second.end());
+    std::sort(values.begin(), values.end());
+    // Values equal to the last that is taken stand in for it.
+    const auto share = [&](double last, size_t beyond) {
+      const auto equal = static_cast<size_t>(std::count(values.begin(), values.end(), last));
+      return ways(equal, take - beyond) - ways(all, take);
+    };
+    const double highest = values[all - take], lowest = values[take - 1];
+    above += share(highest, static_cast<size_t>(values.end() - std::upper_bound(values.begin(), values.end(), highest)));
+    below += share(lowest, static_cast<size_t>(std::lower_bound(values.begin(), values.end(), lowest) - values.begin()));
+  }
+  // Both ends are as far out where nothing is tied.
+  const double both = std::fabs(above - below) < 1e-9 ? 2 : 1;
+  return std::min(1.0, both * std::exp(std::min(above, below)));
+}
+
 double rounding_of(double sizes, size_t terms) {
   constexpr double kOfEachTerm = 8;  // ulps: of its logarithm, its coefficient, their product and what was averaged
   return std::numeric_limits<double>::epsilon() * (kOfEachTerm + static_cast<double>(terms)) * sizes;

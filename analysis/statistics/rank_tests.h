@@ -70,6 +70,10 @@ Result<double> van_elteren_p(std::span<const Stratum2> strata);
 // exact with ties, too; there R's rule would take the normal approximation at any n.
 Result<double> signed_rank_p(std::span<const double> values);
 
+// The least p that these could have come to: all signs alike, or all values of one side above the other's.
+double signed_rank_least_p(std::span<const double> values);
+double van_elteren_least_p(std::span<const Stratum2> strata);
+
 // Values that came from others which cancel, such as a block's difference: what is left of equal ones is rounding, up to
 // `resolution`. Values within it of 0 become 0, and sizes within it of a smaller one become that one.
 std::vector<double> without_rounding(std::span<const double> values, double resolution);

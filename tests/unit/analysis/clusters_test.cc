@@ -223,6 +223,18 @@ TEST_F(Analyze, EqualBlocksHaveNoRank) {
   }
 }
 
+// Three against three: ranks have no p below 0.1, so they don't contradict a mean. Four against four have 0.029, and may.
+TEST_F(Analyze, RanksThatCantAnswerDontDisagree) {
+  const auto said = [&](const std::string& text) {
+    const commands::CommandOutput found = commands::run_analyze({file(text), "--response", "y", "--factors", "g", "--json"});
+    EXPECT_LT(field(found, "p_value"), 0.05);
+    EXPECT_GE(field(found, "p_rank"), 0.05);
+    return found.out.find("\"ranks-disagree\"") != std::string::npos;
+  };
+  EXPECT_FALSE(said("y,g\n10,a\n10.1,a\n10.2,a\n12,b\n12.1,b\n12.2,b\n"));
+  EXPECT_TRUE(said("y,g\n10,a\n10.1,a\n10.2,a\n11.02,a\n11,b\n12.1,b\n12.2,b\n12.3,b\n"));
+}
+
 // Links that run in every block: what the block adds to all of them goes, the links are the draws.
 TEST_F(Analyze, ClustersAcrossBlocks) {
   std::string text = "y,build,link,day\n";

@@ -195,6 +195,34 @@ TEST(RankExact, ZerosStayWhereTheyAreAskedTo) {
   EXPECT_EQ(kept->p_value, dropped->p_value);
 }
 
+// The least p is that of the most extreme arrangement, whatever the values and ties are.
+TEST(RankExact, TheLeastPIsThatOfAllOnOneSide) {
+  Rng rng(13);
+  for (int round = 0; round < 60; ++round) {
+    const size_t m = 1 + rng.below(5), n = 1 + rng.below(5);
+    Values all(m + n), signs(m + n);
+    for (double& value : all) value = round % 2 ? static_cast<double>(rng.below(4)) : rng.uniform();
+    for (double& value : signs) value = round % 2 ? static_cast<double>(rng.below(4)) - 1 : rng.uniform() - 0.5;
+    if (!statistics::constant(all)) {
+      double least = 1;
+      std::sort(all.begin(), all.end());
+      for (const bool up : {false, true}) {
+        const std::span<const double> rest(all);
+        const auto first = up ? rest.last(m) : rest.first(m), second = up ? rest.first(n) : rest.last(n);
+        least = std::min(least, *statistics::van_elteren_p(std::vector<statistics::Stratum2>{{first, second}}));
+      }
+      const std::vector<statistics::Stratum2> sides{{{all.data(), m}, {all.data() + m, n}}};
+      EXPECT_NEAR(statistics::van_elteren_least_p(sides), least, 1e-9) << m << " " << n << " round " << round;
+    }
+    Values alike(signs);
+    for (double& value : alike) value = std::fabs(value);
+    if (const auto p = statistics::signed_rank_p(alike)) {
+      EXPECT_NEAR(statistics::signed_rank_least_p(signs), *p, 1e-12);
+    }
+  }
+  EXPECT_EQ(statistics::signed_rank_least_p(Values(20, 0.0)), 1);
+}
+
 TEST(RankExact, WhatRoundingLeavesIsATieOrNothing) {
   const Values values{-4e-16, 0.1, -0.1 - 2e-16, 0.3, 4e-16, 0.3 + 1e-15, 0.3 + 3e-15};
   EXPECT_EQ(statistics::without_rounding(values, 1e-15), (Values{-0.0, 0.1, -0.1, 0.3, 0.0, 0.3, 0.3 + 3e-15}));
