@@ -1,7 +1,9 @@
 // 'perf stat -x,': perf-stat(1), "CSV FORMAT": value, unit, event, then, with -r, the deviation, and what the counter was on.
 //
-// The separator is the user's, and perf quotes nothing: it is what stands between the first number and the unit. Lines that begin
-// with an interval's time or with a CPU are parts of a measurement, and adding them up is not ours to guess.
+// The separator is the user's, and perf quotes nothing: it is what stands between the first number and the unit. The decimal sign
+// is the locale's: a comma within a number that another separator ends is one, and commas at both places can't be told apart.
+// Lines that begin with an interval's time or with a CPU are parts of a measurement, and adding them up is not ours to guess.
+#include <algorithm>
 #include <set>
 
 #include "plan/metrics/collected.h"
@@ -33,23 +35,42 @@ bool is_not_counted(std::string_view field) {
   return field == "<not counted>" || field == "<not supported>";
 }
 
+constexpr std::string_view kDigits = "0123456789";
+
+// "1000,50;msec;..." begins with a number that has a decimal comma.
+bool begins_with_decimal_comma(std::string_view row) {
+  const size_t comma = row.find_first_not_of(kDigits);
+  if (comma == 0 || comma == std::string_view::npos || row[comma] != ',') return false;
+  const size_t end = row.find_first_not_of(kDigits, comma + 1);
+  return end != std::string_view::npos && end > comma + 1 && std::string_view(";\t:| ").find(row[end]) != std::string_view::npos;
+}
+
 // Behind the first number, or behind "<not counted>"; 0: none.
 char separator_of(std::string_view row) {
-  const size_t end = row.starts_with('<') ? row.find('>') + 1 : row.find_first_not_of("0123456789.");
+  size_t end = row.starts_with('<') ? row.find('>') + 1 : row.find_first_not_of("0123456789.");
+  if (begins_with_decimal_comma(row)) end = row.find_first_not_of(kDigits, end + 1);
   return end == 0 || end >= row.size() ? '\0' : row[end];
 }
 
-Result<PerfEvent> event_of(const std::vector<std::string_view>& fields, const std::string& where) {
+// The first field, whose decimal sign may be a comma unless commas separate.
+std::optional<double> value_of(std::string_view field, char separator) {
+  std::string text(field);
+  if (separator != ',' && std::count(text.begin(), text.end(), ',') == 1) std::replace(text.begin(), text.end(), ',', '.');
+  return number(text);
+}
+
+Result<PerfEvent> event_of(const std::vector<std::string_view>& fields, char separator, const std::string& where) {
   constexpr size_t kFewest = 3;
   if (fields.size() < kFewest) return bad_input(where + ": expected value, unit and event, as 'perf stat -x,' writes");
   PerfEvent event;
-  const auto value = number(fields[0]);
+  const auto value = value_of(fields[0], separator);
   if (!value && !is_not_counted(fields[0]))
     return bad_input(where + ": '" + std::string(fields[0].substr(0, 40)) +
                      "' is not a number; leave -A and the other ways to "
                      "count by CPU out");
-  if (number(fields[1]) || is_not_counted(fields[1]))
-    return bad_input(where + ": it begins with the time of an interval; leave -I out");
+  if (value_of(fields[1], separator) || is_not_counted(fields[1]))
+    return bad_input(where + ": it begins with the time of an interval, or its numbers have decimal commas; leave -I out, and "
+                             "write with -x ';' where commas are decimal signs");
   event.name = std::string(fields[2]);
   if (!value) {
     event.reason = std::string(fields[0].substr(1, fields[0].size() - 2));
@@ -74,10 +95,10 @@ Result<std::vector<PerfEvent>> events_of(std::string_view text) {
     }
     if (trimmed(row).empty() || row.starts_with('#')) continue;
     const std::string where = "line " + std::to_string(line);
-    const char separator = separator_of(row);
+    const char found = separator_of(row), separator = found == '\0' ? ',' : found;
     // A line with empty fields has another metric of the event before.
-    if (separator == '\0' && split(row, ',').front().empty()) continue;
-    STAB_TRY(PerfEvent event, event_of(split(row, separator == '\0' ? ',' : separator), where));
+    if (found == '\0' && split(row, ',').front().empty()) continue;
+    STAB_TRY(PerfEvent event, event_of(split(row, separator), separator, where));
     if (!names.insert(event.name).second)
       return bad_input(where + ": event '" + event.name.substr(0, 40) + "' is there twice; write a file for each run of perf");
     event.process = process;

@@ -219,6 +219,17 @@ TEST(PerfStat, AppendedRunsAreProcessesOfTheirOwn) {
                  3e-3);
 }
 
+// Where commas are decimal signs, perf writes them so whatever -x says.
+TEST(PerfStat, DecimalCommasAreReadOrRefused) {
+  const auto found = read_ok("perf-stat", "1000,50;msec;task-clock;1;100,00;0,9;CPUs utilized\n2,5;msec;user_time;1;100,00\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "task-clock", 1.0005);
+  expect_seconds(found[1], "user_time", 2.5e-3);
+  EXPECT_THAT(refusal("perf-stat", "1000,50,msec,task-clock,1,100,00\n"), HasSubstr("-x ';' where commas are decimal signs"));
+  EXPECT_THAT(refusal("perf-stat", "1,000;2,5;msec;task-clock;1;100\n"), HasSubstr("leave -I out"));
+  EXPECT_EQ(processes_ok("perf-stat", "74,,page-faults,1,100\n")[0].seconds, 74);
+}
+
 TEST(PerfStat, PartsOfAMeasurementAreRefusedWithTheCure) {
   EXPECT_THAT(refusal("perf-stat", "1.000,2.5,msec,task-clock,1,100\n"), HasSubstr("leave -I out"));
   EXPECT_THAT(refusal("perf-stat", "CPU0,2.5,msec,task-clock,1,100\n"), HasSubstr("leave -A"));
