@@ -4,7 +4,10 @@
 #include <cstdio>
 
 #include "analysis/report/estimators.h"
+#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/quantile_contrast.h"
 #include "tests/unit/analysis/estimated_blocks.h"
+#include "tests/unit/analysis/made_shapes.h"
 
 namespace stab::analysis {
 namespace {
@@ -38,6 +41,43 @@ TEST(EstimatorCalibration, IntervalsCoverWhatTheyPromise) {
       EXPECT_LE(rate, promised + 4 * std::sqrt(promised * (1 - promised) / answered[e])) << shape.name << " " << e;
     }
     EXPECT_LE(equivalent / double{kRounds}, 0.05 + 4 * std::sqrt(0.05 * 0.95 / kRounds)) << shape.name;
+  }
+}
+
+// Two alike samples whose quantiles lie on a step of a clock, or in the gap between two modes: there the jackknife errs, and
+// docs/explanation/how-often-wrong.md says by how much. More values don't help.
+TEST(EstimatorCalibration, QuantilesOnStepsAndInGapsErrMoreOften) {
+  constexpr int kRounds = 1000;
+  const auto clock = [](double sd) { return [sd](Rng& rng) { return std::round(sd * standard_normal(rng)); }; };
+  const struct {
+    const char* name;
+    std::function<double(Rng&)> draw;
+    double most;
+  } shapes[] = {{"normal", standard_normal, 0.06},
+                {"clock, sd 0.7 steps", clock(0.7), 0.1},
+                {"clock, sd 1.5 steps", clock(1.5), 0.08},
+                {"clock, sd 3 steps", clock(3), 0.06},
+                {"two modes, half each", [](Rng& rng) { return 0.1 * standard_normal(rng) + (rng.below(2) ? 5 : 0); }, 0.1}};
+  const std::vector<double> probabilities{0.25, 0.5, 0.75};
+  for (const auto& shape : shapes) {
+    for (const size_t n : {30, 100}) {
+      Rng rng = Rng::stream(n, shape.name);
+      int wrong[3] = {}, answered = 0;
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<statistics::WeightedSample> sides(2);
+        for (size_t side = 0; side < 2; ++side) sides[side] = {sample_of(rng, n, shape.draw), side == 0 ? 1.0 : -1.0};
+        const auto found = statistics::quantile_contrasts(sides, false, probabilities);
+        if (!found) continue;
+        ++answered;
+        for (size_t q = 0; q < probabilities.size(); ++q)
+          wrong[q] += statistics::t_two_sided(found->estimates[q] / found->standard_errors[q], found->df[q]) < 0.05;
+      }
+      std::printf("rate quantiles, %s, n %zu: %.3f %.3f %.3f of %d\n", shape.name, n, wrong[0] / double(answered),
+                  wrong[1] / double(answered), wrong[2] / double(answered), answered);
+      ASSERT_GT(answered, kRounds / 2) << shape.name;
+      for (const int one : wrong)
+        EXPECT_LE(one / double(answered), shape.most + 4 * std::sqrt(shape.most * (1 - shape.most) / answered)) << shape.name;
+    }
   }
 }
 
