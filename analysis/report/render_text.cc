@@ -413,7 +413,8 @@ std::string cells(const Pen& pen, const Report& report) {
     std::vector<std::string> row{cell.workload};
     for (size_t f : varying) row.push_back(cell.levels[f]);
     row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
-    row.push_back(value_text(primary, cell.mean));
+    // What the interval is of: on the log scale the geometric mean.
+    row.push_back(value_text(primary, cell.mean_interval ? cell.mean_interval->estimate : cell.mean));
     row.push_back(value_text(primary, cell.median));
     row.push_back(cell.sd && cell.mean != 0 ? text::significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
     row.push_back(cell.mean_interval
@@ -423,7 +424,8 @@ std::string cells(const Pen& pen, const Report& report) {
     row.push_back(cell.shapiro_p ? text::p_text(*cell.shapiro_p) : "");
     table.add(std::move(row));
   }
-  return pen.heading("Cells: " + primary.name + constant + "; W and p: Shapiro-Wilk") + pen.table(table) +
+  const char* means = primary.scale == Scale::kLog ? "; geometric means" : "";
+  return pen.heading("Cells: " + primary.name + constant + means + "; W and p: Shapiro-Wilk") + pen.table(table) +
          (one_layout ? pen.note("† n repeats of one layout, not n layouts") : "");
 }
 
