@@ -16,6 +16,7 @@
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
+#include "stabctl/explain_tries.h"
 #include "stabctl/explained_sides.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
@@ -167,6 +168,7 @@ class Explainer {
       STAB_TRY(const engine::RunEnd end, run(id, left() - kSampledBlocks * each));
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
       STAB_TRY(blocks_, engine::cause_blocks(engine_.store(), row));
+      if (!out.alone) STAB_CHECK_OK(add_tries(engine_.store(), row, store::TrialKind::kPreflight, out.alone));
       const auto count = static_cast<uint32_t>(blocks_.size());
       const nanoseconds took = spent() - began;
       out.seconds = std::chrono::duration<double>(took).count();
@@ -223,6 +225,7 @@ class Explainer {
     STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
     if (sampled == engine::RunEnd::kStopped) return bad_input("the time was over while the program was sampled");
     STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(profiled));
+    STAB_CHECK_OK(add_tries(engine_.store(), profile, store::TrialKind::kMain, out.alone));
     return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile));
   }
 
@@ -301,6 +304,7 @@ Status explain_sides(engine::Engine& engine, const Arguments& arguments, const C
   out.old_name = sides.old_name;
   out.new_name = sides.new_name;
   out.command = sides.command;
+  out.wall_command = sides.wall_command;
   out.settings.margin = sides.builds.margin;
   Explainer explainer(engine, arguments, clock, stop, sides, budget, told);
   const Status explained = explainer.explain(out);

@@ -164,6 +164,7 @@ Result<ExplainedSides> sides_of_levels(const Arguments& arguments) {
 
   ExplainedSides out;
   out.are_built_here = true;
+  out.wall_command = "a plan with blocks = \"in turn\" and response = \"wall_time\" compares wall time";
   out.cure = "let the plan build it with szc (make CC=szc CXX=szc++), run that, and explain it then";
   STAB_TRY(RecordedBuild old_build, recorded_build(store, of, older, *old_cell));
   STAB_TRY(RecordedBuild new_build, recorded_build(store, of, newer, *new_cell));

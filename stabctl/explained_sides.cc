@@ -48,6 +48,14 @@ std::string typed_command(const Arguments& arguments) {
   return out;
 }
 
+std::string words_behind(const Arguments& arguments) {
+  std::string out = option("--exit", arguments.exit);
+  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
+  if (!arguments.behind.empty()) out += " --";
+  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
+  return out;
+}
+
 // Of words that name neither.
 Error wrong_words(const std::vector<std::string>& words) {
   if (words.size() == 1 && is_there(words[0]))
@@ -78,6 +86,8 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
     return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
                      "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
   ExplainedSides out;
+  out.wall_command =
+      "stabctl compare " + shell_word(older) + " " + shell_word(newer) + words_behind(arguments) + " compares wall time";
   out.cure = "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all";
   STAB_TRY(const host::Installation installation, host::find_installation());
   store::ExperimentRow self;
@@ -117,6 +127,10 @@ ExplainedSides sides_of(const Revisions& revisions) {
   return out;
 }
 
+std::string name_of(const std::string& name, const std::string& commit) {
+  return name.empty() ? commit.substr(0, kShownCommit) : name;
+}
+
 // By --build and what is behind --.
 Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   STAB_CHECK_OK(without_options(arguments, "--build says what it would"));
@@ -132,6 +146,9 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   STAB_TRY(plan.exit, exit_statuses(arguments.exit));
   build_revisions(revisions, arguments.build, arguments.behind, plan);
   ExplainedSides out = sides_of(revisions);
+  out.wall_command = "stabctl compare " + shell_word(name_of(revisions.base_name, revisions.base)) + " " +
+                     shell_word(name_of(revisions.head_name, revisions.head)) + option("--build", arguments.build) +
+                     words_behind(arguments) + " compares wall time";
   out.cure = "let --build use it, such as --build 'make CC=szc CXX=szc++'";
   out.builds.name = plan.name;
   out.builds.factor = kSideFactor;
@@ -153,6 +170,8 @@ Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
   ExplainedSides out = sides_of(revisions);
   STAB_TRY(out.builds.text, text_of_workload(gate.text, gate.plan, subject));
   STAB_CHECK_OK(may_be_explained(gate.plan, subject, file));
+  out.wall_command = "stabctl gate " + shell_word(arguments.words[0]) + option("--plan", arguments.plan) +
+                     " compares wall time where a program waits";
   out.cure = "let its 'build' in " + file + " use it, such as build = \"make CC=szc CXX=szc++\"";
   out.builds.name = experiment_name_of(program.name);
   out.builds.factor = "revision";

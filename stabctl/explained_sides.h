@@ -26,6 +26,7 @@ struct ExplainedSides {
   std::string old_name, new_name;              // for people
   std::string command;                         // what was typed, without how long it may take and where trials are kept
   bool are_built_here = false;                 // by the experiment: whether their functions can be moved is known only then
+  std::string wall_command;                    // what compares their wall time: "stabctl compare ./old ./new compares it"
   std::string cure;                            // of a build of another compiler's: how szc builds it
   std::vector<RecordedBuild> recorded = {};    // that the two builds must be again; empty: any will do
   std::string cure_of_change = {};             // where they aren't

@@ -47,8 +47,28 @@ bool may_be_library_place(const Explanation& all) {
   return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
 }
 
+bool waits(const Explanation& all) { return all.alone && (all.alone->old_waits || all.alone->new_waits); }
+
+// What takes another time while it waits has the same CPU time, so nobody may call its code the same.
+bool may_wait_longer(const Explanation& all) {
+  const statistics::CauseVerdict verdict = all.answer->verdict;
+  return waits(all) && (verdict == statistics::CauseVerdict::kNothing || verdict == statistics::CauseVerdict::kPlace);
+}
+
 statistics::CauseVerdict verdict_of(const Explanation& all) {
-  return may_be_library_place(all) ? statistics::CauseVerdict::kUnresolved : all.answer->verdict;
+  return may_be_library_place(all) || may_wait_longer(all) ? statistics::CauseVerdict::kUnresolved : all.answer->verdict;
+}
+
+// "new was on a CPU for 27 % of its time and waited for the rest, which CPU time does not see"
+std::string waits_text(const Explanation& all) {
+  const AloneFacts& alone = *all.alone;
+  const auto share = [](double on_cpu) { return std::to_string(std::lround(100 * on_cpu)) + " %"; };
+  const char* const rest = " and waited for the rest, which CPU time does not see";
+  if (alone.old_waits && alone.new_waits)
+    return all.old_name + " and " + all.new_name + " were on a CPU for " + share(alone.old_on_cpu) + " and " +
+           share(alone.new_on_cpu) + " of their time" + rest;
+  return (alone.new_waits ? all.new_name : all.old_name) + " was on a CPU for " +
+         share(alone.new_waits ? alone.new_on_cpu : alone.old_on_cpu) + " of its time" + rest;
 }
 
 const statistics::PlaceAnswer* places_of(const Explanation& all) {
@@ -102,10 +122,12 @@ bool is_known(const statistics::CauseEffect& effect) {
 
 std::string sentence_of(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
-  const std::string whole = all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
+  const std::string clock = waits(all) ? "in CPU time " : "";
+  const std::string whole = clock + all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
+  const std::string but_it_waits = may_wait_longer(all) ? "; but " + waits_text(all) : "";
   if (may_be_library_place(all))
-    return "unresolved: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
+    return "unresolved: " + clock + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
            " wherever its own functions lie, but functions of libraries that szc did not build lie elsewhere in the two: it is "
            "code, or the place of those" +
            (answer.verdict == statistics::CauseVerdict::kBoth
@@ -116,21 +138,24 @@ std::string sentence_of(const Explanation& all) {
       const std::string rest = answer.place.state == statistics::EffectState::kAbsent
                                    ? ", and its place adds less than " + margin
                                    : "; its place adds " + percent_of(answer.place.estimate) + ", less than " + margin;
-      return "code: " + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
+      return "code: " + clock + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
              " wherever its functions lie" + rest;
     }
     case statistics::CauseVerdict::kPlace:
-      return "place: " + whole + " where its functions lie now, by the place" + of_functions(all) +
-             "; over random places the code differs by less than " + half;
+      return (may_wait_longer(all) ? "unresolved: " : "place: ") + whole + " where its functions lie now, by the place" +
+             of_functions(all) +
+             "; over random places the code differs by less than " + half + but_it_waits;
     case statistics::CauseVerdict::kBoth:
       return "both: " + whole + ", of which " + percent_of(answer.code.estimate) + " is code and " +
              percent_of(answer.place.estimate) + " the place" + of_functions(all);
     case statistics::CauseVerdict::kNothing:
       if (answer.place.state != statistics::EffectState::kAbsent)
-        return "nothing that matters: as they are linked " + whole + ", less than " + margin + "; its place makes " +
-               percent_of(answer.place.estimate) + ", and the code less than " + half;
-      return "nothing: neither the code nor the place of " + all.new_name + " makes a difference to " + all.old_name +
-             " that matters: code less than " + half + ", place less than " + margin;
+        return (may_wait_longer(all) ? "unresolved: as they are linked " : "nothing that matters: as they are linked ") + whole +
+               ", less than " + margin + "; its place makes " + percent_of(answer.place.estimate) + ", and the code less than " +
+               half + but_it_waits;
+      return (may_wait_longer(all) ? "unresolved: " : "nothing: ") + clock + "neither the code nor the place of " + all.new_name +
+             " makes a difference to " + all.old_name + " that matters: code less than " + half + ", place less than " + margin +
+             but_it_waits;
     case statistics::CauseVerdict::kUnresolved: break;
   }
   const std::string blocks = std::to_string(answer.blocks) + " blocks are too few";
@@ -329,6 +354,12 @@ std::string settle_text(const Explanation& all) {
   return wanted + "; --at-most gives it more time, --margin asks for less";
 }
 
+// Why CPU time is not all, where the answer's sentence doesn't say so, and what to do.
+std::string other_clock_text(const Explanation& all, int width) {
+  if (!waits(all)) return "";
+  return text::wrap((may_wait_longer(all) ? "" : waits_text(all) + "; ") + "next: " + all.wall_command, width, "\n", "  ");
+}
+
 void effect_json(text::JsonWriter& json, const char* name, const statistics::CauseEffect& effect) {
   json.begin_object(name)
       .value("difference", std::expm1(effect.estimate))
@@ -389,7 +420,12 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
   json.value("format", 1).value("old", all.old_name).value("new", all.new_name).value("command", all.command);
   json.value("answer", all.answer ? statistics::word_of(verdict_of(all)) : "none");
   json.value("sentence", all.answer ? explain_sentence(all) : all.not_answered).value("unfinished", all.unfinished);
-  json.value("margin", all.settings.margin).value("alpha", all.settings.alpha);
+  json.value("margin", all.settings.margin).value("alpha", all.settings.alpha).value("clock", "cpu_time");
+  if (all.alone) {
+    const AloneFacts& alone = *all.alone;
+    json.begin_object("on_cpu").value("old", alone.old_on_cpu).value("new", alone.new_on_cpu);
+    json.value("old_waits", alone.old_waits).value("new_waits", alone.new_waits).end();
+  }
   if (all.answer) {
     json.value("blocks", all.answer->blocks).value("seconds", all.seconds).value("confidence", all.answer->confidence);
     json.value("settles_at_blocks", all.answer->settles_at);
@@ -456,12 +492,14 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   const bool open = verdict_of(all) == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
   out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
-  if (open && !may_be_library_place(all) && !copies_count(all)) out.text += text::wrap(settle_text(all), width, "\n", "  ");
+  const bool blocks_settle_it = !may_be_library_place(all) && !may_wait_longer(all) && !copies_count(all);
+  if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
+  out.text += other_clock_text(all, width);
   out.text += copies_text(all, width);
   if (all.search) out.text += search_text(all, width);
   out.text += libraries_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
-                             "; intervals of code and place hold with " + share_text(answer.confidence) +
+                             ", compared by CPU time; intervals of code and place hold with " + share_text(answer.confidence) +
                              " each; of such answers at most " + share_text(all.settings.alpha) +
                              " are wrong. data, heap, stack, "
                              "and libraries that szc did not build lie as they do in a plain run, and are no part of the place",

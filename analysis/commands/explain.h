@@ -62,6 +62,12 @@ std::string copies_sentence(const CopyFacts& facts);
 // As members of the object that is open.
 void write_copies(text::JsonWriter& json, const CopyFacts& facts);
 
+// What each program did when it ran alone, before the blocks.
+struct AloneFacts {
+  double old_on_cpu = 1, new_on_cpu = 1;    // the share of its time that it was on a CPU; above 1: on several
+  bool old_waits = false, new_waits = false;  // for something else, and so much that its CPU time could hide a change
+};
+
 struct Explanation {
   std::string old_name, new_name, command;
   statistics::CauseSettings settings;
@@ -71,6 +77,8 @@ struct Explanation {
   std::optional<FunctionSearch> search;  // where place is a part of it
   std::optional<LibraryFacts> libraries;  // where there is code or place
   std::optional<CopyFacts> copies;        // where both programs ran so
+  std::optional<AloneFacts> alone;        // where each ran so
+  std::string wall_command;               // what compares wall time: "stabctl compare ./old ./new compares it"
   double seconds = 0;                 // that the blocks took
   std::vector<int64_t> experiments;   // that keep the trials
 };

@@ -87,6 +87,39 @@ TEST(ExplainOutputTest, APlaceThatDoesNotMatterIsToldAndIsNoCause) {
   EXPECT_TRUE(explain_output(all, 200).text.starts_with("nothing: neither the code nor the place")) << said.text;
 }
 
+// 30 naps of 12 ms instead of 3 ms cost no CPU time.
+TEST(ExplainOutputTest, NothingIsNotSaidOfAProgramThatWaits) {
+  Explanation all = open_code_and_known_place();
+  all.search.reset();
+  all.answer->verdict = statistics::CauseVerdict::kNothing;
+  all.answer->place = {0.001, -0.002, 0.004, 0.004, EffectState::kAbsent};
+  all.wall_command = "stabctl compare ./old ./new compares wall time";
+  all.alone = AloneFacts{.old_on_cpu = 0.99, .new_on_cpu = 1};
+  const ExplainOutput busy = explain_output(all, 400);
+  EXPECT_EQ(busy.exit_code, 0);
+  EXPECT_TRUE(busy.text.starts_with("nothing: neither the code nor the place")) << busy.text;
+  EXPECT_NE(busy.text.find("compared by CPU time"), std::string::npos) << busy.text;
+  EXPECT_NE(busy.json.find("\"clock\": \"cpu_time\""), std::string::npos) << busy.json;
+  all.alone = AloneFacts{.old_on_cpu = 0.95, .new_on_cpu = 0.274, .new_waits = true};
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.text.starts_with("unresolved: in CPU time neither the code nor the place of new makes a difference"))
+      << said.text;
+  EXPECT_NE(said.text.find("; but new was on a CPU for 27 % of its time and waited for the rest"), std::string::npos)
+      << said.text;
+  EXPECT_NE(said.text.find("next: stabctl compare ./old ./new compares wall time"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("number of blocks decides"), std::string::npos) << said.text;
+  EXPECT_NE(said.json.find("\"answer\": \"unresolved\""), std::string::npos) << said.json;
+  EXPECT_NE(said.json.find("\"new_waits\": true"), std::string::npos) << said.json;
+  all.answer->verdict = statistics::CauseVerdict::kPlace;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 3) << "the code is not shown to be the same";
+  all.answer->verdict = statistics::CauseVerdict::kBoth;
+  const ExplainOutput both = explain_output(all, 400);
+  EXPECT_EQ(both.exit_code, 0);
+  EXPECT_TRUE(both.text.starts_with("both: in CPU time new is ")) << both.text;
+  EXPECT_NE(both.text.find("new was on a CPU for 27 % of its time and waited for the rest"), std::string::npos) << both.text;
+}
+
 TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   Explanation all = open_code_and_known_place();
   const std::string ended = explain_output(all, 200).text;
