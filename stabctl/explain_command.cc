@@ -74,7 +74,18 @@ class Explainer {
 
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
-    if (!out.answer || is_interrupted_) return {};
+    if (out.answer && !out.is_between_looks) STAB_CHECK_OK(look_into_place(out));
+    if (is_interrupted_) out.unfinished = "it was interrupted";
+    return {};
+  }
+
+ private:
+  // Whether what copies cost changes the answer; then which functions it is, where place is a part of it.
+  Status look_into_place(commands::Explanation& out) {
+    if (is_interrupted_) {
+      if (has_place(*out.answer)) out.search.emplace().not_done = "it was interrupted";
+      return {};
+    }
     const bool is_named = statistics::names_code(out.answer->verdict) || has_place(*out.answer);
     if (!is_named && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
     // What was answered stands without what follows, but for what copies may have made of it.
@@ -93,7 +104,6 @@ class Explainer {
     return {};
   }
 
- private:
   nanoseconds spent() const { return clock_.monotonic_raw() - begin_; }
   nanoseconds left() const { return budget_ - spent(); }
 
@@ -163,6 +173,7 @@ class Explainer {
     if (sides_.are_built_here) STAB_CHECK_OK(build(id));
     const nanoseconds began = spent();
     std::vector<uint32_t> earlier;  // blocks of the looks that were taken
+    uint32_t wanted = settings.looks[0];  // of the next one
     nanoseconds each{0};            // of a block; not known before the first look, without which there is no answer at all
     for (;;) {
       STAB_TRY(const engine::RunEnd end, run(id, left() - kSampledBlocks * each));
@@ -178,23 +189,36 @@ class Explainer {
       else if (is_stopped)
         out.unfinished = "the time of --at-most was over";
       if (count < statistics::kLeastCauseBlocks)
-        return bad_input((is_stopped ? out.unfinished + " before" : "the runs ended before") +
-                         " three blocks were whole; --at-most gives it more");
+        return bad_input((is_stopped ? out.unfinished + " before" : "the runs ended before") + " three blocks were whole" +
+                         (is_interrupted_ ? "" : "; --at-most gives it more"));
       each = took / count;
-      const bool is_last = is_stopped || is_final_;
+      if (is_interrupted_ && count < wanted) return end_between_looks(earlier, count, out);
+      const bool is_last = (is_stopped && !is_interrupted_) || is_final_;
       const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, each);
       if (next.is_cut) out.unfinished = "there was no time for more";
       STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, next.more == 0));
       STAB_TRY(out.answer, statistics::decide_cause(blocks_, settings, nominal));
-      if (next.more == 0 || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
+      if (next.more == 0 || is_interrupted_ || out.answer->verdict != statistics::CauseVerdict::kUnresolved) return {};
       if (next.is_for_functions && has_place(*out.answer)) {
         out.unfinished = "the rest of the time was for the functions";
         return {};
       }
       is_final_ = next.is_cut;
       earlier.push_back(count);
+      wanted = count + next.more;
       STAB_CHECK_OK(engine_.extend(id, static_cast<int>(next.more)));
     }
+  }
+
+  // Who ends it may have seen how it goes, so what is estimated then is no answer.
+  Status end_between_looks(const std::vector<uint32_t>& earlier, uint32_t count, commands::Explanation& out) const {
+    STAB_TRY(const double nominal, statistics::nominal_alpha(out.settings, earlier, count, false));
+    STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, nominal));
+    out.answer->verdict = statistics::CauseVerdict::kUnresolved;
+    out.answer->plain.state = out.answer->code.state = out.answer->place.state = statistics::EffectState::kOpen;
+    out.answer->settles_at.reset();
+    out.is_between_looks = true;
+    return {};
   }
 
   // What follows a look after `count` blocks, of which each takes so long.
@@ -223,7 +247,9 @@ class Explainer {
     const engine::Archive archive(engine::archive_beside(engine_.options().database));
     STAB_TRY(const store::Id profiled, submit(profile_plan(builds_), out));
     STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
-    if (sampled == engine::RunEnd::kStopped) return bad_input("the time was over while the program was sampled");
+    if (sampled == engine::RunEnd::kStopped)
+      return bad_input(std::string(is_interrupted_ ? "it was interrupted" : "the time was over") +
+                       " while the program was sampled");
     STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(profiled));
     STAB_CHECK_OK(add_tries(engine_.store(), profile, store::TrialKind::kMain, out.alone));
     return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile));
@@ -251,6 +277,7 @@ class Explainer {
     STAB_TRY(const std::string plan, places_plan(builds_, engine::script_of_places(functions), blocks));
     STAB_TRY(const store::Id placed, submit(plan, out));
     STAB_CHECK_OK(run(placed, left()));
+    if (is_interrupted_) return bad_input("it was interrupted while their places were tried");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(placed));
     STAB_TRY(const std::vector<statistics::PlacedRun> runs,
              engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));

@@ -164,6 +164,9 @@ std::string sentence_of(const Explanation& all) {
            (copies_count(all) ? "what random places cost by themselves is a part of that"
                               : blocks + " to say whether that matters");
   };
+  if (all.is_between_looks)
+    return "unresolved: it was interrupted after " + report::plural(answer.blocks, "block") +
+           ", before a look that may give an answer";
   if (is_known(answer.place))
     return "unresolved: the place" + of_functions(all) + " is known to make " + percent_of(answer.place.estimate) +
            open("the code", answer.code);
@@ -340,6 +343,12 @@ std::string copies_text(const Explanation& all, int width) {
 
 std::string settle_text(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
+  if (all.is_between_looks) {
+    std::string looks;
+    for (const uint32_t look : all.settings.looks) looks += (looks.empty() ? "" : ", ") + std::to_string(look);
+    return "an answer when somebody chooses to end it would be wrong more often than it says, so there are looks after " + looks +
+           " blocks, and one where the time of --at-most ends; run the same command again, and let it end";
+  }
   const std::string ended = all.unfinished.empty() ? "" : all.unfinished + "; ";
   if (!answer.settles_at)
     return ended + "an effect lies so near the margin that no number of blocks decides; choose another one with --margin";
@@ -494,6 +503,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
   const bool blocks_settle_it = !may_be_library_place(all) && !may_wait_longer(all) && !copies_count(all);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
+  else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
   out.text += other_clock_text(all, width);
   out.text += copies_text(all, width);
   if (all.search) out.text += search_text(all, width);

@@ -73,7 +73,9 @@ struct Explanation {
   statistics::CauseSettings settings;
   std::optional<statistics::CauseAnswer> answer;  // absent: `not_answered` says why
   std::string not_answered;
-  std::string unfinished;             // why it ended before it was settled: "the 10min of --at-most were over"
+  std::string unfinished;             // why it ended early: "the time of --at-most was over"
+  // Its user ended it between two looks, where no answer may be given. pre: the answer is kUnresolved, and its effects are open
+  bool is_between_looks = false;
   std::optional<FunctionSearch> search;  // where place is a part of it
   std::optional<LibraryFacts> libraries;  // where there is code or place
   std::optional<CopyFacts> copies;        // where both programs ran so

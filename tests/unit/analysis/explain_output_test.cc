@@ -120,6 +120,29 @@ TEST(ExplainOutputTest, NothingIsNotSaidOfAProgramThatWaits) {
   EXPECT_NE(both.text.find("new was on a CPU for 27 % of its time and waited for the rest"), std::string::npos) << both.text;
 }
 
+TEST(ExplainOutputTest, AnInterruptionIsSaidAndIsNoLook) {
+  Explanation all = open_code_and_known_place();
+  all.answer->verdict = statistics::CauseVerdict::kBoth;
+  all.answer->code.state = EffectState::kThere;
+  all.unfinished = "it was interrupted";
+  all.search.emplace().not_done = "it was interrupted";
+  const ExplainOutput late = explain_output(all, 400);
+  EXPECT_EQ(late.exit_code, 0) << "the look was over";
+  EXPECT_NE(late.text.find("ended early: it was interrupted\n"), std::string::npos) << late.text;
+  EXPECT_NE(late.text.find("of which function is not known: it was interrupted"), std::string::npos) << late.text;
+  all.search.reset();
+  all.is_between_looks = true;
+  all.answer->verdict = statistics::CauseVerdict::kUnresolved;
+  all.answer->code.state = all.answer->place.state = EffectState::kOpen;
+  all.answer->blocks = 3;
+  all.answer->settles_at.reset();
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.text.starts_with("unresolved: it was interrupted after 3 blocks, before a look")) << said.text;
+  EXPECT_NE(said.text.find("there are looks after 10, 20, 40, "), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("number of blocks"), std::string::npos) << said.text;
+}
+
 TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   Explanation all = open_code_and_known_place();
   const std::string ended = explain_output(all, 200).text;
