@@ -281,7 +281,7 @@ class Explainer {
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(placed));
     STAB_TRY(const std::vector<statistics::PlacedRun> runs,
              engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));
-    STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin}));
+    STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin, out.answer->place.estimate}));
     return {};
   }
 

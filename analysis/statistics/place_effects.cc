@@ -59,18 +59,34 @@ PlaceEffect effect_of(double estimate, double error, double df, double alpha) {
   return out;
 }
 
-PlaceCause cause_of(const PlaceAnswer& answer, double margin, double half_one_sided) {
+// A function's own effect is a mean over the places of the others, so it has its half of what a pair adds.
+double of_found(const PlaceAnswer& answer) {
+  std::vector<bool> is_found;
+  for (const PlaceEffect& one : answer.functions) is_found.push_back(one.is_found);
+  for (const PairEffect& pair : answer.pairs) is_found[pair.first] = is_found[pair.second] = true;
+  double sum = 0;
+  for (size_t f = 0; f < is_found.size(); ++f) sum += is_found[f] ? answer.functions[f].estimate : 0;
+  return sum;
+}
+
+PlaceCause cause_of(const PlaceAnswer& answer, const PlaceSettings& settings, double half_one_sided) {
   const auto found = std::count_if(answer.functions.begin(), answer.functions.end(),
                                    [](const PlaceEffect& one) { return one.is_found; });
-  if (found == 1 && answer.pairs.empty()) return PlaceCause::kFunction;
-  if (found == 2 || (found < 2 && answer.pairs.size() == 1)) return PlaceCause::kPair;
-  if (found > 2 || answer.pairs.size() > 1) return PlaceCause::kSeveral;
+  if (makes_half(answer, settings.place)) {
+    if (found == 1 && answer.pairs.empty()) return PlaceCause::kFunction;
+    if (found == 2 || (found < 2 && answer.pairs.size() == 1)) return PlaceCause::kPair;
+    if (found > 2 || answer.pairs.size() > 1) return PlaceCause::kSeveral;
+  }
   if (answer.together.low > 0 || answer.together.high < 0) return PlaceCause::kMany;
-  if (std::abs(answer.together.estimate) + half_one_sided < std::log1p(margin)) return PlaceCause::kElsewhere;
+  if (std::abs(answer.together.estimate) + half_one_sided < std::log1p(settings.margin)) return PlaceCause::kElsewhere;
   return PlaceCause::kOpen;
 }
 
 }  // namespace
+
+bool makes_half(const PlaceAnswer& answer, double place) {
+  return place == 0 || (answer.of_found * place > 0 && std::abs(answer.of_found) >= std::abs(place) / 2);
+}
 
 std::string_view word_of(PlaceCause cause) {
   switch (cause) {
@@ -153,7 +169,8 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
   }
   std::sort(out.pairs.begin(), out.pairs.end(),
             [](const PairEffect& a, const PairEffect& b) { return std::abs(a.estimate) > std::abs(b.estimate); });
-  out.cause = cause_of(out, settings.margin, t_quantile_upper(settings.alpha, mains->df) * error);
+  out.of_found = of_found(out);
+  out.cause = cause_of(out, settings, t_quantile_upper(settings.alpha, mains->df) * error);
   return out;
 }
 

@@ -33,11 +33,13 @@ struct PairEffect {
   double estimate = 0, p_holm = 1;  // what both together add beyond what each adds
 };
 
+// Functions and pairs are a cause where they make at least half of the place that is looked for; else they are found all the
+// same.
 enum class PlaceCause {
   kFunction,   // one function
   kPair,       // two, each or together
   kSeveral,    // three and more, each of them found
-  kMany,       // all together there, none by itself: many small ones
+  kMany,       // all together there, but no cause by themselves: many small ones
   kElsewhere,  // shown not to be among these functions
   kOpen,
 };
@@ -48,12 +50,17 @@ struct PlaceAnswer {
   std::vector<PlaceEffect> functions;  // in the order of as_new
   std::vector<PairEffect> pairs;       // found, by descending size
   PlaceEffect together;                // by its third of alpha; all functions as in the new build against all as in the old one
+  double of_found = 0;                 // what those make that were found, by themselves or in pairs
   uint32_t runs = 0, blocks = 0;
 };
+
+// Whether what was found makes half of this place or more, a logarithm of time: of a place of 0 anything does.
+bool makes_half(const PlaceAnswer& answer, double place);
 
 struct PlaceSettings {
   double alpha = 0.05;
   double margin = 0.01;  // as a share
+  double place = 0;      // what is looked for, a logarithm of time; 0: not known
 };
 
 // kBadInput: no functions, or too few runs for as many.

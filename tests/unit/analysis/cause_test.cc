@@ -277,6 +277,20 @@ TEST(PlaceEffects, ACollidingPairIsFoundTogether) {
   EXPECT_NEAR(pair.pairs[0].estimate, 0.03, 0.01);
 }
 
+TEST(PlaceEffects, WhatMakesLessThanHalfOfThePlaceIsNoCause) {
+  const auto pair = placed(std::vector<double>(6, 0.0), 0.03);
+  EXPECT_EQ(find_places(pair, {.place = 0.05})->cause, PlaceCause::kPair);
+  EXPECT_NEAR(find_places(pair, {.place = 0.05})->of_found, 0.03, 0.01);
+  EXPECT_EQ(find_places(pair, {.place = 0.2})->cause, PlaceCause::kMany) << "all together are there";
+  EXPECT_EQ(find_places(pair, {.place = -0.03})->pairs.size(), 1u) << "found, and of the other sign";
+  EXPECT_NE(find_places(pair, {.place = -0.03})->cause, PlaceCause::kPair);
+  std::vector<double> effects(6, 0.0);
+  effects[2] = 0.003, effects[3] = -0.003;
+  const auto cancel = *find_places(placed(effects, 0, 0.001), {.place = 0.04});
+  EXPECT_TRUE(cancel.functions[2].is_found);
+  EXPECT_EQ(cancel.cause, PlaceCause::kElsewhere);
+}
+
 TEST(PlaceEffects, AsManyRunsAsAreAskedForFindTheFunctionInNineOfTen) {
   constexpr double kEffect = 0.01, kSpread = 0.01;  // sums of twelve uniform numbers have a variance of 1
   constexpr int kRounds = 200;

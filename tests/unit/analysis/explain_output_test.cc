@@ -29,6 +29,7 @@ Explanation open_code_and_known_place() {
   places.cause = statistics::PlaceCause::kFunction;
   places.functions = {{0.14, 0.13, 0.15, 1e-9, true}};
   places.runs = 80;
+  places.of_found = 0.14;
   search.answer = places;
   out.search = search;
   return out;
@@ -118,6 +119,27 @@ TEST(ExplainOutputTest, NothingIsNotSaidOfAProgramThatWaits) {
   EXPECT_EQ(both.exit_code, 0);
   EXPECT_TRUE(both.text.starts_with("both: in CPU time new is ")) << both.text;
   EXPECT_NE(both.text.find("new was on a CPU for 27 % of its time and waited for the rest"), std::string::npos) << both.text;
+}
+
+// Two functions whose distance matters, and which make next to nothing of a place of 3.6 %.
+TEST(ExplainOutputTest, APairIsNotThePlaceThatItMakesATenthOf) {
+  Explanation all = open_code_and_known_place();
+  all.answer->verdict = statistics::CauseVerdict::kBoth;
+  all.answer->place = {-0.0373, -0.057, -0.0171, 0.02, EffectState::kThere};
+  all.search->functions.push_back({"op7", 0x62df0, 0x62f00, 90, 0.1});
+  statistics::PlaceAnswer& places = *all.search->answer;
+  places.functions = {{-0.002, -0.004, -0.001, 0.2, false}, {-0.001, -0.002, 0.001, 0.4, false}};
+  places.pairs = {{0, 1, -0.0049, 1e-5}};
+  places.together = {0.001, -0.0038, 0.0058, 1, false};
+  places.of_found = -0.003;
+  places.cause = statistics::PlaceCause::kElsewhere;
+  const std::string said = explain_output(all, 1000).text;
+  EXPECT_NE(said.find("% the place, of which 'quantum_toffoli' and 'op7' make -0.30 %\n"), std::string::npos) << said;
+  EXPECT_NE(said.find("begin in their page: those that were found make -0.30 %, all 2 functions together"), std::string::npos)
+      << said;
+  places.of_found = -0.03;
+  places.cause = statistics::PlaceCause::kPair;
+  EXPECT_NE(explain_output(all, 1000).text.find("% the place of 'quantum_toffoli' and 'op7'\n"), std::string::npos);
 }
 
 TEST(ExplainOutputTest, AnInterruptionIsSaidAndIsNoLook) {

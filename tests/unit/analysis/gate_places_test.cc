@@ -119,6 +119,7 @@ TEST(GatePlaces, AFunctionsNameDrivesNoTerminal) {
   statistics::PlaceAnswer found;
   found.cause = statistics::PlaceCause::kFunction;
   found.functions = {{0.06, 0.05, 0.07, 1e-9, true}};
+  found.of_found = 0.06;
   place.explanation.search.emplace();
   place.explanation.search->functions = {{"evil\x1b[2J\nok", 0x1000, 0x2000, 64, 0.5}};
   place.explanation.search->answer = found;
