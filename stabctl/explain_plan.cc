@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "base/absolute_path.h"
 #include "base/number_text.h"
 #include "plan/placeholder.h"
 #include "plan/toml/toml_text.h"
@@ -18,9 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string absolute_if_file(const std::string& word) {
+Result<std::string> whole_path(const std::string& path) {
+  STAB_TRY(const std::string whole, absolute_path(path));
+  return fs::path(whole).lexically_normal().string();
+}
+
+Result<std::string> absolute_if_file(const std::string& word) {
   std::error_code code;
-  return !word.empty() && word[0] != '-' && fs::exists(word, code) ? fs::absolute(word).lexically_normal().string() : word;
+  if (word.empty() || word[0] == '-' || !fs::exists(word, code)) return word;
+  return whole_path(word);
 }
 
 // Behind the program, so that the lines of a text that somebody wrote keep their numbers.
@@ -51,20 +58,24 @@ std::string level_text(const std::string& name, const std::string& value) {
   return "{ name = " + toml::toml_text(name) + ", value = " + (words.empty() ? toml::toml_text(value) : words + "]") + " }";
 }
 
-ExplainedBuilds builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
-                                   const std::vector<std::string>& arguments, const std::vector<int>& exit) {
+Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
+                                           const std::vector<std::string>& arguments, const std::vector<int>& exit) {
   ExplainedBuilds out;
   out.name = experiment_name_of(program);
   out.factor = "build";
-  const auto value = [](const std::string& path) { return fs::absolute(path).lexically_normal().string(); };
-  out.old_level = level_text("old", value(old_path));
-  out.new_level = level_text("new", value(new_path));
+  STAB_TRY(const std::string old_whole, whole_path(old_path));
+  STAB_TRY(const std::string new_whole, whole_path(new_path));
+  out.old_level = level_text("old", old_whole);
+  out.new_level = level_text("new", new_whole);
   out.text = "[[program]]\nname = " + toml::toml_text(out.name) + "\nbuild = [\"cp\", \"{build}\", " + toml::toml_text(out.name) +
              "]\nrun = [" + toml::toml_text("./" + out.name);
-  for (const std::string& word : arguments) out.text += ", " + toml::toml_text(without_placeholders(absolute_if_file(word)));
+  for (const std::string& word : arguments) {
+    STAB_TRY(const std::string passed, absolute_if_file(word));
+    out.text += ", " + toml::toml_text(without_placeholders(passed));
+  }
   out.text += "]\n";
   if (exit != std::vector<int>{0}) out.text += "expect = { exit = " + exit_value(exit) + " }\n";
-  out.directory = fs::current_path().string();
+  STAB_TRY(out.directory, absolute_path("."));
   return out;
 }
 

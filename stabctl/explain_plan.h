@@ -26,10 +26,9 @@ struct ExplainedBuilds {
 std::string level_text(const std::string& name, const std::string& value);
 
 // Two programs, run by the name of `program` with these arguments in a directory of the trial's, to end with one of the statuses
-// `exit`. A build is kept by its command,
-// so programs that differ want different paths.
-ExplainedBuilds builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
-                                   const std::vector<std::string>& arguments, const std::vector<int>& exit = {0});
+// `exit`. A build is kept by its command, so programs that differ want different paths. kNotFound: the working directory is gone.
+Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
+                                           const std::vector<std::string>& arguments, const std::vector<int>& exit = {0});
 
 // Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
 // factors are the treatment and code, in this order.

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/absolute_path.h"
 #include "base/architecture.h"
 #include "base/number_text.h"
 #include "base/shell_word.h"
@@ -82,6 +83,7 @@ Status without_options(const Arguments& arguments, const char* what) {
 Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_CHECK_OK(without_options(arguments, "two programs need none"));
   const std::string &older = arguments.words[0], &newer = arguments.words[1];
+  STAB_CHECK_OK(absolute_path("."));
   if (!is_there(older) && !is_there(newer) && revisions_of(older, newer, false))
     return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
                      "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
@@ -108,7 +110,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   }
   out.copies.emplace(std::move(folder));
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
-  out.builds = builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit);
+  STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit));
   out.old_name = older;
   out.new_name = newer;
   return out;
@@ -214,7 +216,8 @@ Status may_be_explained(const plan::Plan& plan, const plan::Subject& subject, co
 }
 
 Status must_move(const std::string& path, const std::string& shown, const std::string& cure, const engine::LayoutTool& tool) {
-  const Result<std::string> rows = tool.match({fs::absolute(path).string(), false});
+  STAB_TRY(const std::string whole, absolute_path(path));
+  const Result<std::string> rows = tool.match({whole, false});
   if (rows) return {};
   if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
   return bad_input(

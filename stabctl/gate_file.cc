@@ -25,7 +25,8 @@ struct ReadGate {
 
 Result<std::string> text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
+  std::error_code code;
+  if (!file || std::filesystem::is_directory(path, code))
     return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; 'stabctl init --gate' writes one to begin with", {}};
   std::string text(plan::kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

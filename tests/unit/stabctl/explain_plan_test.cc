@@ -129,7 +129,9 @@ TEST(ExplainPlan, ScriptsAreTheProgramsHoweverItIsWritten) {
 }
 
 TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
-  const ExplainedBuilds builds = builds_of_programs("/x/{new}", "/tmp/a/old", "/tmp/a/new", {"-x", "{}", "a b"});
+  const auto made = builds_of_programs("/x/{new}", "/tmp/a/old", "/tmp/a/new", {"-x", "{}", "a b"});
+  ASSERT_TRUE(made) << made.error().message;
+  const ExplainedBuilds& builds = *made;
   const plan::Plan cause = parsed(cause_plan(builds, 10));
   EXPECT_THAT(cause.programs[0].workloads[0].run.argv, ElementsAre("./_new_", "-x", "{{}}", "a b"));
   EXPECT_EQ(cause.factors[0].name, "build");
