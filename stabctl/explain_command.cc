@@ -340,19 +340,28 @@ Status explain_sides(engine::Engine& engine, const Arguments& arguments, const C
 }
 
 int explain_command(const Arguments& arguments) {
+  commands::Explanation explanation;
+  explanation.command = typed_explain(arguments);
+  if (arguments.words.size() == 2) explanation.old_name = arguments.words[0], explanation.new_name = arguments.words[1];
+  if (arguments.margin) explanation.settings.margin = *arguments.margin;
+  // For people on standard error; for programs in the object that every answer is.
+  const auto no_answer = [&](const Error& error) {
+    const int exit_code = complain_of_no_answer(error);
+    explanation.not_answered = printable(error.text());
+    return arguments.json ? say(explanation, arguments) : exit_code;
+  };
   const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualExplainTime) : budget_of(arguments.at_most);
-  if (!budget) return complain_of_no_answer(budget.error());
+  if (!budget) return no_answer(budget.error());
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   const auto sides = explained_sides(arguments);
-  if (!sides) return complain_of_no_answer(sides.error());
+  if (!sides) return no_answer(sides.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
-  if (!engine) return complain_of_no_answer(engine.error());
-  commands::Explanation explanation;
+  if (!engine) return no_answer(engine.error());
   ToldNotes told;
   const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, told, explanation);
-  if (!explained && !arguments.json) return complain_of_no_answer(explained.error());
+  if (!explained) return no_answer(explained.error());
   return say(explanation, arguments);
 }
 

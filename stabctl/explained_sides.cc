@@ -38,17 +38,6 @@ std::string option(const char* name, const std::string& value) {
   return value.empty() ? std::string() : std::string(" ") + name + " " + shell_word(value);
 }
 
-std::string typed_command(const Arguments& arguments) {
-  std::string out = "stabctl explain";
-  for (const std::string& word : arguments.words) out += " " + shell_word(word);
-  out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
-  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
-  out += option("--exit", arguments.exit);
-  if (!arguments.behind.empty()) out += " --";
-  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
-  return out;
-}
-
 std::string words_behind(const Arguments& arguments) {
   std::string out = option("--exit", arguments.exit);
   if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
@@ -224,10 +213,21 @@ Status must_move(const std::string& path, const std::string& shown, const std::s
       shown + " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; " + cure);
 }
 
+std::string typed_explain(const Arguments& arguments) {
+  std::string out = "stabctl explain";
+  for (const std::string& word : arguments.words) out += " " + shell_word(word);
+  out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
+  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
+  out += option("--exit", arguments.exit);
+  if (!arguments.behind.empty()) out += " --";
+  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
+  return out;
+}
+
 Result<ExplainedSides> explained_sides(const Arguments& arguments) {
   STAB_CHECK_OK(check_layouts());
   STAB_TRY(ExplainedSides out, sides_by_words(arguments));
-  out.command = typed_command(arguments);
+  out.command = typed_explain(arguments);
   out.builds.seed = seed_of_now();
   if (arguments.margin) out.builds.margin = *arguments.margin;
   return out;

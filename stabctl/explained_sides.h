@@ -24,7 +24,7 @@ struct RecordedBuild {
 struct ExplainedSides {
   ExplainedBuilds builds;
   std::string old_name, new_name;              // for people
-  std::string command;                         // what was typed, without how long it may take and where trials are kept
+  std::string command;                         // typed_explain()
   bool are_built_here = false;                 // by the experiment: whether their functions can be moved is known only then
   std::string wall_command;                    // what compares their wall time: "stabctl compare ./old ./new compares it"
   std::string cure;                            // of a build of another compiler's: how szc builds it
@@ -32,6 +32,9 @@ struct ExplainedSides {
   std::string cure_of_change = {};             // where they aren't
   std::optional<TemporaryFolder> copies = {};  // of programs
 };
+
+// What was typed, without how long it may take and where trials are kept.
+std::string typed_explain(const Arguments& arguments);
 
 // kBadInput: the words name no such sides, with what to write instead.
 Result<ExplainedSides> explained_sides(const Arguments& arguments);
