@@ -208,12 +208,50 @@ std::string effects_text(const Explanation& all, int width) {
   return table.text(width);
 }
 
-std::string address_text(uint64_t address) {
+// How much of a place a table tells.
+enum class PlaceDetail { kAll, kPage, kAddress, kNameAlone };
+
+std::string address_text(uint64_t address, PlaceDetail detail) {
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx (%llu, %llu, %llu)", static_cast<unsigned long long>(address),
-                static_cast<unsigned long long>(address % 32), static_cast<unsigned long long>(address % 64),
-                static_cast<unsigned long long>(address % 4096));
+  const auto number = static_cast<unsigned long long>(address);
+  switch (detail) {
+    case PlaceDetail::kAll:
+      std::snprintf(text.data(), text.size(), "0x%llx (%llu, %llu, %llu)", number, number % 32, number % 64, number % 4096);
+      break;
+    case PlaceDetail::kPage: std::snprintf(text.data(), text.size(), "0x%llx (%llu)", number, number % 4096); break;
+    case PlaceDetail::kAddress:
+    case PlaceDetail::kNameAlone: std::snprintf(text.data(), text.size(), "0x%llx", number); break;
+  }
   return text.data();
+}
+
+const char* place_title(PlaceDetail detail) {
+  switch (detail) {
+    case PlaceDetail::kAll: return "old place (mod 32, 64, 4096)";
+    case PlaceDetail::kPage: return "old place (mod 4096)";
+    case PlaceDetail::kAddress:
+    case PlaceDetail::kNameAlone: break;
+  }
+  return "old place";
+}
+
+// A table whose first column is names: places say less before a name is cut to fewer than 24 columns. `made`: it, by how much
+// they say.
+template <typename Make>
+std::string with_names(const Make& made, size_t longest, int width) {
+  constexpr size_t kLeastName = 24;
+  for (const PlaceDetail detail : {PlaceDetail::kAll, PlaceDetail::kPage, PlaceDetail::kAddress}) {
+    const std::string uncut = made(detail).text(1 << 20);
+    size_t widest = 0;
+    for (size_t at = 0; at < uncut.size();) {
+      const size_t end = uncut.find('\n', at);
+      widest = std::max(widest, text::display_width(std::string_view(uncut).substr(at, end - at)));
+      at = end + 1;
+    }
+    const size_t saved = longest - std::min(longest, kLeastName);
+    if (widest - saved <= static_cast<size_t>(width)) return made(detail).text(width);
+  }
+  return made(PlaceDetail::kNameAlone).text(width);
 }
 
 std::string search_sentence(const FunctionSearch& search) {
@@ -247,17 +285,22 @@ std::string search_text(const Explanation& all, int width) {
   std::string out = text::wrap(search_sentence(search), width, "\n", "  ");
   const std::vector<size_t> found = found_functions(places);
   if (!found.empty()) {
-    text::TextTable table({{"function", Align::kLeft, false},
-                     {"its place", Align::kRight, true},
-                     {"interval", Align::kLeft, true},
-                     {"old place (mod 32, 64, 4096)", Align::kLeft, true},
-                     {"new place", Align::kLeft, true}});
-    for (const size_t f : found) {
-      const PlacedFunctionFacts& facts = search.functions[f];
-      table.add({facts.name, percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
-                 address_text(facts.old_address), address_text(facts.new_address)});
-    }
-    out += table.text(width);
+    size_t longest = 0;
+    for (const size_t f : found) longest = std::max(longest, text::display_width(search.functions[f].name));
+    const auto made = [&](PlaceDetail detail) {
+      text::TextTable table({{"function", Align::kLeft, false},
+                             {"its place", Align::kRight, true},
+                             {"interval", Align::kLeft, true},
+                             {place_title(detail), Align::kLeft, true},
+                             {"new place", Align::kLeft, true}});
+      for (const size_t f : found) {
+        const PlacedFunctionFacts& facts = search.functions[f];
+        table.add({facts.name, percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
+                   address_text(facts.old_address, detail), address_text(facts.new_address, detail)});
+      }
+      return table;
+    };
+    out += with_names(made, longest, width);
   }
   for (const statistics::PairEffect& pair : places.pairs)
     out += text::wrap("'" + search.functions[pair.first].name + "' and '" + search.functions[pair.second].name +
@@ -329,20 +372,29 @@ std::string libraries_text(const Explanation& all, int width) {
   const LibraryFacts& libraries = *all.libraries;
   const std::string head = share_text(libraries.share) + " of the time is in shared libraries" + role_of_libraries(all);
   std::string out = text::wrap(head, width, "\n", "  ");
-  text::TextTable table({{"function", Align::kLeft, false},
-                         {"of the old", Align::kRight, true},
-                         {"of the new", Align::kRight, true},
-                         {"old place (mod 32, 64, 4096)", Align::kLeft, true},
-                         {"new place", Align::kLeft, true},
-                         {"", Align::kLeft, true}});
   constexpr size_t kMostShown = 8;
-  for (size_t i = 0; i < std::min(libraries.functions.size(), kMostShown); ++i) {
-    const LibraryFacts::Function& one = libraries.functions[i];
-    const auto place = [](uint64_t address) { return address == 0 ? std::string("-") : address_text(address); };
-    table.add({one.name, share_text(one.old_share), share_text(one.new_share), place(one.old_address), place(one.new_address),
-               state_of(one, all)});
-  }
-  if (!libraries.functions.empty()) out += table.text(width);
+  const std::vector<LibraryFacts::Function> shown(
+      libraries.functions.begin(),
+      libraries.functions.begin() + static_cast<ptrdiff_t>(std::min(libraries.functions.size(), kMostShown)));
+  size_t longest = 0;
+  for (const LibraryFacts::Function& one : shown) longest = std::max(longest, text::display_width(one.name));
+  const auto made = [&](PlaceDetail detail) {
+    std::vector<text::TextTable::ColumnStyle> columns = {
+        {"function", Align::kLeft, false}, {"of old", Align::kRight, true}, {"of new", Align::kRight, true}};
+    const bool has_places = detail != PlaceDetail::kNameAlone;
+    if (has_places) columns.insert(columns.end(), {{place_title(detail), Align::kLeft, true}, {"new place", Align::kLeft, true}});
+    columns.push_back({"", Align::kLeft, true});
+    text::TextTable table(columns);
+    const auto place = [&](uint64_t address) { return address == 0 ? std::string("-") : address_text(address, detail); };
+    for (const LibraryFacts::Function& one : shown) {
+      std::vector<std::string> cells = {one.name, share_text(one.old_share), share_text(one.new_share)};
+      if (has_places) cells.insert(cells.end(), {place(one.old_address), place(one.new_address)});
+      cells.push_back(state_of(one, all));
+      table.add(std::move(cells));
+    }
+    return table;
+  };
+  if (!shown.empty()) out += with_names(made, longest, width);
   if (libraries.functions.size() > kMostShown)
     out += text::wrap(std::to_string(libraries.functions.size() - kMostShown) + " more are in --json", width, "  ", "  ");
   return out;

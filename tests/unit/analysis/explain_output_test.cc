@@ -202,6 +202,19 @@ TEST(ExplainOutputTest, FunctionsOfLibrariesAreNamedWithTheirPlaces) {
   EXPECT_EQ(explain_output(code_in_libraries(0.049, 0, 0), 1000).text.find("libwork"), std::string::npos);
 }
 
+TEST(ExplainOutputTest, PlacesGiveWayBeforeNamesOfFunctions) {
+  Explanation all = code_in_libraries(0.93, 0.01, 0);
+  all.libraries->functions = {{"libgcc_s.so.1!_Unwind_RaiseException", false, true, 0x118da0, 0x118da0, 0.5, 0.5},
+                              {"libstdc++.so.6!__cxa_throw", false, true, 0x13f860, 0x13f860, 0.2, 0.2}};
+  for (const int width : {80, 100, 120}) {
+    const std::string said = explain_output(all, width).text;
+    EXPECT_NE(said.find("libgcc_s.so.1!_"), std::string::npos) << width << said;
+    EXPECT_NE(said.find("libstdc++.so.6!__cxa_throw"), std::string::npos) << width << said;
+    EXPECT_EQ(said.find("0x118da0") != std::string::npos, width >= 100) << said;
+  }
+  EXPECT_NE(explain_output(all, 200).text.find("0x118da0 (0, 32, 3488)"), std::string::npos);
+}
+
 TEST(ExplainOutputTest, CodeMayBeThePlaceOfALibraryThatStays) {
   const ExplainOutput said = explain_output(code_in_libraries(0.93, 0.9, 0.8), 1000);
   EXPECT_EQ(said.exit_code, 3);
