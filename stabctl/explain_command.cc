@@ -45,6 +45,11 @@ bool has_place(const statistics::CauseAnswer& answer) {
          (answer.verdict == V::kUnresolved && answer.place.state == statistics::EffectState::kThere);
 }
 
+std::string without_line_ends(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryFacts& out) {
   if (!functions.sampled) {
     out.not_known = "the program could not be sampled";
@@ -161,10 +166,15 @@ class Explainer {
     if (end == engine::RunEnd::kStopped && limit.is_over)
       STAB_CHECK_OK(engine::end_in_time(engine_.store(), id, statistics::kLeastCauseBlocks, clock_.realtime()));
     if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
+    if (end == engine::RunEnd::kGaps)
+      return bad_input("trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) +
+                       "' says how");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
-    return bad_input(end == engine::RunEnd::kGaps ? "trials failed each time; 'stabctl logs " + std::to_string(id) +
-                                                        database_option(arguments_) + "' says how"
-                                                  : row.failure);
+    STAB_TRY(const std::vector<store::TrialRow> failed,
+             engine_.store().trials(
+                 id, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kFailed, .block = {}, .limit = 1}));
+    if (failed.empty() || sides_.cure_of_failure.empty()) return bad_input(row.failure);
+    return bad_input(without_line_ends(row.failure) + "\n" + sides_.cure_of_failure);
   }
 
   Status ask_cause(commands::Explanation& out) {

@@ -24,12 +24,6 @@ Result<std::string> whole_path(const std::string& path) {
   return fs::path(whole).lexically_normal().string();
 }
 
-Result<std::string> absolute_if_file(const std::string& word) {
-  std::error_code code;
-  if (word.empty() || word[0] == '-' || !fs::exists(word, code)) return word;
-  return whole_path(word);
-}
-
 // Behind the program, so that the lines of a text that somebody wrote keep their numbers.
 std::string experiment(const ExplainedBuilds& builds, const char* part, uint32_t blocks, const std::string& more) {
   return "\n# Written by stabctl explain. docs/how-to/explain.md says what it asks.\n[experiment]\nname = " +
@@ -47,6 +41,17 @@ std::string levels(const ExplainedBuilds& builds, std::initializer_list<const st
 constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
 
 }  // namespace
+
+bool is_folders_name(const std::string& word) {
+  std::error_code code;
+  return !word.empty() && word[0] != '-' && word.find('/') == std::string::npos && fs::is_directory(word, code);
+}
+
+Result<std::string> passed_word(const std::string& word) {
+  std::error_code code;
+  if (word.empty() || word[0] == '-' || !fs::exists(word, code) || is_folders_name(word)) return word;
+  return whole_path(word);
+}
 
 std::string level_text(const std::string& name, const std::string& value) {
   std::string words;
@@ -70,7 +75,7 @@ Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std
   out.text = "[[program]]\nname = " + toml::toml_text(out.name) + "\nbuild = [\"cp\", \"{build}\", " + toml::toml_text(out.name) +
              "]\nrun = [" + toml::toml_text("./" + out.name);
   for (const std::string& word : arguments) {
-    STAB_TRY(const std::string passed, absolute_if_file(word));
+    STAB_TRY(const std::string passed, passed_word(word));
     out.text += ", " + toml::toml_text(without_placeholders(passed));
   }
   out.text += "]\n";

@@ -25,6 +25,12 @@ struct ExplainedBuilds {
 // A level of a treatment, in TOML.
 std::string level_text(const std::string& name, const std::string& value);
 
+// An argument of two programs as they get it, which run in a folder of their own: what names a file here by its whole path. The
+// bare name of a folder stays, as it may be a command of the program's; "./folder" is made whole. kNotFound: the working
+// directory is gone.
+Result<std::string> passed_word(const std::string& word);
+bool is_folders_name(const std::string& word);
+
 // Two programs, run by the name of `program` with these arguments in a directory of the trial's, to end with one of the statuses
 // `exit`. A build is kept by its command, so programs that differ want different paths. kNotFound: the working directory is gone.
 Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,

@@ -4,11 +4,13 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "base/absolute_path.h"
 #include "base/architecture.h"
 #include "base/number_text.h"
+#include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
 #include "stabctl/ad_hoc_plan.h"
@@ -69,6 +71,27 @@ Status without_options(const Arguments& arguments, const char* what) {
 
 // --- two programs ----------------------------------------------------------------------------------------------------------
 
+// Of programs that work where their user stands.
+Result<std::string> cure_of_failure(const std::vector<std::string>& words) {
+  std::string out =
+      "explain runs programs in a folder of their own, where files of this folder, and those beside the program, are not; name a "
+      "file behind --, or by its whole path; 'stabctl compare' runs programs where you stand";
+  for (const std::string& word : words) {
+    const Result<std::string> passed = passed_word(word);
+    if (!passed) return passed.error();
+    if (word.starts_with('/') || *passed == word) continue;
+    out += "\n" + in_quotes(word) + " was passed as " + in_quotes(*passed) + ", as it names a file here";
+  }
+  return out;
+}
+
+void note_folders(const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (is_folders_name(word))
+      std::fprintf(stderr, "note: %s names a folder here, and is passed as it is; for the folder write %s\n",
+                   printable(in_quotes(word)).c_str(), printable(in_quotes("./" + word)).c_str());
+}
+
 Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_CHECK_OK(without_options(arguments, "two programs need none"));
   const std::string &older = arguments.words[0], &newer = arguments.words[1];
@@ -99,6 +122,8 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   }
   out.copies.emplace(std::move(folder));
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
+  STAB_TRY(out.cure_of_failure, cure_of_failure(arguments.behind));
+  note_folders(arguments.behind);
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit));
   out.old_name = older;
   out.new_name = newer;

@@ -30,6 +30,7 @@ struct ExplainedSides {
   std::string cure;                            // of a build of another compiler's: how szc builds it
   std::vector<RecordedBuild> recorded = {};    // that the two builds must be again; empty: any will do
   std::string cure_of_change = {};             // where they aren't
+  std::string cure_of_failure = {};            // where their first runs fail
   std::optional<TemporaryFolder> copies = {};  // of programs
 };
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <variant>
 
 #include "plan/parse.h"
@@ -126,6 +128,23 @@ TEST(ExplainPlan, ScriptsAreTheProgramsHoweverItIsWritten) {
       EXPECT_THAT(plan.programs[0].layout_script, HasSubstr("place f mod 4096 16 32"));
     }
   }
+}
+
+// A folder `sort` must not change what `-- sort` asks of a program; it does where it is written as a path.
+TEST(ExplainPlan, BareNamesOfFoldersStayAndFilesBecomeWholePaths) {
+  const std::string before = std::filesystem::current_path().string();
+  std::filesystem::create_directories(::testing::TempDir() + "words/sort");
+  std::filesystem::current_path(::testing::TempDir() + "words");
+  std::ofstream("input.dat") << "1\n";
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(*passed_word("sort"), "sort");
+  EXPECT_EQ(*passed_word("./sort"), here + "/sort");
+  EXPECT_EQ(*passed_word("input.dat"), here + "/input.dat");
+  EXPECT_EQ(*passed_word("-x"), "-x");
+  EXPECT_EQ(*passed_word("20"), "20");
+  EXPECT_TRUE(is_folders_name("sort"));
+  EXPECT_FALSE(is_folders_name("input.dat"));
+  std::filesystem::current_path(before);
 }
 
 TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
