@@ -47,6 +47,7 @@ Status add_tries(store::Store& store, const store::ExperimentRow& row, store::Tr
     const Probe seen = probe_of(outcome);
     double& on_cpu = is_new ? out->new_on_cpu : out->old_on_cpu;
     on_cpu = std::max(on_cpu, seen.busy());
+    (is_new ? out->new_outputs : out->old_outputs).push_back(outcome.stdout_sha256);
     if (!waits(seen)) (is_new ? out->new_waits : out->old_waits) = false;
   }
   return {};

@@ -432,6 +432,11 @@ std::string other_clock_text(const Explanation& all, int width) {
   return text::wrap((may_wait_longer(all) ? "" : waits_text(all) + "; ") + "next: " + all.wall_command, width, "\n", "  ");
 }
 
+std::string outputs_text(const Explanation& all, int width) {
+  if (!all.alone || !all.alone->print_something_else()) return "";
+  return text::wrap("the two sides print something else; times compare programs that do the same", width, "\n", "  ");
+}
+
 void effect_json(text::JsonWriter& json, const char* name, const statistics::CauseEffect& effect) {
   json.begin_object(name)
       .value("difference", std::expm1(effect.estimate))
@@ -498,6 +503,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     const AloneFacts& alone = *all.alone;
     json.begin_object("on_cpu").value("old", alone.old_on_cpu).value("new", alone.new_on_cpu);
     json.value("old_waits", alone.old_waits).value("new_waits", alone.new_waits).end();
+    json.value("outputs_differ", alone.print_something_else());
   }
   if (all.answer) {
     json.value("blocks", all.answer->blocks).value("seconds", all.seconds).value("confidence", all.answer->confidence);
@@ -535,6 +541,13 @@ std::string copies_sentence(const CopyFacts& facts) {
          "the plain programs over link orders";
 }
 
+bool AloneFacts::print_something_else() const {
+  const auto is_one = [](const std::vector<std::string>& outputs) {
+    return outputs.size() > 1 && std::count(outputs.begin(), outputs.end(), outputs[0]) == std::ssize(outputs);
+  };
+  return is_one(old_outputs) && is_one(new_outputs) && old_outputs[0] != new_outputs[0];
+}
+
 statistics::CopyPrice price_of(const CopyFacts& facts) {
   if (facts.seconds <= 0) return {};
   statistics::CopyPrice out;
@@ -568,7 +581,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   const bool blocks_settle_it = !may_be_library_place(all) && !may_wait_longer(all) && !copies_count(all);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
-  out.text += other_clock_text(all, width);
+  out.text += outputs_text(all, width) + other_clock_text(all, width);
   out.text += copies_text(all, width);
   if (all.search) out.text += search_text(all, width);
   out.text += libraries_text(all, width);

@@ -66,6 +66,10 @@ void write_copies(text::JsonWriter& json, const CopyFacts& facts);
 struct AloneFacts {
   double old_on_cpu = 1, new_on_cpu = 1;    // the share of its time that it was on a CPU; above 1: on several
   bool old_waits = false, new_waits = false;  // for something else, and so much that its CPU time could hide a change
+  std::vector<std::string> old_outputs = {}, new_outputs = {};  // hashes of what it printed, each time
+
+  // Each printed the same every time, and not what the other one did. Of one time nobody knows.
+  bool print_something_else() const;
 };
 
 struct Explanation {

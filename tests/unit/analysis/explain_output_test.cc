@@ -165,6 +165,22 @@ TEST(ExplainOutputTest, AnInterruptionIsSaidAndIsNoLook) {
   EXPECT_EQ(said.text.find("number of blocks"), std::string::npos) << said.text;
 }
 
+TEST(ExplainOutputTest, SidesThatPrintSomethingElseAreToldOf) {
+  Explanation all = open_code_and_known_place();
+  const auto is_told = [&] {
+    return explain_output(all, 400).text.find("the two sides print something else; ") != std::string::npos;
+  };
+  all.alone = AloneFacts{.old_outputs = {"a", "a", "a"}, .new_outputs = {"b", "b"}};
+  EXPECT_TRUE(is_told());
+  EXPECT_NE(explain_output(all, 400).json.find("\"outputs_differ\": true"), std::string::npos);
+  all.alone->new_outputs = {"a", "a"};
+  EXPECT_FALSE(is_told());
+  all.alone->new_outputs = {"b", "c"};
+  EXPECT_FALSE(is_told()) << "it prints a time";
+  all.alone->new_outputs = {"b"};
+  EXPECT_FALSE(is_told()) << "nobody knows";
+}
+
 TEST(ExplainOutputTest, MoreTimeIsAdvisedOnlyWhereTimeWasShort) {
   Explanation all = open_code_and_known_place();
   const std::string ended = explain_output(all, 200).text;
