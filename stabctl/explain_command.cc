@@ -324,6 +324,21 @@ class Explainer {
   bool is_final_ = false;  // the next look is the last, as there is no time for more
 };
 
+// What a note has shown already, such as what a build has printed, is not shown again.
+Error without_told(Error error, const ToldNotes& told) {
+  for (const std::string& note : told) {
+    const std::string shown = without_line_ends(note), printed = printable(shown);
+    for (const std::string& text : {shown, printed}) {
+      if (!error.message.starts_with(text)) continue;
+      std::string rest = error.message.substr(text.size());
+      rest.erase(0, rest.find_first_not_of('\n'));
+      error.message = "no answer: the note above says why" + (rest.empty() ? "" : "\n" + rest);
+      return error;
+    }
+  }
+  return error;
+}
+
 int say(const commands::Explanation& explanation, const Arguments& arguments) {
   const commands::ExplainOutput output = commands::explain_output(explanation, terminal_width());
   std::fputs(arguments.json ? output.json.c_str() : printable(output.text).c_str(), stdout);
@@ -371,6 +386,7 @@ int explain_command(const Arguments& arguments) {
   if (!engine) return no_answer(engine.error());
   ToldNotes told;
   const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, told, explanation);
+  if (!explained && !arguments.json) return complain_of_no_answer(without_told(explained.error(), told));
   if (!explained) return no_answer(explained.error());
   return say(explanation, arguments);
 }

@@ -71,6 +71,19 @@ Status without_options(const Arguments& arguments, const char* what) {
 
 // --- two programs ----------------------------------------------------------------------------------------------------------
 
+// A full disk is said to be an error of input and output.
+Error not_copied(const std::string& from, const std::string& folder, const std::error_code& failed) {
+  std::error_code unknown;
+  const uintmax_t bytes = fs::file_size(from, unknown);
+  const fs::space_info space = fs::space(folder, unknown);
+  const std::string what = "copy " + in_quotes(from) + " to " + in_quotes(folder);
+  if (unknown || space.available >= bytes) return system_error(what, failed.value());
+  return {ErrorCode::kSystem,
+          what + ": no space is left there: the copy needs " + std::to_string((bytes >> 10) + 1) + " KiB, and " +
+              std::to_string(space.available >> 10) + " KiB are free; set TMPDIR to a folder with space",
+          {}};
+}
+
 // Of programs that work where their user stands.
 Result<std::string> cure_of_failure(const std::vector<std::string>& words) {
   std::string out =
@@ -118,7 +131,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
     std::error_code failed;
     fs::copy_file(*from, *to, failed);
-    if (failed) return system_error("copy " + in_quotes(*from), failed.value());
+    if (failed) return not_copied(*from, folder.path(), failed);
   }
   out.copies.emplace(std::move(folder));
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));

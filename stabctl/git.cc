@@ -60,6 +60,8 @@ Result<std::string> git(std::vector<std::string> words) {
   const int failed = ::posix_spawnp(&pid, "git", &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   in.reset();
+  if (failed == ENOENT)
+    return Error{ErrorCode::kNotFound, "there is no program 'git' in PATH; install it, or add its folder to PATH", {}};
   if (failed != 0) return system_error("run git", failed);
   const std::string answer = read_all(out.get(), kMostAnswered);
   int status = 0;

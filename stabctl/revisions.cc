@@ -27,6 +27,16 @@ std::string why_no_commit(const std::string& name) {
   return "; 'git log --all --oneline' lists the commits that there are";
 }
 
+Result<std::string> root_of_working_tree() {
+  const auto root = git({"rev-parse", "--show-toplevel"});
+  if (root) return root;
+  const auto is_bare = git({"rev-parse", "--is-bare-repository"});
+  if (is_bare && *is_bare == "true")
+    return bad_input(
+        "this is a bare repository, and revisions are those of one with a working tree; clone it, and go to the clone");
+  return root;
+}
+
 Result<std::string> commit_named(const std::string& name) {
   auto commit = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   if (!commit) return bad_input("'" + name + "' names no commit here" + why_no_commit(name));
@@ -51,7 +61,7 @@ std::string shown_revision(const std::string& name, const std::string& commit) {
 
 Result<Revisions> revisions_of(const std::string& base, const std::string& head, bool forked) {
   Revisions out;
-  STAB_TRY(out.root, git({"rev-parse", "--show-toplevel"}));
+  STAB_TRY(out.root, root_of_working_tree());
   STAB_TRY(out.base, commit_named(base));
   STAB_TRY(out.head, commit_named(head));
   const auto ancestor = git({"merge-base", out.base, out.head});
@@ -79,7 +89,7 @@ Result<Revisions> revisions_of(const std::string& range) {
   STAB_TRY(Revisions out, revisions_of(base, head, forked));
   STAB_TRY(const std::string changes, uncommitted_changes(out.root));
   if (!changes.empty())
-    return bad_input("the working tree has changes that are in no commit, and the gate builds commits:\n" +
+    return bad_input("the working tree has changes that are in no commit, and what is built are commits:\n" +
                      changes.substr(0, kMostShown) + "\ncommit or stash them");
   return out;
 }
