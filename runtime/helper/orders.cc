@@ -1,6 +1,8 @@
 // The helper's half of runtime/api: see orders.h there for how the two stay out of each other's way.
 #include "runtime/helper/orders.h"
 
+#include <string.h>
+
 #include "runtime/api/program_orders.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/stack/fill.h"
@@ -23,6 +25,18 @@ constexpr uint32_t kChunkSlots = 1024;
 
 constexpr uint64_t kModuleStreams = uint64_t{1} << 62;  // of kRngStack; epochs count from 0, threads from 1 << 63
 
+// Where the helper maps these bytes of a library's text itself; nullptr: nowhere. Some linkers put read-only data, and so the pads,
+// onto the text's pages; where the code moves these are sealed, and nobody but this mapping writes them.
+uint8_t* own_view_of(const Session& session, uint64_t address, uint64_t bytes) {
+  const Libraries& all = session.images.libraries;
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const Module& module = all.all[i].module;
+    const uint64_t into = address - module.place.text;
+    if (module.moves && into < module.text_bytes && bytes <= module.text_bytes - into) return module.text + into;
+  }
+  return nullptr;
+}
+
 // False: the library's memory can't be written (it is gone, or the kernel forbids it). The kernel moves no byte, and names no
 // fault, where the program has ended or became another one: then there is nobody left to whom pads matter.
 bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot_count, LayoutRng& rng) {
@@ -36,6 +50,10 @@ bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot
     const long read = sys::pread(session.family.program.memory, chunk, static_cast<size_t>(bytes), address);
     if (read != bytes) return read == 0;
     fill_pads(chunk, count, session.hello.settings, rng);
+    if (uint8_t* const own = own_view_of(session, address, static_cast<uint64_t>(bytes))) {
+      memcpy(own, chunk, static_cast<size_t>(bytes));
+      continue;
+    }
     const long written = sys::pwrite(session.family.program.memory, chunk, static_cast<size_t>(bytes), address);
     if (written != bytes) return written == 0;
   }

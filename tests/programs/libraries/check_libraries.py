@@ -398,6 +398,23 @@ def check_sudden_ends(place):
     expect(moved > 430, f"{moved} libraries moved in 400 runs")
 
 
+def check_pads_among_code(place):
+    """Pads of a library whose linker puts read-only data onto the pages of its code are drawn anew while the code moves."""
+    place.write("pads.c", "__attribute__((noinline)) int depth(int n) { volatile int at = n; return (int)((__UINTPTR_TYPE__)&at >> 4 & 0xff); }\n"
+                          "int deep(int n) { volatile int at[90]; at[n % 90] = n; return depth(n) + 0 * at[n % 90]; }\n")
+    place.write("main.c", '#include "repeat.h"\nint deep(int);\n'
+                          "int main(void) { const int first = deep(7); int other_places = 0; REPEAT other_places += deep(7) != first;\n"
+                          '  puts(other_places > 0 ? "elsewhere" : "at one place"); }\n')
+    for words in (["-Wl,--no-rosegment"], ["-fuse-ld=bfd", "-Wl,-z,noseparate-code"], ["-fuse-ld=gold"]):
+        place.library("libpads.so", "pads.c", "--stab-pads=all", *words)
+        place.must("szc", "-O2", "main.c", "./libpads.so", "-o", "prog")
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.must("./prog", **ALL_ON, STAB_REPORT="dose")
+        dose = place.dose()
+        expect(ran.stdout == "elsewhere\n" and not any(UNDRAWN in text for text in dose["degradations"]) and
+               dose["code"]["libraries_moved"] == 1, f"{words}: {ran.stdout}{dose['degradations']}")
+
+
 def check_late_threads(place):
     """A thread that was there before a library, and stays in it while layouts pass."""
     place.write("loops.c", '#include "repeat.h"\nstatic int step(int n) { return n * 31 % 1009; }\n'

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-constexpr char kFile[] =
+constexpr char kCachegrindFile[] =
     "desc: I1 cache:         32768 B, 64 B, 8-way associative\n"
     "cmd: ./prog\n"
     "events: Ir I1mr Bim\n"
@@ -24,7 +24,7 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(Cachegrind, ReadsTheSummaryByEvent) {
-  const auto read = read_cachegrind(kFile);
+  const auto read = read_cachegrind(kCachegrindFile);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_THAT(*read, UnorderedElementsAre(Pair("Ir", 30u), Pair("I1mr", 1u), Pair("Bim", 18446744073709551615u)));
   EXPECT_TRUE(read_cachegrind("events: Ir\nsummary: 7")) << "without a newline at the end";
@@ -33,7 +33,7 @@ TEST(Cachegrind, ReadsTheSummaryByEvent) {
 TEST(Cachegrind, RefusesWhatIsNoWholeFile) {
   EXPECT_THAT(refusal_of(""), HasSubstr("no line 'events:'"));
   EXPECT_THAT(refusal_of("events: Ir\nfn=main\n3 10\n"), HasSubstr("no line 'summary:'; the simulator has not come to its end"));
-  EXPECT_THAT(refusal_of(std::string(kFile) + "summary: 1 1 1\n"), HasSubstr("two lines 'summary:'"));
+  EXPECT_THAT(refusal_of(std::string(kCachegrindFile) + "summary: 1 1 1\n"), HasSubstr("two lines 'summary:'"));
   EXPECT_THAT(refusal_of("events: Ir I1mr\nsummary: 30\n"), HasSubstr("names 2 events and sums up 1"));
   EXPECT_THAT(refusal_of("events:\nsummary:\n"), HasSubstr("names 0 events"));
   EXPECT_THAT(refusal_of("events: Ir Ir\nsummary: 1 2\n"), HasSubstr("event 2 has no name of its own"));
