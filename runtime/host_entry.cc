@@ -4,7 +4,10 @@
 // Linked to be initialized before all others, so that it has met the helper when the first library's constructor asks. In an
 // executable of ours that it is preloaded into all the same, the executable's runtime serves.
 #include <dlfcn.h>
+#include <link.h>
 
+#include "runtime/code/dynamic_symbols.h"
+#include "runtime/helper/handshake_messages.h"
 #include "runtime/start.h"
 
 namespace {
@@ -18,8 +21,27 @@ bool serves() {
          found.dli_fbase == ours.dli_fbase;
 }
 
+// The first file is the executable. Of libraries it isn't asked: libcrypto, for one, takes these names and rarely switches.
+int look_at_executable(dl_phdr_info* file, size_t, void* switches_stacks) {
+  const Elf64_Dyn* dynamic = nullptr;
+  for (int i = 0; i < file->dlpi_phnum; ++i)
+    if (file->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      dynamic = reinterpret_cast<const Elf64_Dyn*>(file->dlpi_addr + file->dlpi_phdr[i].p_vaddr);
+  const stab::code::DynamicSymbols symbols(dynamic, file->dlpi_addr);
+  constexpr const char* kSwitch[] = {"swapcontext", "makecontext", "jump_fcontext"};
+  for (const char* name : kSwitch)
+    if (symbols.takes(name)) *static_cast<bool*>(switches_stacks) = true;
+  return 1;
+}
+
+uint32_t kind_of_host() {
+  bool switches_stacks = false;
+  dl_iterate_phdr(look_at_executable, &switches_stacks);
+  return switches_stacks ? stab::helper::kHostOfStacks : stab::helper::kHost;
+}
+
 __attribute__((constructor)) void begin() {
-  const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become, true};
+  const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become, kind_of_host()};
   if (serves()) stab::start(&own);
 }
 __attribute__((destructor)) void end() {

@@ -223,7 +223,7 @@ uint64_t draw_nonce() {
   return nonce | 1;
 }
 
-void fill_hello(Hello& hello, const Extent& extent, bool of_host) {
+void fill_hello(Hello& hello, const Extent& extent, uint32_t of_host) {
   hello.settings = settings();
   hello.settings.simulated = is_simulated();
   hello.pid = sys::getpid();
@@ -301,7 +301,7 @@ struct MadeDescriptors {
 };
 
 // From Hello to Ready. False: no helper came of it, the program runs unmoved.
-bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, bool of_host, Descriptors& own) {
+bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, uint32_t of_host, Descriptors& own) {
   // Yama: this process, and only this one, may look at our threads.
   code::ask_of_children(sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0) == 0);
   Hello hello;
@@ -409,7 +409,7 @@ void start(const OwnHelper* own) {
   else socket = start_greeting_helper(own, greeting);
   if (socket < 0) return go_on_alone();
   Descriptors descriptors;
-  const bool done = shake_hands(socket, greeting, extent, own != nullptr && own->of_host, descriptors);
+  const bool done = shake_hands(socket, greeting, extent, own != nullptr ? own->of_host : 0, descriptors);
   sys::close(socket);
   if (!done) return go_on_alone();
   code::follow_forks();

@@ -13,7 +13,7 @@ namespace stab {
 struct OwnHelper {
   helper::OwnProgram program;
   void (*become)(helper::OwnProgram program, int socket);
-  bool of_host = false;  // the runtime is a library in a program that szc hasn't linked: of that nothing moves
+  uint32_t of_host = 0;  // the runtime is a library in a program that szc hasn't linked: Hello::of_host
 };
 
 // pre: the main thread is alone, at least with the text where code is to move.

@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 
 import second_way as way
 from atlas_numbers import add_atlas
+from histories_numbers import add_histories
 from race_numbers import add_race
 from sliced_numbers import add_sliced
 
@@ -481,6 +482,7 @@ def numbers():
         add(f"{run}.{clock}.code.holm", lambda run=run, response=response: adjusted(run, response, "code"))
     add_sliced(add, trials)
     add_atlas(add)
+    add_histories(add)
     add_race(add, trials)
     return named
 

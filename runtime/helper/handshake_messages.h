@@ -58,6 +58,10 @@ enum class Unwinder : uint32_t {
   kCount
 };
 
+// Of an executable that szc hasn't linked, and of which nothing is to move.
+inline constexpr uint32_t kHost = 1;
+inline constexpr uint32_t kHostOfStacks = 2;  // it switches stacks, as the symbols say that it takes
+
 struct Hello {
   uint64_t magic = kProtocolMagic;
   uint32_t version = abi::kAbiVersion;
@@ -76,7 +80,7 @@ struct Hello {
   uint64_t signal_return = 0;     // libc's sigreturn trampoline, 0: unknown
   uint64_t degradations = 0;      // what went wrong before this message
   uint32_t may_load = 0;          // 1: shared libraries may come
-  uint32_t of_host = 0;           // 1: szc hasn't linked the executable, and nothing of it is to move
+  uint32_t of_host = 0;           // 0: szc has linked the executable; else kHost or kHostOfStacks
 };
 
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.

@@ -25,8 +25,8 @@ constexpr uint32_t kChunkSlots = 1024;
 
 constexpr uint64_t kModuleStreams = uint64_t{1} << 62;  // of kRngStack; epochs count from 0, threads from 1 << 63
 
-// Where the helper maps these bytes of a library's text itself; nullptr: nowhere. Some linkers put read-only data, and so the pads,
-// onto the text's pages; where the code moves these are sealed, and nobody but this mapping writes them.
+// Where the helper maps these bytes of a library's text itself; nullptr: nowhere. Some linkers put read-only data, and so the
+// pads, onto the text's pages; where the code moves these are sealed, and nobody but this mapping writes them.
 uint8_t* own_view_of(const Session& session, uint64_t address, uint64_t bytes) {
   const Libraries& all = session.images.libraries;
   for (uint32_t i = 0; i < all.count; ++i) {

@@ -160,6 +160,8 @@ bool read_executable(Session& session, int executable) {
     degrade(control, why);
     return false;
   };
+  // Frames of libraries may lie on stacks that no thread shows.
+  session.images.switches_stacks = session.hello.of_host == kHostOfStacks;
   if (session.hello.of_host != 0) return false;
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
   Images& images = session.images;

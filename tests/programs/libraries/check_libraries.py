@@ -540,6 +540,50 @@ def check_switches_stacks(place):
     place.alike("./prog", moved=1, degraded=[SWITCHES])
 
 
+# A host that switches stacks, with frames of a library on those that wait.
+SWITCHING_HOST = """#include <ucontext.h>
+#include "repeat.h"
+int calls_back(int depth, void (*call)(void));
+int work(int n);
+enum { kCount = 20 };
+static ucontext_t home, waits[kCount];
+static int now, done;
+static void call(void) { swapcontext(&waits[now], &home); }
+static void body(void) { for (;;) { calls_back(20, call); ++done; } }
+int main(void) {
+  for (int i = 0; i < kCount; ++i) {
+    getcontext(&waits[i]);
+    waits[i].uc_stack.ss_sp = malloc(65536);
+    waits[i].uc_stack.ss_size = 65536;
+    makecontext(&waits[i], body, 0);
+    now = i;
+    swapcontext(&home, &waits[i]);
+  }
+  for (int round = 0; round < 8; ++round) REPEAT { CHECK(work(41) == 83); now = (now + 7) % kCount; swapcontext(&home, &waits[now]); }
+  puts(done > 0 ? "done" : "never done");
+}
+"""
+CALLS_BACK = ("__attribute__((noinline)) int calls_back(int depth, void (*call)(void)) {\n"
+              "  if (depth == 0) { call(); return 1; }\n  return calls_back(depth - 1, call) + 1; }\n")
+
+
+def check_hosts_of_stacks(place):
+    """A program that szc has not linked and that switches stacks itself, by what it takes from libc: from the start no image is used
+    again."""
+    place.write("host.c", SWITCHING_HOST)
+    place.write("calls.c", CALLS_BACK)
+    place.write("work.c", WORK)
+    place.library("libcalls.so", "calls.c", "work.c")
+    place.must(llvm.tool("clang"), "-O2", "host.c", "./libcalls.so", "-o", "host")
+    plain = place.must("./host")
+    for epoch in ("1ms", "200us"):
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.must("./host", **ALL_ON | {"STAB_EPOCH": epoch, "STAB_REPORT": "dose", "LD_PRELOAD": str(place.runtime / "libstabhost.so")})
+        dose = place.dose()
+        expect(ran.stdout == plain.stdout and any(SWITCHES in text for text in dose["degradations"]) and dose["code"]["libraries_moved"] == 1,
+               f"{epoch}: {ran.stdout}{dose['degradations']} {dose['code']}")
+
+
 WORK = "int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n"
 SIMPLE = "int unused(int n) { return n * 3 + 1; }\n" + WORK
 CALLS = '#include "repeat.h"\nint work(int);\nint main(void) { REPEAT CHECK(work(41) == 83); puts("done"); }\n'

@@ -83,7 +83,7 @@ TEST(Handshake, BelievesNoBrokenHello) {
       [](Hello& h) { h.slot_count = kMostPads + 1, h.pads_bytes = kMostPads * uint64_t{4} + kPage; },
       [](Hello& h) { h.pads_address += kPage; },
       [](Hello& h) { h.may_load = 2; },
-      [](Hello& h) { h.of_host = 2; },
+      [](Hello& h) { h.of_host = kHostOfStacks + 1; },
       [](Hello& h) { h.pads_bytes = 0; },
       [](Hello& h) { h.pads_bytes += kPage; },
       [](Hello& h) { h.pads_bytes = uint64_t{1} << 40; },

@@ -1,0 +1,97 @@
+"""Histories of real programs: what `stabctl bisect` and `git bisect run` named, and what became of the four questions.
+
+docs/evaluation/histories.md says what was asked before the data. A file is JSON in xz, "format" stab-histories, version 1: `planned`
+histories, `commits` behind the first of each, and `histories`: program, kind, `steps` (number of the commit -> percent), when it was
+asked (`began`), `load`, and the answers of `stabctl` and `git`, their commits as numbers.
+"""
+import json
+import lzma
+import statistics
+import time
+
+from recorded import binomial, mcnemar, share, table
+from sliced_tables import one_sided, verdicts
+
+MOST_COMPARISONS = 12
+
+
+class Histories:
+    def __init__(self, path):
+        self.name = path.name.removesuffix(".json.xz")
+        self.kept = json.loads(lzma.decompress(path.read_bytes()))
+        if (self.kept["format"], self.kept["version"]) != ("stab-histories", 1):
+            raise ValueError(f"{path}: format {self.kept['format']} {self.kept['version']}, expected stab-histories 1")
+        self.histories = self.kept["histories"]
+
+    def header(self):
+        first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(one["began"])) for one in (self.histories[0], self.histories[-1]))
+        loads = sorted(one["load"] for one in self.histories)
+        return (f"`plans/evaluation/histories ask`, {first} to {last} UTC: {len(self.histories)} of {self.kept['planned']} histories were "
+                f"searched. {self.kept['machine']}, load average {loads[0]:g} to {loads[-1]:g}.")
+
+
+def slow_commits(one):
+    return {int(number) for number, percent in one["steps"].items() if percent > 0}
+
+
+def named(answer):
+    """All commits that an answer names, the first one first."""
+    first = [answer["slower"]] if answer["answer"] == "commit" else []
+    return first + [more["slower"] for more in answer.get("further", ()) if more["answer"] == "commit"]
+
+
+def is_right(one, way):
+    return named(one[way])[:1] != [] and named(one[way])[0] in slow_commits(one)
+
+
+def is_wrong(one, way):
+    return bool(set(named(one[way])) - {int(number) for number in one["steps"]})
+
+
+def up_to_first(answer):
+    """Comparisons of the first search, whose last one names the commit."""
+    return sum(step["search"] == 0 for step in answer["comparisons"])
+
+
+def tables(recorded):
+    histories, planned = recorded.histories, recorded.kept["planned"]
+    slow = [one for one in histories if slow_commits(one)]
+    single = [one for one in histories if len(one["steps"]) == 1 and is_right(one, "stabctl")]
+    wrong = {way: [is_wrong(one, way) for one in histories] for way in ("stabctl", "git")}
+    right = sum(is_right(one, "stabctl") for one in slow)
+    more, fewer = (sum(a and not b for a, b in zip(wrong[x], wrong[y])) for x, y in (("git", "stabctl"), ("stabctl", "git")))
+    rows = []
+    alarms = binomial(sum(wrong["stabctl"]), len(histories), 0.05)
+    rows.append(("H1", f"wrong {sum(wrong['stabctl'])} of {len(histories)}: {share(alarms)}",
+                 "confirmed" if sum(wrong["stabctl"]) <= 1 else "refuted" if alarms["conf_low"] > 0.05 else "open"))
+    found = binomial(right, len(slow), 0.8) if slow else None
+    rows.append(("H2", f"right {right} of {len(slow)}" + (f": {share(found)}" if found else ""),
+                 "confirmed" if right >= 12 else "refuted" if found and found["conf_high"] < 0.8 else "open"))
+    rows.append(("H3", f"wrong by git bisect run {sum(wrong['git'])}; only by it {more}, only by stabctl {fewer}; p {mcnemar(more, fewer):.4f}",
+                 one_sided(mcnemar(more, fewer), more - fewer)))
+    steps = [up_to_first(one["stabctl"]) for one in single]
+    rows.append(("H4", f"median {statistics.median(steps):g} comparisons in {len(steps)} searches" if steps else "none was named",
+                 "open" if not steps else "confirmed" if statistics.median(steps) <= MOST_COMPARISONS else "refuted"))
+    if len(histories) < planned:
+        rows = [(name, seen, f"waits: {len(histories)} of {planned} have been searched") for name, seen, _ in rows]
+    return {recorded.name: "\n\n".join([recorded.header(), verdicts(rows), each(histories)])}, {}
+
+
+def each(histories):
+    lines = []
+    for one in sorted(histories, key=lambda one: (one["program"], one["kind"])):
+        truth = ", ".join(f"{number} ({percent:+g} %)" for number, percent in one["steps"].items()) or "none"
+        ours, theirs = one["stabctl"], one["git"]
+        lines.append([one["program"], truth, answer_text(ours), len(ours.get("comparisons", ())),
+                      sum(step["blocks"] for step in ours.get("comparisons", ())), f"{ours['seconds']} s", answer_text(theirs)])
+    head = ["program", "slow commits of 64", "stabctl bisect", "comparisons", "blocks", "time", "git bisect run"]
+    return table(head, lines)
+
+
+def answer_text(answer):
+    if answer["answer"] == "commit":
+        return ", ".join(map(str, named(answer)))
+    if answer["answer"] == "range" and answer.get("slower") is not None:
+        first = answer["not_slower"] + 1
+        return f"not shown at {first}" if first == answer["slower"] else f"one of {first} to {answer['slower']}"
+    return {"none": "nothing to find", "unsure": "can't tell"}.get(answer["answer"], answer["answer"])

@@ -1,0 +1,53 @@
+#include "runtime/code/dynamic_symbols.h"
+
+#include <string.h>
+
+namespace stab::code {
+
+DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
+  for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
+    // The loader has made addresses of these, but for the kernel's own file.
+    const uint64_t value = dynamic->d_un.d_ptr;
+    const uint64_t address = value < bias ? value + bias : value;
+    if (dynamic->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const Elf64_Sym*>(address);
+    if (dynamic->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
+    if (dynamic->d_tag == DT_GNU_HASH) gnu_hash_ = reinterpret_cast<const uint32_t*>(address);
+    if (dynamic->d_tag == DT_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
+  }
+  if (symbols_ == nullptr || names_ == nullptr) gnu_hash_ = hash_ = nullptr;
+}
+
+bool DynamicSymbols::defines(const char* name) const {
+  if (gnu_hash_ == nullptr) {
+    for (uint32_t i = 1; i < count(); ++i)
+      if (symbols_[i].st_shndx != SHN_UNDEF && strcmp(name_of(symbols_[i]), name) == 0) return true;
+    return false;
+  }
+  // Buckets | hashes of the symbols from `first` on, the lowest bit ends a bucket.
+  const uint32_t buckets = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
+  const uint32_t* const bucket = gnu_hash_ + 4 + bloom_words * 2;
+  const uint32_t* const chain = bucket + buckets;
+  uint32_t hash = 5381;
+  for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<uint8_t>(*at);
+  uint32_t i = buckets == 0 ? 0 : bucket[hash % buckets];
+  if (i < first) return false;
+  for (;; ++i) {
+    if ((chain[i - first] | 1) == (hash | 1) && strcmp(name_of(symbols_[i]), name) == 0) return true;
+    if ((chain[i - first] & 1) != 0) return false;
+  }
+}
+
+bool DynamicSymbols::takes(const char* name) const {
+  for (uint32_t i = 1; i < imports_end(); ++i)
+    if (symbols_[i].st_shndx == SHN_UNDEF && strcmp(name_of(symbols_[i]), name) == 0) return true;
+  return false;
+}
+
+bool DynamicSymbols::takes_any(const char* beginning) const {
+  const size_t length = strlen(beginning);
+  for (uint32_t i = 1; i < imports_end(); ++i)
+    if (symbols_[i].st_shndx == SHN_UNDEF && strncmp(name_of(symbols_[i]), beginning, length) == 0) return true;
+  return false;
+}
+
+}  // namespace stab::code
