@@ -27,11 +27,11 @@ std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine
   if (!experiment) return out;
   OneLineProgress quiet(true, clock, clock.monotonic_raw(), limit.most);
   const auto end = run_within(engine, *experiment, quiet, limit, stop);
-  const auto row = engine.store().experiment(*experiment);
-  if (!end || *end != engine::RunEnd::kDone || !row) return out;
-  const auto runs = engine::copied_runs_by_workload(engine.store(), *row);
-  if (!runs) return out;
-  for (const auto& [workload, both] : *runs) out[workload] = copy_facts(both[0], both[1], plan.experiment.margin);
+  if (const auto row = engine.store().experiment(*experiment); row && end && *end == engine::RunEnd::kDone)
+    if (const auto runs = engine::copied_runs_by_workload(engine.store(), *row))
+      for (const auto& [workload, both] : *runs) out[workload] = copy_facts(both[0], both[1], plan.experiment.margin);
+  // The newest experiment is the one that the user asked for.
+  [[maybe_unused]] const Status gone = engine.store().delete_experiment(*experiment);
   return out;
 }
 
