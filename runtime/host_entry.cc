@@ -23,11 +23,7 @@ bool serves() {
 
 // The first file is the executable. Of libraries it isn't asked: libcrypto, for one, takes these names and rarely switches.
 int look_at_executable(dl_phdr_info* file, size_t, void* switches_stacks) {
-  const Elf64_Dyn* dynamic = nullptr;
-  for (int i = 0; i < file->dlpi_phnum; ++i)
-    if (file->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const Elf64_Dyn*>(file->dlpi_addr + file->dlpi_phdr[i].p_vaddr);
-  const stab::code::DynamicSymbols symbols(dynamic, file->dlpi_addr);
+  const stab::code::DynamicSymbols symbols(*file);
   constexpr const char* kSwitch[] = {"swapcontext", "makecontext", "jump_fcontext"};
   for (const char* name : kSwitch)
     if (symbols.takes(name)) *static_cast<bool*>(switches_stacks) = true;

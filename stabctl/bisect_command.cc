@@ -72,7 +72,8 @@ class Comparisons {
 
  private:
   Result<std::optional<BisectStep>> measure(const BisectQuestion& asked);
-  Result<StartedGate> start(const BisectQuestion& asked, const Revisions& pair, Budget& limit);
+  Result<StartedGate> start(const BisectQuestion& asked, const Revisions& pair, const GateFile& file, const GateChanges& changes,
+                            Budget& limit);
   Result<StartedGate> start_and_choose(const Revisions& pair, const GateFile& file, const GateChanges& changes, Budget& limit);
   Status note_begun(const BisectQuestion& asked, store::Id experiment);
 
@@ -118,15 +119,14 @@ std::string path_of_database(const Arguments& arguments) {
 }
 
 // The one that an earlier run of the search began and did not end, or a new one.
-Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisions& pair, Budget& limit) {
+Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisions& pair, const GateFile& file,
+                                       const GateChanges& changes, Budget& limit) {
   const std::string database = path_of_database(arguments_);
   if (const auto& begun = state_.begun();
       begun && begun->position == asked.position && begun->against == asked.against && begun->database == database)
     if (const auto row = engine_.store().experiment(begun->experiment);
         row && row->submitted_at_ns == begun->submitted_at_ns && !store::is_over(row->state))
       return StartedGate{row->id, {}, {}};
-  const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
-  STAB_TRY(GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
   StartedGate out;
   if (file.is_sliced_by_us && !state_.is_sliced()) {
     STAB_TRY(out, start_and_choose(pair, file, changes, limit));
@@ -135,10 +135,10 @@ Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisi
       STAB_CHECK_OK(engine_.store().delete_experiment(out.experiment));
       return out;
     }
+  } else if (file.is_sliced_by_us && !*state_.is_sliced()) {
+    STAB_TRY(const plan::Plan in_turn, gate_plan_of(pair, arguments_.plan, changes));
+    STAB_TRY(out.experiment, engine_.submit(in_turn, revisions_.root, ::geteuid(), ::getegid()));
   } else {
-    if (file.is_sliced_by_us && !*state_.is_sliced()) {
-      STAB_TRY(file.plan, gate_plan_of(pair, arguments_.plan, changes));
-    }
     STAB_TRY(out.experiment, engine_.submit(file.plan, revisions_.root, ::geteuid(), ::getegid()));
   }
   STAB_CHECK_OK(note_begun(asked, out.experiment));
@@ -151,7 +151,7 @@ Result<StartedGate> Comparisons::start_and_choose(const Revisions& pair, const G
   STAB_TRY(StartedGate started, start_gate(engine_, pair, file, changes, arguments_, clock_, limit, caught_, stop_, told_));
   if (started.tried) return started;
   STAB_CHECK_OK(state_.choose(started.is_sliced, started.clock));
-  if (!arguments_.quiet) std::fprintf(stderr, "compared is %s\n", started.clock.c_str());
+  if (!arguments_.quiet) std::fprintf(stderr, "compared: %s\n", started.clock.c_str());
   return started;
 }
 
@@ -165,7 +165,9 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   if (asked.faster) std::swap(pair.base, pair.head);
   Budget limit;
   if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
-  STAB_TRY(const StartedGate started, start(asked, pair, limit));
+  const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
+  STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
+  STAB_TRY(const StartedGate started, start(asked, pair, file, changes, limit));
   const store::Id experiment = started.experiment;
   STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
                                                    : run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
@@ -177,8 +179,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
   BisectStep step;
   step.change = step.interval = "-";
-  STAB_TRY(const plan::Plan plan, gate_plan_of(pair, arguments_.plan, {.margin = asked.margin, .alpha = asked.alpha}));
-  step.margin = plan.experiment.margin;
+  step.margin = file.plan.experiment.margin;
   if (end == engine::RunEnd::kRejected || end == engine::RunEnd::kGaps) {
     step.finding = CommitFinding::kNotBuilt;
     step.why = end == engine::RunEnd::kRejected ? printable(row.failure) : "its trials failed each time";
@@ -192,7 +193,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
     step.why = "it doesn't measure " + (search_.subject.empty() ? std::string("anything") : search_.subject);
     return std::optional(step);
   }
-  return std::optional(commands::step_of(*question, plan.experiment.margin));
+  return std::optional(commands::step_of(*question, step.margin));
 }
 
 // The gate's file belongs to the question: another one asks something else.

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/commands/gate.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
@@ -86,10 +87,8 @@ void allow_for_copies(const report::Report& report, const CopyFacts& facts, Side
   const statistics::CopyPrice price = price_of(facts);
   const double up = std::exp(-price.low), down = std::exp(-price.high), most = 1 + report.responses[0].margin;
   const bool is_slower = contrast.interval.low * down > 1, is_faster = contrast.interval.high * up < 1;
-  const bool is_not_slower = contrast.equivalence.high * up < most;
-  const bool is_same = is_not_slower && contrast.equivalence.low * down > 1 / most;
-  if (sides.worse == report::Worse::kYes && !is_slower) sides.worse = report::Worse::kUnsure;
-  if (sides.worse == report::Worse::kNo && !is_not_slower && !is_faster) sides.worse = report::Worse::kUnsure;
+  const bool is_same = contrast.equivalence.high * up < most && contrast.equivalence.low * down > 1 / most;
+  sides.worse = with_copies(sides.worse, report.responses[0].margin, contrast, facts);
   const bool holds = sides.word.starts_with("slower") ? is_slower : sides.word == "faster" ? is_faster : is_same;
   if (!holds) sides.word = sides.worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
 }

@@ -62,16 +62,6 @@ const CopyFacts* copies_of(const report::Contrast& contrast, const GateFacts& fa
   return found != facts.copies.end() && found->second.counts ? &found->second : nullptr;
 }
 
-// What random layouts cost by themselves is a part of no answer: one that doesn't hold whatever that is, is none.
-report::Worse with_copies(report::Worse answer, const report::Report& report, const report::Contrast& contrast,
-                          const CopyFacts& copies) {
-  const statistics::CopyPrice price = price_of(copies);
-  if (answer == report::Worse::kYes && contrast.interval.low * std::exp(-price.high) <= 1) return report::Worse::kUnsure;
-  const double most = 1 + report::response_of(report, contrast.response).margin;
-  if (answer == report::Worse::kNo && contrast.equivalence.high * std::exp(-price.low) >= most) return report::Worse::kUnsure;
-  return answer;
-}
-
 Judged judge(const report::Samples& samples, const report::Report& report, const GateFacts& facts = {}) {
   Judged out;
   bool open = false;
@@ -79,7 +69,7 @@ Judged judge(const report::Samples& samples, const report::Report& report, const
     if (!is_gate_question(report, contrast)) continue;
     const report::Response& of = report::response_of(report, contrast.response);
     report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
-    if (const CopyFacts* copies = copies_of(contrast, facts)) answer = with_copies(answer, report, contrast, *copies);
+    if (const CopyFacts* copies = copies_of(contrast, facts)) answer = with_copies(answer, of.margin, contrast, *copies);
     (answer == report::Worse::kYes  ? out.worse
      : answer == report::Worse::kNo ? out.fine
                                     : out.unsure)
@@ -503,6 +493,14 @@ std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFac
 }
 
 }  // namespace
+
+report::Worse with_copies(report::Worse answer, double margin, const report::Contrast& contrast, const CopyFacts& copies) {
+  const statistics::CopyPrice price = price_of(copies);
+  if (answer == report::Worse::kYes && contrast.interval.low * std::exp(-price.high) <= 1) return report::Worse::kUnsure;
+  if (answer == report::Worse::kNo && contrast.equivalence.high * std::exp(-price.low) >= 1 + margin)
+    return report::Worse::kUnsure;
+  return answer;
+}
 
 uint32_t fewest_blocks_at_end(const report::Stopping& stopping) {
   const uint32_t first = stopping.rule == report::StoppingRule::kLooks ? stopping.looks[0] : report::kFewestBlocksAtEnd;

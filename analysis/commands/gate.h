@@ -45,6 +45,9 @@ struct GateOutput {
   std::optional<StreamAnswer> stream{};
 };
 
+// An answer by this margin that holds whatever random layouts cost by themselves; one that doesn't is none.
+report::Worse with_copies(report::Worse answer, double margin, const report::Contrast& contrast, const CopyFacts& copies);
+
 // Of fewer whole blocks nothing is said when the time is over. As many as a declared look had said are enough, too.
 uint32_t fewest_blocks_at_end(const report::Stopping& stopping);
 

@@ -5,12 +5,9 @@ docs/evaluation/atlas.md says what was asked before the data. A file is JSON in 
 (`began`, `seconds`), `load`, and `answer` as `stabctl explain --json` has it.
 """
 import collections
-import json
-import lzma
 import math
-import time
 
-from recorded import binomial, share, table
+from recorded import binomial, kept_answers, share, table, when_and_loads
 from sliced_tables import verdicts
 
 VERDICTS = ("real", "the other way", "place", "nothing", "unresolved")
@@ -21,16 +18,13 @@ LEAST = 5                 # an interval of fewer commits says nothing
 class Atlas:
     def __init__(self, path):
         self.name = path.name.removesuffix(".json.xz")
-        self.kept = json.loads(lzma.decompress(path.read_bytes()))
-        if (self.kept["format"], self.kept["version"]) != ("stab-atlas", 1):
-            raise ValueError(f"{path}: format {self.kept['format']} {self.kept['version']}, expected stab-atlas 1")
+        self.kept = kept_answers(path, "stab-atlas")
         self.commits = self.kept["commits"]
 
     def header(self):
-        first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(one["began"])) for one in (self.commits[0], self.commits[-1]))
-        loads = sorted(one["load"] for one in self.commits)
-        return (f"`plans/evaluation/atlas ask`, {first} to {last} UTC: {len(self.commits)} of {self.kept['planned']} commits have an answer, "
-                f"{len(self.kept['set_aside'])} were set aside. {self.kept['machine']}, load average {loads[0]:g} to {loads[-1]:g}.")
+        when, loads = when_and_loads(self.commits)
+        return (f"`plans/evaluation/atlas ask`, {when}: {len(self.commits)} of {self.kept['planned']} commits have an answer, "
+                f"{len(self.kept['set_aside'])} were set aside. {self.kept['machine']}, {loads}.")
 
 
 def verdict(one):

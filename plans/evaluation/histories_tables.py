@@ -4,12 +4,9 @@ docs/evaluation/histories.md says what was asked before the data. A file is JSON
 histories, `commits` behind the first of each, and `histories`: program, kind, `steps` (number of the commit -> percent), when it was
 asked (`began`), `load`, and the answers of `stabctl` and `git`, their commits as numbers.
 """
-import json
-import lzma
 import statistics
-import time
 
-from recorded import binomial, mcnemar, share, table
+from recorded import binomial, kept_answers, mcnemar, share, table, when_and_loads
 from sliced_tables import one_sided, verdicts
 
 MOST_COMPARISONS = 12
@@ -18,16 +15,13 @@ MOST_COMPARISONS = 12
 class Histories:
     def __init__(self, path):
         self.name = path.name.removesuffix(".json.xz")
-        self.kept = json.loads(lzma.decompress(path.read_bytes()))
-        if (self.kept["format"], self.kept["version"]) != ("stab-histories", 1):
-            raise ValueError(f"{path}: format {self.kept['format']} {self.kept['version']}, expected stab-histories 1")
+        self.kept = kept_answers(path, "stab-histories")
         self.histories = self.kept["histories"]
 
     def header(self):
-        first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(one["began"])) for one in (self.histories[0], self.histories[-1]))
-        loads = sorted(one["load"] for one in self.histories)
-        return (f"`plans/evaluation/histories ask`, {first} to {last} UTC: {len(self.histories)} of {self.kept['planned']} histories were "
-                f"searched. {self.kept['machine']}, load average {loads[0]:g} to {loads[-1]:g}.")
+        when, loads = when_and_loads(self.histories)
+        return (f"`plans/evaluation/histories ask`, {when}: {len(self.histories)} of {self.kept['planned']} histories were searched. "
+                f"{self.kept['machine']}, {loads}.")
 
 
 def slow_commits(one):

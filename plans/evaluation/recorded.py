@@ -15,6 +15,7 @@ import os
 import statistics
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -23,6 +24,21 @@ STABCTL = Path(os.environ.get("LAB_BIN", REPOSITORY / "build/release/bin")) / "s
 PAPERS = "Curtsinger and Berger, ASPLOS 2013"
 
 OF_A_LINK = {"t": statistics.fmean, "ranks": statistics.median}   # what stands for a link's trials, by test
+
+
+def kept_answers(path, form):
+    """What one of the evaluation's commands kept in a format of its own, version 1."""
+    kept = json.loads(lzma.decompress(path.read_bytes()))
+    if (kept["format"], kept["version"]) != (form, 1):
+        raise ValueError(f"{path}: format {kept['format']} {kept['version']}, expected {form} 1")
+    return kept
+
+
+def when_and_loads(rows):
+    """When the first and the last began, and the least and the largest load: as headers say it."""
+    first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(one["began"])) for one in (rows[0], rows[-1]))
+    loads = sorted(one["load"] for one in rows)
+    return f"{first} to {last} UTC", f"load average {loads[0]:g} to {loads[-1]:g}"
 
 
 class Recorded:

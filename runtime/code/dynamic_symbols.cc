@@ -4,6 +4,19 @@
 
 namespace stab::code {
 
+namespace {
+
+const Elf64_Dyn* dynamic_of(const dl_phdr_info& file) {
+  for (int i = 0; i < file.dlpi_phnum; ++i)
+    if (file.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const Elf64_Dyn*>(file.dlpi_addr + file.dlpi_phdr[i].p_vaddr);
+  return nullptr;
+}
+
+}  // namespace
+
+DynamicSymbols::DynamicSymbols(const dl_phdr_info& file) : DynamicSymbols(dynamic_of(file), file.dlpi_addr) {}
+
 DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     // The loader has made addresses of these, but for the kernel's own file.

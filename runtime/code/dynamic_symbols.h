@@ -2,7 +2,7 @@
 // for dlerror where a name isn't there.
 #pragma once
 
-#include <elf.h>
+#include <link.h>
 #include <stdint.h>
 
 namespace stab::code {
@@ -11,6 +11,7 @@ class DynamicSymbols {
  public:
   // `dynamic`: the file's; nullptr: it has none. `bias`: address minus link-time address.
   DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias);
+  explicit DynamicSymbols(const dl_phdr_info& file);
 
   bool defines(const char* name) const;
   // Whether it takes a symbol of this name, or one that begins so, from another file.

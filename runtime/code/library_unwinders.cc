@@ -68,14 +68,12 @@ int count_file(dl_phdr_info*, size_t, void* count) {
 int look_at_file(dl_phdr_info* file, size_t, void* context) {
   Search& search = *static_cast<Search*>(context);
   if (search.seen++ < search.skipped) return 0;
-  const Elf64_Dyn* dynamic = nullptr;
   const uint8_t* frame_header = nullptr;
   for (int i = 0; i < file->dlpi_phnum; ++i) {
     const uint64_t address = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
-    if (file->dlpi_phdr[i].p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(address);
     if (file->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) frame_header = reinterpret_cast<const uint8_t*>(address);
   }
-  search.found = brings_unwinder(DynamicSymbols(dynamic, file->dlpi_addr), frame_header, search.apart);
+  search.found = brings_unwinder(DynamicSymbols(*file), frame_header, search.apart);
   return search.found;
 }
 

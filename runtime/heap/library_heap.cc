@@ -32,14 +32,11 @@ struct Wanted {
 
 int look_for(dl_phdr_info* file, size_t, void* context) {
   Wanted& wanted = *static_cast<Wanted*>(context);
-  const Elf64_Dyn* dynamic = nullptr;
   for (int i = 0; i < file->dlpi_phnum; ++i) {
     const Elf64_Phdr& part = file->dlpi_phdr[i];
-    const uint64_t address = file->dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && wanted.own - address < part.p_memsz) return 0;
-    if (part.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(address);
+    if (part.p_type == PT_LOAD && wanted.own - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 0;
   }
-  wanted.found = code::DynamicSymbols(dynamic, file->dlpi_addr).defines(wanted.name);
+  wanted.found = code::DynamicSymbols(*file).defines(wanted.name);
   return wanted.found;
 }
 
