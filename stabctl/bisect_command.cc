@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "analysis/commands/bisect.h"
 #include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
+#include "stabctl/copy_facts.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
 #include "stabctl/git.h"
@@ -76,6 +78,7 @@ class Comparisons {
                             Budget& limit);
   Result<StartedGate> start_and_choose(const Revisions& pair, const GateFile& file, const GateChanges& changes, Budget& limit);
   Status note_begun(const BisectQuestion& asked, store::Id experiment);
+  std::map<std::string, commands::CopyFacts> copies_of(const BisectQuestion& asked, const Revisions& pair, const GateFile& file);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -160,6 +163,19 @@ Status Comparisons::note_begun(const BisectQuestion& asked, store::Id experiment
   return state_.begin({asked.position, asked.against, path_of_database(arguments_), experiment, row.submitted_at_ns});
 }
 
+// Of the ends, and of a commit that may be named: what random layouts cost by themselves makes no commit slower. On the way
+// between them it may lead the search elsewhere, and names nobody.
+std::map<std::string, commands::CopyFacts> Comparisons::copies_of(const BisectQuestion& asked, const Revisions& pair,
+                                                                  const GateFile& file) {
+  const bool may_name = asked.position == asked.against + 1;
+  if (!file.moves_code || (!may_name && !search_.steps.empty())) return {};
+  const auto plan = gate_plan_of(pair, arguments_.plan, {.counts_copies = true});
+  if (!plan) return {};
+  Budget limit;
+  if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
+  return counted_copies(engine_, *plan, revisions_.root, clock_, limit, stop_);
+}
+
 Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& asked) {
   Revisions pair{revisions_.root, search_.commits[asked.against].hash, search_.commits[asked.position].hash};
   if (asked.faster) std::swap(pair.base, pair.head);
@@ -186,7 +202,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
     return std::optional(step);
   }
   STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
-  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples));
+  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples, copies_of(asked, pair, file)));
   const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
   if (question == nullptr) {
     step.finding = CommitFinding::kNotBuilt;

@@ -58,9 +58,12 @@ std::string found_text(const Bisection& search, const BisectPart& part, size_t n
     return named(search.commits[part.slower]) + made + ": " + change_of(naming_of(search, number)) +
            " against the commit before it";
   const size_t count = part.slower - part.not_slower;
-  if (count == 1)
+  if (count == 1) {
+    const BisectStep* const naming = naming_of(search, number);
     return "the search " + std::string(number > 0 ? "also " : "") + "ends at " + named(search.commits[part.slower]) +
-           ", which was not shown to be " + word + " than the commit before it";
+           ", which was not shown to be " + word + " than the commit before it" +
+           (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
+  }
   const std::string why = skipped(search, part, number);
   return "one of " + std::to_string(count) + " commits" + made + ": " + range_of(search, part.not_slower, part.slower) +
          (why.empty() ? "" : "; " + why);
@@ -154,7 +157,9 @@ std::string next_step(const Bisection& search) {
     case BisectEnd::kRange: return "see them: git log " + range_of(search, search.not_slower, search.slower);
     case BisectEnd::kNone:
       return "a difference that was seen in one pair of builds can be the place of the code, or the machine";
-    case BisectEnd::kCannotTell: return "to decide, add larger numbers to 'looks' in stab-gate.toml, or raise 'margin'";
+    case BisectEnd::kCannotTell:
+      if (!search.steps.empty() && search.steps.front().by_copies) return "more blocks don't decide it; a larger 'margin' may";
+      return "to decide, add larger numbers to 'looks' in stab-gate.toml, or raise 'margin'";
   }
   return "";
 }
@@ -313,6 +318,7 @@ BisectStep step_of(const GateQuestion& question, double margin) {
   step.response = question.response;
   step.subject = question.subject;
   step.why = question.refused;
+  step.by_copies = question.by_copies;
   return step;
 }
 

@@ -35,6 +35,7 @@ struct BisectStep {
   uint64_t blocks = 0;
   std::string workload, response, subject;  // what was compared
   std::string why;      // why there is no answer
+  bool by_copies = false;  // which is what random layouts cost by themselves
 };
 
 // What a gate's answer says as a comparison; who compared with whom is the caller's to fill in.

@@ -566,9 +566,26 @@ Result<std::vector<SessionFinding>> control_findings(const report::Samples& samp
   return out;
 }
 
-Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples) {
+namespace {
+
+void allow_for(const CopyFacts& copies, const report::Report& report, const Question& one, GateQuestion& question) {
+  const statistics::CopyPrice price = price_of(copies);
+  if (question.is_share) {
+    question.cost_low = (1 + question.cost_low) * std::exp(-price.high) - 1;
+    question.cost_high = (1 + question.cost_high) * std::exp(-price.low) - 1;
+  }
+  const report::Worse measured = report::worse_by(*one.response, *one.contrast, report.alpha, one.contrast->p_holm);
+  question.by_copies = measured != one.answer;
+  if (question.by_copies) question.refused = copies_sentence(copies);
+}
+
+}  // namespace
+
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples, const std::map<std::string, CopyFacts>& copies) {
   STAB_TRY(const report::Report report, report::analyse(samples));
-  const Judged judged = judge(samples, report);
+  GateFacts facts;
+  facts.copies = copies;
+  const Judged judged = judge(samples, report, facts);
   std::vector<GateQuestion> out;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
     for (const Question& one : *list) {
@@ -582,6 +599,7 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples)
         question.cost = cost.estimate;
         question.cost_low = cost.low;
         question.cost_high = cost.high;
+        if (const CopyFacts* counted = copies_of(contrast, facts)) allow_for(*counted, report, one, question);
       }
       out.push_back(std::move(question));
     }

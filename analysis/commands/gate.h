@@ -72,9 +72,11 @@ struct GateQuestion {
   bool is_share = true;
   uint64_t n = 0;
   std::string refused;  // why there is no answer
+  bool by_copies = false;  // which is what random layouts cost by themselves
 };
-// All questions of a gate, the worst ones first.
-Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples);
+// All questions of a gate, the worst ones first. `copies`: as GateFacts has them; a cost's bounds allow for them.
+Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
+                                                 const std::map<std::string, CopyFacts>& copies = {});
 
 // Unsure, as no trial was over when it had to end: facts.unfinished says why.
 GateOutput gate_without_trials(const GateFacts& facts);

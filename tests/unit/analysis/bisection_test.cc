@@ -105,6 +105,32 @@ TEST(Bisection, AsksForNoMarginThatAPlanRefuses) {
   EXPECT_GT(history.costs[search.slower], history.costs[search.slower - 1]);
 }
 
+// What random layouts cost by themselves names no commit, and more blocks are no cure of it.
+TEST(Bisection, SaysWhatCopiesLeaveOpen) {
+  const auto searched = [](bool at_ends) {
+    commands::Bisection search;
+    search.alpha = 0.05;
+    for (size_t i = 0; i < 5; ++i) search.commits.push_back({std::to_string(i), ""});
+    const Status done = commands::run_bisection(search, [&](const commands::BisectQuestion& asked) -> Answer {
+      commands::BisectStep step;
+      step.cost = step.cost_low = step.cost_high = asked.position >= 2 && asked.against < 2 ? 0.08 : 0;
+      step.finding = step.cost > 0 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
+      step.by_copies = at_ends ? search.steps.empty() : asked.position == 2 && asked.against == 1;
+      if (step.by_copies) step.finding = commands::CommitFinding::kUnsure, step.why = "a run of each has 1 and 2 calls";
+      return std::optional(step);
+    });
+    EXPECT_TRUE(done);
+    return commands::bisect_output(search);
+  };
+  const commands::BisectOutput ends = searched(true), naming = searched(false);
+  EXPECT_EQ(ends.exit_code, 3);
+  EXPECT_EQ(ends.sentence, "can't tell whether 4 is slower than 0: a run of each has 1 and 2 calls");
+  EXPECT_EQ(ends.next, "more blocks don't decide it; a larger 'margin' may");
+  EXPECT_EQ(naming.exit_code, 3);
+  EXPECT_EQ(naming.sentence,
+            "the search ends at 2, which was not shown to be slower than the commit before it: a run of each has 1 and 2 calls");
+}
+
 // What an unsure answer was taken for stands in each form.
 TEST(Bisection, SaysWhatAnUnsureAnswerWasTakenFor) {
   Rng rng(18);

@@ -116,6 +116,28 @@ TEST(GateCopies, OnlyWhatHoldsWhateverTheyCostIsAnAnswer) {
   EXPECT_EQ(question(said)["answer"], "unsure");
 }
 
+// What a search for a commit asks: the bounds have what they may cost, and a reason stands where they leave it open.
+TEST(GateCopies, AreABoundOfWhatACommitCosts) {
+  const auto asked = [](double slower, double old_millions, double new_millions) {
+    std::map<std::string, CopyFacts> copies;
+    copies["program0"] =
+        CopyFacts{.old_entries = old_millions * 1e6, .new_entries = new_millions * 1e6, .seconds = 0.1, .counts = true};
+    return gate_questions(samples_of(slower), copies)->front();
+  };
+  const GateQuestion without = gate_questions(samples_of(0.04))->front(), more = asked(0.04, 1, 9), fewer = asked(0.04, 9, 1);
+  EXPECT_EQ(without.answer, report::Worse::kYes);
+  EXPECT_FALSE(without.by_copies);
+  EXPECT_EQ(more.answer, report::Worse::kUnsure);
+  EXPECT_TRUE(more.by_copies);
+  EXPECT_THAT(more.refused, HasSubstr("1000000 and 9000000 calls through pointers"));
+  EXPECT_NEAR((1 + more.cost_low) * 1.08, 1 + without.cost_low, 1e-3);
+  EXPECT_EQ(more.cost_high, without.cost_high);
+  EXPECT_EQ(fewer.answer, report::Worse::kYes);
+  EXPECT_FALSE(fewer.by_copies);
+  EXPECT_EQ(fewer.refused, "");
+  EXPECT_EQ(fewer.cost_low, without.cost_low);
+}
+
 // A gate answers for its own programs; what a reader could do lies in stab-gate.toml.
 TEST(GateCaveats, AreOfAGateAndNameItsOwnKeys) {
   report::Samples samples = samples_of(0.02, 2);
