@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/copy_price.h"
 #include "analysis/commands/timed_runs.h"
 #include "analysis/report/samples.h"
 #include "analysis/report/stopping_decision.h"

@@ -103,25 +103,7 @@ std::string of_half(const Explanation& all) {
   return places && statistics::makes_half(*places, all.answer->place.estimate) ? of_functions(all) : "";
 }
 
-// What each of these may cost a run in copies beyond a plain one. Seen were 0.26 to 0.55 ns, 0.1 to 0.2 ms and 3 ns; from nothing
-// to about twice that is allowed for.
-constexpr double kMostOfEntry = 1e-9, kMostOfLibrary = 0.5e-3, kMostOfFunction = 10e-9;  // s
-
 bool copies_count(const Explanation& all) { return all.copies && all.copies->counts; }
-
-// "0 and 48000000 calls through pointers"
-std::string copied_text(const CopyFacts& facts) {
-  std::string out;
-  const auto add = [&](double older, double newer, const char* what) {
-    if (older == newer) return;
-    out += std::string(out.empty() ? "" : ", ") + std::to_string(std::llround(older)) + " and " +
-           std::to_string(std::llround(newer)) + " " + what;
-  };
-  add(facts.old_entries, facts.new_entries, "calls through pointers");
-  add(facts.old_libraries, facts.new_libraries, "libraries loaded");
-  add(facts.old_functions, facts.new_functions, "functions");
-  return out;
-}
 
 bool is_known(const statistics::CauseEffect& effect) {
   return effect.state == statistics::EffectState::kThere || effect.state == statistics::EffectState::kSmall;
@@ -524,41 +506,11 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
   json.end();
 }
 
-void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
-  const statistics::CopyPrice price = price_of(facts);
-  json.value("counts", facts.counts).value("low", std::expm1(price.low)).value("high", std::expm1(price.high));
-  json.value("old_pointer_calls", facts.old_entries).value("new_pointer_calls", facts.new_entries);
-  json.value("old_libraries", facts.old_libraries).value("new_libraries", facts.new_libraries);
-  json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions);
-}
-
-std::string copies_sentence(const CopyFacts& facts) {
-  const statistics::CopyPrice price = price_of(facts);
-  return "a run of each has " + copied_text(facts) +
-         ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
-         bound(price.high) +
-         " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares "
-         "the plain programs over link orders";
-}
-
 bool AloneFacts::print_something_else() const {
   const auto is_one = [](const std::vector<std::string>& outputs) {
     return outputs.size() > 1 && std::count(outputs.begin(), outputs.end(), outputs[0]) == std::ssize(outputs);
   };
   return is_one(old_outputs) && is_one(new_outputs) && old_outputs[0] != new_outputs[0];
-}
-
-statistics::CopyPrice price_of(const CopyFacts& facts) {
-  if (facts.seconds <= 0) return {};
-  statistics::CopyPrice out;
-  const auto add = [&](double more, double most) {
-    const double share = std::log1p(std::abs(more) * most / facts.seconds);
-    (more > 0 ? out.high : out.low) += more > 0 ? share : -share;
-  };
-  add(facts.new_entries - facts.old_entries, kMostOfEntry);
-  add(facts.new_libraries - facts.old_libraries, kMostOfLibrary);
-  add(facts.new_functions - facts.old_functions, kMostOfFunction);
-  return out;
 }
 
 std::string explain_sentence(const Explanation& explanation) { return sentence_of(explanation); }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/copy_price.h"
 #include "analysis/commands/gate_places.h"
 #include "analysis/commands/gate_sessions.h"
 #include "analysis/report/worse.h"

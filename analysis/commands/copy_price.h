@@ -1,0 +1,26 @@
+// What running in copies costs one program more than another: counts of each, and what these may make of their difference.
+#pragma once
+
+#include <string>
+
+#include "analysis/statistics/cause.h"
+#include "analysis/text/json_writer.h"
+
+namespace stab::commands {
+
+// What running in copies has more to do than a plain run, in each program: counted in runs of their own.
+struct CopyFacts {
+  double old_entries = 0, new_entries = 0;      // calls through pointers, a run
+  double old_libraries = 0, new_libraries = 0;  // libraries that came, each time
+  double old_functions = 0, new_functions = 0;  // that are copied
+  double seconds = 0;                           // of CPU time, a run
+  bool counts = false;                          // it may be as large as to matter, and the answer allows for it
+};
+// What that may make of the difference of both.
+statistics::CopyPrice price_of(const CopyFacts& facts);
+// The counts, what they may make, and what doesn't have it.
+std::string copies_sentence(const CopyFacts& facts);
+// As members of the object that is open.
+void write_copies(text::JsonWriter& json, const CopyFacts& facts);
+
+}  // namespace stab::commands
