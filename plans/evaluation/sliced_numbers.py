@@ -18,7 +18,8 @@ def add_sliced(add, trials):
     add_sensitivity(add, functools.partial(planted_answers, trials))
     add_control(add, functools.partial(order_costs, trials))
     add_levels(add, functools.partial(level_changes, trials))
-    add_overhead(add, trials, functools.partial(costs, trials))
+    add_overhead(add, trials, "sliced-overhead", "sliced.cost")
+    add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
 
 
 def logs_by_block(rows):
@@ -156,24 +157,27 @@ def paired_changes(trials, experiment, cell_of, sides):
 
 
 @functools.cache
-def costs(trials):
-    return paired_changes(trials, "sliced-overhead", lambda row: "plain" if row["cc"] == "clang-19" else "all" if row["code"] == "shuffle" else "off",
+def costs(trials, experiment):
+    return paired_changes(trials, experiment, lambda row: "plain" if row["cc"] == "clang-19" else "all" if row["code"] == "shuffle" else "off",
                           {"all": ("all", "plain"), "off": ("off", "plain")})
 
 
-def add_overhead(add, trials, answers):
+def add_overhead(add, trials, experiment, prefix):
+    answers = functools.partial(costs, trials, experiment)
+
     def of_cadical(cell, column):
         code = {"all": "shuffle", "off": "off"}[cell]
-        return statistics.fmean(row[column] for row in trials("sliced-overhead")
+        return statistics.fmean(row[column] for row in trials(experiment)
                                 if row["subject"] == "cadical/random3" and row["cc"] == "szc" and row["code"] == code)
     for name in ("all", "off"):
-        add(f"sliced.cost.{name}.median", lambda name=name: percent(statistics.median(a["mean"] for a in answers()[name].values())))
-        add(f"sliced.cost.{name}.worst", lambda name=name: percent(max(a["mean"] for a in answers()[name].values())))
+        add(f"{prefix}.{name}.median", lambda name=name: percent(statistics.median(a["mean"] for a in answers()[name].values())))
+        add(f"{prefix}.{name}.worst", lambda name=name: percent(max(a["mean"] for a in answers()[name].values())))
         for at, bound in enumerate(("low", "high")):
-            add(f"sliced.cost.{name}.{bound}", lambda name=name, at=at: percent(way.median_bounds([a["mean"] for a in answers()[name].values()])[at]))
-        add(f"sliced.cost.{name}.faults", lambda name=name: of_cadical(name, "page-faults"))
-        add(f"sliced.cost.{name}.system_ms", lambda name=name: of_cadical(name, "system_ns") / 1e6)
-        add(f"sliced.cost.{name}.half", lambda name=name: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[name].values()))
+            add(f"{prefix}.{name}.{bound}", lambda name=name, at=at: percent(way.median_bounds([a["mean"] for a in answers()[name].values()])[at]))
+        add(f"{prefix}.{name}.faults", lambda name=name: of_cadical(name, "page-faults"))
+        add(f"{prefix}.{name}.system_ms", lambda name=name: of_cadical(name, "system_ns") / 1e6)
+        add(f"{prefix}.{name}.sure", lambda name=name: sum(percent(a["low"]) > 5 for a in answers()[name].values()))
+        add(f"{prefix}.{name}.half", lambda name=name: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[name].values()))
 
 
 @functools.cache
