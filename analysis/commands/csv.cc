@@ -277,6 +277,9 @@ Result<char> separator_of(const CsvText& csv) {
 }
 
 Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walker) {
+  if (csv.text().starts_with("\xff\xfe") || csv.text().starts_with("\xfe\xff"))
+    return bad_input("'" + csv.name() +
+                     "' is UTF-16, as spreadsheets write 'Unicode text'; turn it into UTF-8: iconv -f UTF-16 -t UTF-8");
   walker.skip_empty_lines();
   if (walker.done()) return bad_input("'" + csv.name() + "' is empty; the first line must name the columns");
   std::vector<std::string> names;

@@ -36,13 +36,17 @@ const Format* format_named(std::string_view name) {
 
 namespace {
 
-// Before a reader sees it.
-Status check_text(const Format& format, std::string_view text) {
+// What a reader sees of it. Spreadsheets and PowerShell begin UTF-8 with a mark; the '>' of older PowerShells writes UTF-16.
+Result<std::string_view> text_for_reader(const Format& format, std::string_view text) {
+  constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
   if (text.size() > kMostBytes)
     return bad_input(std::to_string(text.size()) + " bytes, at most " + std::to_string(kMostBytes) + " are read");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return bad_input("it is UTF-16, as PowerShell's '>' writes; turn it into UTF-8: iconv -f UTF-16 -t UTF-8");
+  if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return bad_input("it is empty; expected " + std::string(format.what));
-  return {};
+  return text;
 }
 
 Error no_benchmark(const Format& format) {
@@ -51,8 +55,8 @@ Error no_benchmark(const Format& format) {
 
 }  // namespace
 
-Result<std::vector<Metric>> read(const Format& format, std::string_view text) {
-  STAB_CHECK_OK(check_text(format, text));
+Result<std::vector<Metric>> read(const Format& format, std::string_view given) {
+  STAB_TRY(const std::string_view text, text_for_reader(format, given));
   STAB_TRY(std::vector<Metric> metrics, format.read(text));
   if (metrics.empty()) return no_benchmark(format);
   return metrics;
@@ -67,14 +71,14 @@ Result<std::vector<ProcessTime>> times_of_one_process(const std::vector<Metric>&
   return times;
 }
 
-Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text) {
+Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view given) {
   std::vector<ProcessTime> times;
   if (format.read_processes) {
-    STAB_CHECK_OK(check_text(format, text));
+    STAB_TRY(const std::string_view text, text_for_reader(format, given));
     STAB_TRY(times, format.read_processes(text));
     if (times.empty()) return no_benchmark(format);
   } else {
-    STAB_TRY(const std::vector<Metric> metrics, read(format, text));
+    STAB_TRY(const std::vector<Metric> metrics, read(format, given));
     STAB_TRY(times, times_of_one_process(metrics));
   }
   return times;

@@ -20,6 +20,19 @@ struct Command {
   std::vector<Parameter> parameters;
 };
 
+// A command as a name: a script has several lines, and may be longer than a name. Its begin and its end are kept.
+std::string name_of(const std::string& command) {
+  constexpr size_t kMost = 150, kBegin = 100, kEnd = 47;  // what is left is for parameters
+  std::string name = command;
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  if (name.size() <= kMost) return name;
+  const auto is_inside_a_letter = [&](size_t at) { return (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; };  // UTF-8
+  size_t begin = kBegin, end = name.size() - kEnd;
+  while (begin > 0 && is_inside_a_letter(begin)) --begin;
+  while (end < name.size() && is_inside_a_letter(end)) ++end;
+  return name.substr(0, begin) + "..." + name.substr(end);
+}
+
 // hyperfine gives one --command-name to each command of a scan of parameters: those are told apart by their parameters.
 Result<std::vector<BenchmarkName>> names_of(std::vector<Command> commands) {
   std::map<std::string, size_t> results;
@@ -40,7 +53,7 @@ Result<std::vector<BenchmarkName>> hyperfine_names(const json& list) {
   std::vector<Command> commands;
   for (size_t i = 0; i < list.size(); ++i) {
     STAB_TRY(std::string text, text_of(list[i], "command", benchmark_at(i)));
-    commands.push_back({std::move(text), parameters_of(list[i], "parameters")});
+    commands.push_back({name_of(text), parameters_of(list[i], "parameters")});
   }
   return names_of(std::move(commands));
 }
@@ -56,19 +69,20 @@ struct Row {
 
 Result<std::vector<Row>> rows_of(std::string_view text) {
   constexpr std::string_view kParameter = "parameter_";
-  STAB_TRY(const std::vector<std::string> header, fields_of(take_line(text), "line 1"));
+  size_t lines = 0;
+  STAB_TRY(const std::vector<std::string> header, fields_of(take_row(text, lines), "line 1"));
   const auto mean = static_cast<size_t>(std::find(header.begin(), header.end(), "mean") - header.begin());
   if (mean == header.size()) return bad_input("line 1: expected a heading with the columns 'command' and 'mean'");
   std::vector<Command> commands;
   std::vector<double> means;
-  for (size_t line = 2; !text.empty(); ++line) {
-    const std::string_view row = take_line(text);
+  while (!text.empty()) {
+    const std::string where = "line " + std::to_string(lines + 1);
+    const std::string_view row = take_row(text, lines);
     if (row.empty()) continue;
-    const std::string where = "line " + std::to_string(line);
     STAB_TRY(const std::vector<std::string> fields, fields_under(header, row, where));
     const auto seconds = number(fields[mean]);
     if (!seconds) return bad_input(where + ": the mean '" + fields[mean].substr(0, 40) + "' is not a number");
-    Command command{fields[0], {}};
+    Command command{name_of(fields[0]), {}};
     for (size_t i = 0; i < header.size(); ++i)
       if (header[i].starts_with(kParameter)) command.parameters.push_back({header[i].substr(kParameter.size()), fields[i]});
     commands.push_back(std::move(command));

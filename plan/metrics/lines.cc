@@ -14,6 +14,20 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+std::string_view take_row(std::string_view& text, size_t& lines) {
+  bool quoted = false;
+  size_t end = 0;
+  for (; end < text.size() && (quoted || text[end] != '\n'); ++end) {
+    if (text[end] == '"') quoted = !quoted;
+    if (text[end] == '\n') ++lines;
+  }
+  std::string_view row = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  ++lines;
+  if (row.ends_with('\r')) row.remove_suffix(1);
+  return row;
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {

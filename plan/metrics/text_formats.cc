@@ -1,4 +1,4 @@
-// Tables with commas: RFC 4180, without line breaks in a field.
+// Tables with commas: RFC 4180.
 #include <algorithm>
 
 #include "plan/metrics/collected.h"
@@ -8,20 +8,19 @@
 namespace stab::metrics {
 
 Result<std::vector<Metric>> read_csv(std::string_view text) {
-  // What spreadsheets begin UTF-8 with.
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  STAB_TRY(const std::vector<std::string> header, fields_of(take_line(text), "line 1"));
+  size_t lines = 0;
+  STAB_TRY(const std::vector<std::string> header, fields_of(take_row(text, lines), "line 1"));
   const auto column = [&](std::string_view name) {
     return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
   };
   const size_t name = column("name"), value = column("value"), unit = column("unit");
   if (name == header.size() || value == header.size())
-    return bad_input("line 1: expected a heading with the columns 'name' and 'value'");
+    return bad_input("line 1: expected a heading with the columns 'name' and 'value', with commas between them");
   Collected out;
-  for (size_t line = 2; !text.empty(); ++line) {
-    const std::string_view row = take_line(text);
+  while (!text.empty()) {
+    const std::string where = "line " + std::to_string(lines + 1);
+    const std::string_view row = take_row(text, lines);
     if (row.empty()) continue;
-    const std::string where = "line " + std::to_string(line);
     STAB_TRY(const std::vector<std::string> fields, fields_under(header, row, where));
     const auto measured = number(fields[value]);
     if (!measured) return bad_input(where + ": '" + fields[value].substr(0, 40) + "' is no number");

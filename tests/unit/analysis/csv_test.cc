@@ -63,6 +63,9 @@ TEST(Csv, LastLineNeedsNoEnd) {
 
 TEST(Csv, RefusalsNameRowAndCure) {
   EXPECT_EQ(refusal(""), "'data.csv' is empty; the first line must name the columns");
+  using std::string_view_literals::operator""sv;
+  for (const std::string_view wide : {"\xff\xfex\0,\0y\0\n\0"sv, "\xfe\xff\0x\0,\0y\0\n"sv})
+    EXPECT_THAT(refusal(std::string(wide)), HasSubstr("'data.csv' is UTF-16, as spreadsheets write"));
   EXPECT_EQ(refusal("y\n"), "'data.csv' has a header but no rows");
   EXPECT_THAT(refusal("x,y\n1,2\n3,abc\n"), HasSubstr("data.csv:3:3: row 2, column 'y': 'abc' is not a finite number; "));
   EXPECT_THAT(refusal("y\n1\nNaN\n"), HasSubstr("row 2, column 'y': 'NaN'"));

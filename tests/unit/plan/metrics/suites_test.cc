@@ -20,12 +20,49 @@ TEST(HyperfineTable, MeansAreReadWithTheirParameters) {
   EXPECT_EQ(runs[1], (ProcessTime{"sort 64", 1, 1.5, "sort 64", {{"size", "64"}}}));
 }
 
+TEST(HyperfineTable, ACommandMayHaveSeveralLines) {
+  const auto found = read_ok("hyperfine", "command,mean\n\"set -e\n\tmake\",1\nb,2\n");
+  ASSERT_EQ(found.size(), 2u);
+  expect_seconds(found[0], "set -e  make", 1);
+  expect_seconds(found[1], "b", 2);
+  EXPECT_THAT(refusal("hyperfine", "command,mean\n\"a\nb\",1\nc,fast\n"), HasSubstr("line 4: the mean 'fast'"));
+  EXPECT_THAT(refusal("hyperfine", "command,mean\na,1\n\"b,1\nc,2\n"), HasSubstr("line 3: a quotation mark is not closed"));
+}
+
+TEST(HyperfineTable, LongCommandsKeepTheirEnds) {
+  const std::string script(300, 'x'), other = script + "\u00fc";
+  const auto found = read_ok("hyperfine", "command,mean\n" + script + "1,1\n" + other + "2,2\n");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, std::string(100, 'x') + "..." + std::string(46, 'x') + "1");
+  EXPECT_EQ(found[1].name, std::string(100, 'x') + "..." + std::string(44, 'x') + "\u00fc2");
+  // A letter is never cut in two.
+  std::string wide;
+  for (int i = 0; i < 150; ++i) wide += "\u00fc";
+  const std::string shown = wide.substr(0, 100) + "..." + wide.substr(0, 46) + "!";
+  EXPECT_EQ(read_ok("hyperfine", "command,mean\n" + wide + "!,1\n")[0].name, shown);
+}
+
 TEST(HyperfineTable, WhatIsDamagedIsRefusedWithItsLine) {
   EXPECT_THAT(refusal("hyperfine", "command,median\na,1\n"), HasSubstr("line 1: expected a heading"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na\n"), HasSubstr("line 2: 1 fields"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,fast\n"), HasSubstr("line 2: the mean 'fast' is not a number"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,nan\n"), HasSubstr("no time"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,1\na,2\n"), HasSubstr("results 1 and 2 are both 'a'"));
+}
+
+// PowerShell and spreadsheets mark what they write.
+TEST(AnyFormat, MarksOfByteOrderAreNoPartOfIt) {
+  constexpr char kMessage[] = R"({"reason":"benchmark-complete","id":"a","mean":{"estimate":1,"unit":"ns"}})";
+  constexpr char kXml[] = "<Catch2TestRun><BenchmarkResults name='a'><mean value='1'/></BenchmarkResults></Catch2TestRun>";
+  const std::pair<const char*, const char*> kTexts[] = {{"hyperfine", "command,mean\r\na,1\r\n"},
+                                                        {"go", "BenchmarkA 1 1 ns/op\r\n"},
+                                                        {"criterion", kMessage},
+                                                        {"catch2", kXml},
+                                                        {"perf-stat", "1,msec,task-clock,1,100\r\n"}};
+  for (const auto& [format, text] : kTexts) {
+    EXPECT_EQ(read_ok(format, std::string("\xef\xbb\xbf") + text).size(), 1u) << format;
+    EXPECT_THAT(refusal(format, std::string("\xff\xfe") + text), HasSubstr("it is UTF-16, as PowerShell's '>' writes")) << format;
+  }
 }
 
 TEST(Criterion, ItsTextHasTheEstimateBetweenTheBounds) {
