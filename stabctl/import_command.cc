@@ -16,6 +16,7 @@
 #include "plan/metrics/metrics.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
+#include "stabctl/scanned_commands.h"
 #include "stabctl/terminal.h"
 
 namespace stab::ctl {
@@ -42,66 +43,96 @@ Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format
 // What a command of hyperfine's took, where commands are the sides.
 constexpr char kOfACommand[] = "time";
 
-// processes: of the side before
-commands::ImportedTime imported(const metrics::ProcessTime& time, size_t processes) {
-  commands::ImportedTime one{time.benchmark, processes + time.process, time.seconds, time.plain, {}, time.is_count};
+commands::ImportedTime imported(const metrics::ProcessTime& time) {
+  commands::ImportedTime one{time.benchmark, time.process, time.seconds, time.plain, {}, time.is_count};
   for (const metrics::Parameter& parameter : time.parameters) one.parameters.emplace_back(parameter.name, parameter.value);
   return one;
 }
 
-// "sort -n 8" with size 8: "sort -n {size}", as hyperfine was told. Of several ways to have it, one.
-std::string scanned(const commands::ImportedTime& time) {
-  std::string text = time.plain.empty() ? time.benchmark : time.plain;
-  for (const auto& [name, value] : time.parameters)
-    for (size_t at = 0; !value.empty() && (at = text.find(value, at)) != std::string::npos;) {
-      text.replace(at, value.size(), "{" + name + "}");
-      at += name.size() + 2;
-    }
-  return text;
+// The command of each time, as hyperfine was told it: "sort -n {size}".
+std::vector<std::string> commands_of(const std::vector<metrics::ProcessTime>& times) {
+  std::map<std::string, size_t> at;
+  std::vector<ScannedResult> results;
+  for (const metrics::ProcessTime& time : times)
+    if (at.try_emplace(time.benchmark, results.size()).second)
+      results.push_back({time.plain.empty() ? time.benchmark : time.plain, time.parameters});
+  const std::vector<std::string> of_result = scanned_commands(results);
+  std::vector<std::string> commands;
+  for (const metrics::ProcessTime& time : times) commands.push_back(of_result[at.at(time.benchmark)]);
+  return commands;
+}
+
+// What this command took, whichever it is. Where parameters can't be factors, each of their combinations is judged alone.
+metrics::ProcessTime time_of(const metrics::ProcessTime& time, size_t process) {
+  metrics::ProcessTime one{kOfACommand, process, time.seconds};
+  for (const metrics::Parameter& parameter : time.parameters) one.benchmark += ":" + parameter.name + "=" + parameter.value;
+  if (!time.parameters.empty()) one.plain = kOfACommand;
+  one.parameters = time.parameters;
+  return one;
 }
 
 class Sides {
  public:
-  commands::ImportedSide& named(const std::string& name) {
-    const auto [at, fresh] = at_.try_emplace(name, sides_.size());
-    if (fresh) sides_.push_back({name, {}});
-    return sides_[at->second];
-  }
   // Times of one file: its processes are others than those of the files before.
   void add(const std::string& name, const std::vector<metrics::ProcessTime>& times) {
-    commands::ImportedSide& side = named(name);
+    const auto [at, fresh] = at_.try_emplace(name, sides_.size());
+    if (fresh) sides_.push_back({name, {}});
     size_t next = next_;
-    for (const metrics::ProcessTime& time : times) {
-      side.times.push_back(imported(time, next_));
-      next = std::max(next, next_ + time.process + 1);
+    for (metrics::ProcessTime time : times) {
+      time.process += next_;
+      next = std::max(next, time.process + 1);
+      sides_[at->second].times.push_back(std::move(time));
     }
     next_ = next;
   }
-  const std::vector<commands::ImportedSide>& all() const { return sides_; }
-  // Where each side is one command's, and they are not the same, the commands are what is compared. Those of a scan of parameters
-  // are one command.
+  // hyperfine's benchmarks are commands. Where each side is one command's, and they are not the same, the commands are what is
+  // compared. Those of a scan of parameters are one command.
   void compare_commands() {
-    std::set<std::string> texts;
-    for (const commands::ImportedSide& side : sides_) {
-      std::set<std::string> of_side;
-      for (const commands::ImportedTime& time : side.times) of_side.insert(scanned(time));
-      if (of_side.size() > 1) return;
-      texts.merge(of_side);
+    std::set<std::string> commands;
+    bool one_each = true;
+    for (Side& side : sides_) {
+      const std::vector<std::string> of_time = commands_of(side.times);
+      for (size_t i = 0; i < of_time.size(); ++i)
+        if (!side.times[i].parameters.empty()) side.times[i].plain = of_time[i];
+      std::set<std::string> of_side(of_time.begin(), of_time.end());
+      one_each = one_each && of_side.size() == 1;
+      commands.merge(of_side);
     }
-    if (texts.size() < 2) return;
-    for (commands::ImportedSide& side : sides_) {
-      for (commands::ImportedTime& time : side.times) {
-        time.benchmark = kOfACommand;
-        if (!time.parameters.empty()) time.plain = kOfACommand;
-      }
+    if (!one_each || commands.size() < 2) return;
+    for (Side& side : sides_)
+      for (metrics::ProcessTime& time : side.times) time = time_of(time, time.process);
+  }
+  std::vector<commands::ImportedSide> all() const {
+    std::vector<commands::ImportedSide> out;
+    for (const Side& side : sides_) {
+      out.push_back({side.name, {}});
+      for (const metrics::ProcessTime& time : side.times) out.back().times.push_back(imported(time));
     }
+    return out;
   }
 
  private:
-  std::vector<commands::ImportedSide> sides_;
+  struct Side {
+    std::string name;
+    std::vector<metrics::ProcessTime> times;
+  };
+  std::vector<Side> sides_;
   std::map<std::string, size_t> at_;
   size_t next_ = 0;
 };
+
+// A file is one measurement: given twice, its processes would count twice, or be compared with themselves.
+Status check_given_once(const std::string& path, const std::vector<std::string>& before) {
+  std::error_code failed;
+  const auto kind = std::filesystem::status(path, failed).type();
+  if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::directory) return {};
+  for (const std::string& other : before) {
+    if (!std::filesystem::equivalent(path, other, failed)) continue;
+    const std::string also = path == other ? "" : ", also as '" + printable(other) + "'";
+    return bad_input("'" + printable(path) + "' is given twice" + also + "; give each file once, for the side that it measured");
+  }
+  return {};
+}
 
 std::string known_formats() {
   std::string names;
@@ -116,17 +147,13 @@ Status take_apart(const metrics::Format& format, const std::string& path, const 
     return bad_input("'" + printable(path) + "' has no side; write SIDE=FILE, such as base=" + printable(path));
   std::map<std::string, std::vector<metrics::ProcessTime>> of_command;
   std::vector<std::string> order;
-  // A scan of parameters: each combination of their values is one command of all of them.
   const bool is_scan = std::all_of(times.begin(), times.end(), [](const auto& time) { return !time.parameters.empty(); });
-  for (const metrics::ProcessTime& time : times) {
-    const std::string command = is_scan ? scanned(imported(time, 0)) : time.benchmark;
-    if (!of_command.contains(command)) order.push_back(command);
-    metrics::ProcessTime one{kOfACommand, of_command[command].size(), time.seconds};
-    if (is_scan) {
-      one.plain = kOfACommand;
-      one.parameters = time.parameters;
-    }
-    of_command[command].push_back(std::move(one));
+  const std::vector<std::string> commands = commands_of(times);
+  for (size_t i = 0; i < times.size(); ++i) {
+    const std::string& command = is_scan ? commands[i] : times[i].benchmark;
+    std::vector<metrics::ProcessTime>& of = of_command[command];
+    if (of.empty()) order.push_back(command);
+    of.push_back(is_scan ? time_of(times[i], of.size()) : metrics::ProcessTime{kOfACommand, of.size(), times[i].seconds});
   }
   for (const std::string& command : order) sides.add(command, of_command[command]);
   return {};
@@ -142,6 +169,7 @@ int import_command(const Arguments& arguments) {
   if (arguments.margin && !(*arguments.margin >= 0 && *arguments.margin < 1))
     return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
   Sides sides;
+  std::vector<std::string> paths;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     const std::string& word = arguments.words[i];
     const size_t equals = word.find('=');
@@ -149,6 +177,8 @@ int import_command(const Arguments& arguments) {
     const std::string side = equals == std::string::npos ? "" : word.substr(0, equals);
     if (equals == 0 || path.empty())
       return complain(Error{ErrorCode::kBadInput, "'" + printable(word) + "': expected SIDE=FILE, such as base=out.json", {}});
+    if (const Status once = check_given_once(path, paths); !once) return complain(once.error());
+    paths.push_back(path);
     const auto times = times_in(*format, path);
     if (!times && times.error().code != ErrorCode::kBadInput) return complain(times.error());
     if (!times) return complain(Error{times.error().code, "'" + printable(path) + "': " + times.error().message, {}});
