@@ -93,7 +93,7 @@ const toml::TomlNode* parse_command(toml::Section& section, std::string_view key
   toml::Faults& faults = context.faults;
   Command command;
   if (node->kind == Kind::kArray) {
-    if (!section.texts(key, command.argv)) return nullptr;
+    if (!section.arguments(key, command.argv)) return nullptr;
   } else if (node->kind == Kind::kString) {
     if (node->text.find('\0') != std::string::npos) {
       faults.error(node->spot, in_quotes(key) + " contains a zero byte", "remove it");
@@ -438,7 +438,7 @@ void parse_workload(const toml::TomlNode& table, const Program& program, const W
   const toml::TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
   std::vector<std::string> args;
   std::vector<SourceSpot> spots;
-  const toml::TomlNode* more = section.texts("args", args, &spots);
+  const toml::TomlNode* more = section.arguments("args", args, &spots);
   if (run && more) faults.error(more->spot, "a workload has 'run' or 'args', not both");
   if (more && shell && !run && !defaults.run.empty())
     faults.error(more->spot, "'args' can't be added to a shell command", "give the workload its own run");

@@ -273,8 +273,7 @@ const TomlNode* Section::bytes(std::string_view key, uint64_t low, uint64_t& out
   return node;
 }
 
-const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& out,
-                               std::vector<SourceSpot>* spots) {
+const TomlNode* Section::arguments(std::string_view key, std::vector<std::string>& out, std::vector<SourceSpot>* spots) {
   const TomlNode* node = find(key, TomlNode::Kind::kArray);
   if (!node) return nullptr;
   for (const TomlNode& item : node->items) {
@@ -282,8 +281,8 @@ const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& o
       wrong_type(faults_, std::string(key) + "[]", item, TomlNode::Kind::kString);
       return nullptr;
     }
-    if (item.text.empty() || item.text.find('\0') != std::string::npos) {
-      faults_.error(item.spot, in_quotes(key) + " has an empty entry or one with a zero byte");
+    if (item.text.find('\0') != std::string::npos) {
+      faults_.error(item.spot, in_quotes(key) + " has an entry with a zero byte");
       return nullptr;
     }
   }
@@ -292,6 +291,21 @@ const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& o
     out.push_back(item.text);
     if (spots) spots->push_back(item.spot);
   }
+  return node;
+}
+
+const TomlNode* Section::texts(std::string_view key, std::vector<std::string>& out,
+                               std::vector<SourceSpot>* spots) {
+  std::vector<std::string> read;
+  const TomlNode* node = arguments(key, read, spots);
+  if (!node) return nullptr;
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (!read[i].empty()) continue;
+    if (spots) spots->clear();
+    faults_.error(node->items[i].spot, in_quotes(key) + " has an empty entry", "remove it, or write what it should be");
+    return nullptr;
+  }
+  out = std::move(read);
   return node;
 }
 

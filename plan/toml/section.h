@@ -69,6 +69,9 @@ class Section {
   const TomlNode* bytes(std::string_view key, uint64_t& out);
   // The same of at least `low`.
   const TomlNode* bytes(std::string_view key, uint64_t low, uint64_t& out);
+  // Arguments of a command: each may be empty.
+  const TomlNode* arguments(std::string_view key, std::vector<std::string>& out, std::vector<SourceSpot>* spots = nullptr);
+  // None of them is empty.
   const TomlNode* texts(std::string_view key, std::vector<std::string>& out,
                         std::vector<SourceSpot>* spots = nullptr);
   // One of the words; its index goes to `out`.
