@@ -15,12 +15,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "base/clock.h"
 #include "base/printable.h"
 #include "base/wording.h"
 #include "plan/plan.h"
 #include "stabd/engine/machine/ledger.h"
+#include "stabd/host/process_tree.h"
 
 namespace stab::ctl {
 namespace {
@@ -113,6 +116,29 @@ Waited wait_until_over(pid_t pid, int out, int errors, nanoseconds most, const e
   return waited;
 }
 
+// What descends from this process from now on, also when its parent has ended.
+Result<host::ProcessTree> tree_below_us() {
+  const host::Roots roots;
+  STAB_TRY(host::ProcessTree tree, host::ProcessTree::create(roots, host::TreeKind::kAncestry));
+  for (const pid_t pid : host::descendants(host::live_parents(roots), ::getpid(), {})) tree.spare(pid);
+  return tree;
+}
+
+// The kernel says of a script whose interpreter is missing what it says of a missing script.
+std::string why_not_started(const std::string& program, const std::string& directory, int failed) {
+  const std::filesystem::path path = std::filesystem::path(directory) / program;
+  std::error_code ignored;
+  if (failed != ENOENT || !std::filesystem::exists(path, ignored)) return std::strerror(failed);
+  std::string line;
+  if (std::ifstream file(path, std::ios::binary); !std::getline(file, line) || !line.starts_with("#!"))
+    return "the loader that it was linked for (readelf -l) is not on this machine";
+  const size_t begin = std::min(line.find_first_not_of(" \t", 2), line.size());
+  const std::string interpreter = in_quotes(line.substr(begin, line.find_first_of(" \t\r", begin) - begin));
+  if (line.ends_with('\r'))
+    return "its lines end as on Windows, so " + interpreter + " is not found: sed -i 's/\\r$//' " + program;
+  return interpreter + ", which its first line names, is not on this machine";
+}
+
 }  // namespace
 
 double Probe::busy() const {
@@ -136,13 +162,14 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   for (std::string& word : copy) argv.push_back(word.data());
   for (std::string& variable : variables) envp.push_back(variable.data());
   argv.push_back(nullptr), envp.push_back(nullptr);
+  STAB_TRY(host::ProcessTree left_running, tree_below_us());
   const SystemClock clock;
   const nanoseconds start = clock.monotonic_raw();
   pid_t pid = 0;
   const int failed = ::posix_spawn(&pid, words[0].c_str(), &settings.actions, &settings.attributes, argv.data(), envp.data());
   if (failed == ENOEXEC)
     return bad_input(in_quotes(words[0]) + " is no program of this machine; a script begins with a line such as #!/bin/sh");
-  if (failed != 0) return bad_input(in_quotes(words[0]) + " can't be started: " + std::strerror(failed));
+  if (failed != 0) return bad_input(in_quotes(words[0]) + " can't be started: " + why_not_started(words[0], directory, failed));
   nanoseconds late{0};
   Waited waited = wait_until_over(pid, out.out.get(), errors.get(), most, stop, late);
   siginfo_t ended{};
@@ -155,6 +182,8 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   rusage used{};
   while (::wait4(pid, &out.status, 0, &used) < 0 && errno == EINTR) {
   }
+  // Daemons have a session of their own, and would run beside all that is measured.
+  if (const Status ended_too = left_running.kill_all(std::chrono::seconds(1)); !ended_too) return ended_too.error();
   out.user = of(used.ru_utime), out.system = of(used.ru_stime);
   out.max_rss_kib = used.ru_maxrss;
   out.errors = last_lines(errors.get());

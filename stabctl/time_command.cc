@@ -126,6 +126,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
       return ended.error();
   if (*end == engine::RunEnd::kStopped)
     of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
+  const bool was_interrupted = *end == engine::RunEnd::kStopped && !budget.is_over;
   of.facts.experiment = experiment;
   of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
@@ -133,9 +134,12 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
   STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
   if (cpu.times.size() >= kFewestToKeep)
-    STAB_CHECK_OK(use_baseline(of, cpu, *end == engine::RunEnd::kStopped && !budget.is_over));
+    STAB_CHECK_OK(use_baseline(of, cpu, was_interrupted));
   if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));
-  return commands::time_answer(samples, wall, cpu, of.facts, terminal_width());
+  STAB_TRY(commands::TimeOutput output, commands::time_answer(samples, wall, cpu, of.facts, terminal_width()));
+  // Numbers of fewer runs than were asked for; a verdict of --against holds for those that there are.
+  if (was_interrupted && arguments.against.empty()) output.exit_code = kExitUnfinished;
+  return output;
 }
 
 }  // namespace
