@@ -44,7 +44,7 @@ Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format
 constexpr char kOfACommand[] = "time";
 
 commands::ImportedTime imported(const metrics::ProcessTime& time) {
-  commands::ImportedTime one{time.benchmark, time.process, time.seconds, time.plain, {}, time.is_count};
+  commands::ImportedTime one{time.benchmark, time.process, time.seconds, time.plain, {}, time.is_count, time.failure};
   for (const metrics::Parameter& parameter : time.parameters) one.parameters.emplace_back(parameter.name, parameter.value);
   return one;
 }

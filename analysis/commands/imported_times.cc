@@ -37,6 +37,19 @@ Counted count(const std::vector<ImportedSide>& sides) {
   return counted;
 }
 
+// What failed, and why, in the order in which it comes; its times elsewhere are taken out of the sides.
+std::vector<std::string> take_failed(std::vector<ImportedSide>& sides) {
+  std::vector<std::string> lines;
+  std::set<std::string> failed;
+  for (const ImportedSide& side : sides)
+    for (const ImportedTime& time : side.times)
+      if (!time.failure.empty() && failed.insert(time.benchmark).second)
+        lines.push_back("'" + time.benchmark + "': '" + side.name + "' has no time of it: " + time.failure);
+  const auto has_failed = [&](const ImportedTime& time) { return failed.contains(time.benchmark); };
+  for (ImportedSide& side : sides) std::erase_if(side.times, has_failed);
+  return lines;
+}
+
 // Why this benchmark can't be judged; empty: it can.
 std::string why_not(const std::vector<ImportedSide>& sides, const std::vector<std::set<size_t>>& processes) {
   for (size_t side = 0; side < sides.size(); ++side) {
@@ -63,9 +76,11 @@ std::string listed(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, const ReportOptions& options) {
+CommandOutput run_import(std::vector<ImportedSide> sides, double margin, const ReportOptions& options) {
+  std::vector<std::string> left_out = take_failed(sides);
   if (const auto factors = factors_of(sides)) {
     CommandOutput output = run_with_factors(sides, *factors, margin, options);
+    if (output.exit_code == 0 && !left_out.empty()) output.err += "not judged:\n" + listed(left_out);
     if (output.exit_code == 0) output.err += kWarning;
     return output;
   }
@@ -82,7 +97,6 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
   for (const ImportedSide& side : sides) factor.levels.push_back(side.name);
   samples.factors = {factor};
   std::map<std::string, size_t> at;
-  std::vector<std::string> left_out;
   for (const std::string& name : counted.names) {
     const std::string why = why_not(sides, counted.processes.at(name));
     if (!why.empty()) {
@@ -97,7 +111,8 @@ CommandOutput run_import(const std::vector<ImportedSide>& sides, double margin, 
     return refused(
         Error{ErrorCode::kBadInput,
               "no benchmark can be judged:\n" + listed(left_out) +
-                  (any_in_common(counted)
+                  (counted.names.empty() ? "repair what failed, and measure again"
+                   : any_in_common(counted)
                        ? "run each side in at least 2 processes, better 10, and give a file of each: a=1.json a=2.json "
                          "b=3.json b=4.json"
                        : "the sides have no benchmark in common: give what is to be compared one name in both"),

@@ -76,6 +76,14 @@ Status ProcessList::add(const BenchmarkName& name, double seconds, size_t proces
   return {};
 }
 
+Status ProcessList::add_failed(const BenchmarkName& name, std::string_view reason) {
+  STAB_CHECK_OK(names_.add_failed(name.full, reason));
+  if (times_.size() == kMostProcesses) return bad_input("more than " + std::to_string(kMostProcesses) + " processes");
+  times_.push_back({name.full, times_.size(), 0, name.parameters.empty() ? "" : name.plain, name.parameters});
+  times_.back().failure = plain(reason);
+  return {};
+}
+
 Status check_apart(const std::vector<std::string>& names, const std::string& cure) {
   std::map<std::string_view, size_t> places;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -49,6 +49,8 @@ class ProcessList {
   Status add(const BenchmarkName& name, double seconds) { return add(name, seconds, times_.size()); }
   // process: two times of one benchmark are of two processes
   Status add(const BenchmarkName& name, double seconds, size_t process, bool is_count = false);
+  // Of a process of its own that has no time of it.
+  Status add_failed(const BenchmarkName& name, std::string_view reason);
   std::vector<ProcessTime> take() { return std::move(times_); }
 
  private:

@@ -62,11 +62,11 @@ Result<std::vector<Metric>> read(const Format& format, std::string_view given) {
   return metrics;
 }
 
-Result<std::vector<ProcessTime>> times_of_one_process(const std::vector<Metric>& metrics) {
+std::vector<ProcessTime> times_of_one_process(const std::vector<Metric>& metrics) {
   std::vector<ProcessTime> times;
   for (const Metric& metric : metrics) {
-    if (!metric.seconds) return bad_input("'" + metric.name + "': " + metric.reason);
-    times.push_back({metric.name, 0, *metric.seconds});
+    times.push_back({metric.name, 0, metric.seconds.value_or(0)});
+    times.back().failure = metric.reason;
   }
   return times;
 }
@@ -79,7 +79,7 @@ Result<std::vector<ProcessTime>> read_processes(const Format& format, std::strin
     if (times.empty()) return no_benchmark(format);
   } else {
     STAB_TRY(const std::vector<Metric> metrics, read(format, given));
-    STAB_TRY(times, times_of_one_process(metrics));
+    times = times_of_one_process(metrics);
   }
   return times;
 }

@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kFailed[] = "its 'execution_status' says that it failed";
+
 // A status that is 0, or not given, is good.
 bool failed(const json& sample) {
   const json* status = member(sample, "execution_status");
@@ -46,7 +48,7 @@ Status for_each_lnt_time(std::string_view text, const Use& use) {
 Result<std::vector<Metric>> read_lnt(std::string_view text) {
   Collected out;
   STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds, bool has_failed) {
-    return has_failed ? out.add_failed(name, "its 'execution_status' says that it failed") : out.add(name, seconds);
+    return has_failed ? out.add_failed(name, kFailed) : out.add(name, seconds);
   }));
   return out.take();
 }
@@ -55,8 +57,8 @@ Result<std::vector<Metric>> read_lnt(std::string_view text) {
 Result<std::vector<ProcessTime>> read_lnt_runs(std::string_view text) {
   ProcessList out;
   STAB_CHECK_OK(for_each_lnt_time(text, [&](const std::string& name, double seconds, bool has_failed) -> Status {
-    if (has_failed) return bad_input("'" + name + "': its 'execution_status' says that it failed");
-    return out.add(BenchmarkName{name, name, {}}, seconds);
+    const BenchmarkName of{name, name, {}};
+    return has_failed ? out.add_failed(of, kFailed) : out.add(of, seconds);
   }));
   return out.take();
 }

@@ -42,7 +42,7 @@ struct Parameter {
 };
 
 // What one process measured of one benchmark, where an output holds several processes.
-// invariant: seconds finite, > 0
+// invariant: seconds finite, > 0; 0 if there is a failure
 struct ProcessTime {
   std::string benchmark;
   size_t process = 0;  // of the output, from 0; no process is of two outputs
@@ -50,6 +50,7 @@ struct ProcessTime {
   std::string plain{};  // the benchmark without its parameters; empty: it has none
   std::vector<Parameter> parameters{};
   bool is_count = false;
+  std::string failure{};  // why there is no time; empty: there is one
   bool operator==(const ProcessTime&) const = default;
 };
 
@@ -78,7 +79,8 @@ const Format* format_named(std::string_view name);  // null: none
 
 // In the order of the text, each name once. An error says where in the text, and what was expected.
 Result<std::vector<Metric>> read(const Format& format, std::string_view text);
-// The same output, process by process. A benchmark that failed is an error here: there is nobody to measure it again.
+// The same output, process by process. A benchmark that failed or was skipped has its reason. A command of hyperfine that failed
+// is an error, as each command is a side.
 Result<std::vector<ProcessTime>> read_processes(const Format& format, std::string_view text);
 
 // The same of the place where a tool leaves its results: path is that place, as Format::own_kind says. An error names the file.

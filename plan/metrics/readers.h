@@ -5,8 +5,8 @@
 
 namespace stab::metrics {
 
-// formats.cc: what one process has measured. An error: a benchmark that has no time.
-Result<std::vector<ProcessTime>> times_of_one_process(const std::vector<Metric>& metrics);
+// formats.cc: what one process has measured.
+std::vector<ProcessTime> times_of_one_process(const std::vector<Metric>& metrics);
 
 // json_formats.cc
 Result<std::vector<Metric>> read_google_benchmark(std::string_view text);

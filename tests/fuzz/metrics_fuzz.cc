@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::set<std::pair<std::string, size_t>> places;
     demand(!processes->empty());
     for (const ProcessTime& time : *processes) {
-      demand(std::isfinite(time.seconds) && time.seconds > 0 && !time.benchmark.empty());
+      demand(std::isfinite(time.seconds) && (time.seconds > 0) == time.failure.empty() && !time.benchmark.empty());
       demand(places.insert({time.benchmark, time.process}).second);
     }
   } else {

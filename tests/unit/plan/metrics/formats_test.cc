@@ -319,8 +319,19 @@ TEST(Processes, WhatNobodyCanMeasureAgainIsRefused) {
   EXPECT_THAT(processes_refusal("hyperfine", R"({"results": []})"), HasSubstr("no benchmark"));
   EXPECT_THAT(processes_refusal("jmh", R"([{"benchmark": "a", "mode": "avgt", "primaryMetric":
     {"score": 1, "scoreUnit": "s/op", "rawData": [[]]}}])"), HasSubstr("fork 1 has no iteration"));
-  EXPECT_THAT(processes_refusal("csv", "name,value\na,0\n"), HasSubstr("'a': its time is 0"));
   EXPECT_THAT(processes_refusal("hyperfine", ""), HasSubstr("it is empty"));
+}
+
+TEST(Processes, WhatFailedHasItsReason) {
+  const auto of_csv = processes_ok("csv", "name,value\na,0\nb,1\n");
+  ASSERT_EQ(of_csv.size(), 2u);
+  EXPECT_THAT(of_csv[0].failure, HasSubstr("its time is 0"));
+  EXPECT_EQ(of_csv[1], (ProcessTime{"b", 0, 1}));
+  const auto of_lnt = processes_ok("lnt", R"({"format_version": "2", "tests": [
+    {"name": "a", "execution_time": [1]}, {"name": "b", "execution_time": [1], "execution_status": 1}]})");
+  ASSERT_EQ(of_lnt.size(), 2u);
+  EXPECT_EQ(of_lnt[0].failure, "");
+  EXPECT_THAT(of_lnt[1].failure, HasSubstr("says that it failed"));
 }
 
 TEST(Hostile, PlacesOfWhatIsCutOrBroken) {

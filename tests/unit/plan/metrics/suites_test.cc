@@ -190,9 +190,9 @@ TEST(BenchmarkDotNet, ALaunchIsAProcess) {
   ASSERT_EQ(found.size(), 2u);
   expect_seconds(found[0], "My.Sort.Quick:N=8", 150e-9);
   EXPECT_THAT(found[1].reason, HasSubstr("it failed"));
-  const auto failed = read_processes(*format_named("benchmark-dotnet"), kFile);
-  ASSERT_FALSE(failed.ok());
-  EXPECT_THAT(failed.error().message, HasSubstr("'My.Sort.Quick:N=64' has no 'Statistics'"));
+  const auto failed = processes_ok("benchmark-dotnet", kFile);
+  ASSERT_EQ(failed.size(), 3u);
+  EXPECT_THAT(failed[2].failure, HasSubstr("it has no 'Statistics'"));
   std::string good(kFile);
   good.replace(good.find("null"), 4, R"({"Mean": 7})");
   const auto times = processes_ok("benchmark-dotnet", good);
