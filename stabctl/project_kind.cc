@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
+#include "base/wording.h"
+
 namespace stab::ctl {
 namespace {
 
@@ -226,6 +229,26 @@ std::string program_of(const Project& project, const std::string& source, const 
          "# expect = { exit = 0, same_stdout = true }\n" + suite_of(project.tool);
 }
 
+// What may be done in a folder that doesn't tell how it is built.
+std::string way_to_project(const fs::path& here) {
+  std::error_code failed;
+  for (const char* file : {"configure.ac", "configure.in"})
+    if (fs::is_regular_file(here / file, failed)) {
+      const char* script = fs::is_regular_file(here / "autogen.sh", failed) ? "./autogen.sh" : "autoreconf -i";
+      return "make its 'configure' from " + std::string(file) + " first: " + script;
+    }
+  std::string below;
+  for (fs::directory_iterator at(here, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    const auto tells = [&](const Teller& teller) { return fs::is_regular_file(at->path() / teller.file, failed); };
+    const bool is_first = below.empty() || name < below;  // whatever order the file system has
+    if (!name.starts_with('.') && is_first && std::any_of(std::begin(kTellers), std::end(kTellers), tells)) below = name;
+    failed.clear();
+  }
+  return "go to the project's folder" + (below.empty() ? "" : ", such as " + in_quotes(printable(below))) +
+         ", or begin with a plan of plans/examples";
+}
+
 }  // namespace
 
 Result<Project> project_in(const std::string& folder) {
@@ -244,10 +267,7 @@ Result<Project> project_in(const std::string& folder) {
   std::string known;
   for (const Teller& teller : kTellers) known += (known.empty() ? "" : ", ") + std::string(teller.file);
   return Error{ErrorCode::kNotFound,
-               "this folder has none of " + known +
-                   ", so how its program is built can't be told; go to the project's folder, or begin "
-                   "with a plan of plans/examples",
-               {}};
+               "this folder has none of " + known + ", so how its program is built can't be told; " + way_to_project(here), {}};
 }
 
 std::string plan_text(const Project& project) {
