@@ -176,6 +176,16 @@ Result<Input> load(const Arguments& args, const std::string& path) {
   return input;
 }
 
+// That blocks were asked for and nothing was compared within them; empty: it was, or there is no answer.
+std::string note_of_blocks(const std::string& block, const report::Report& report) {
+  const auto is_blocked = [](const report::Contrast& contrast) { return contrast.blocked; };
+  const auto is_answered = [](const report::Contrast& contrast) { return contrast.refused.empty(); };
+  if (report.workloads.size() != 1 || std::any_of(report.contrasts.begin(), report.contrasts.end(), is_blocked)) return {};
+  if (std::none_of(report.contrasts.begin(), report.contrasts.end(), is_answered)) return {};
+  return "too few '" + block + "' have all cells that are compared, so nothing is compared within one, and what they add does " +
+         "not cancel: each mean of a cell and '" + block + "' counts once, as with --cluster " + block + "\n";
+}
+
 }  // namespace
 
 CommandOutput run_analyze(const std::vector<std::string>& args, int width, bool colour) {
@@ -192,6 +202,7 @@ CommandOutput run_analyze(const std::vector<std::string>& args, int width, bool 
   if (!report) return refused(report.error());
   CommandOutput output = render(*report, input->design, input->units, *options);
   if (!input->notes.empty()) output.err += input->notes + "\n";
+  if (parsed->has("block") && !parsed->has("cluster")) output.err += note_of_blocks(parsed->text("block"), *report);
   return output;
 }
 

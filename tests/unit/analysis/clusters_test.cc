@@ -121,6 +121,7 @@ TEST_F(Analyze, BlocksCancel) {
   EXPECT_EQ(field(blocks, "df"), 7);
   EXPECT_THAT(blocks.out, HasSubstr("\"blocked\": true"));
   EXPECT_THAT(blocks.out, HasSubstr("\"term\": \"block\""));
+  EXPECT_EQ(blocks.err, "");
   EXPECT_GT(field(commands::run_analyze({data, "--response", "y", "--factors", "build", "--json"}), "p_value"), 0.9);
 }
 
@@ -173,6 +174,7 @@ TEST_F(Analyze, FewWholeBlocksDontStandForAll) {
       commands::run_analyze({file(text), "--response", "y", "--factors", "build", "--block", "day", "--json"});
   EXPECT_THAT(found.out, HasSubstr("\"blocked\": false"));
   EXPECT_EQ(field(found, "n"), 6);
+  EXPECT_THAT(found.err, HasSubstr("too few 'day' have all cells that are compared, so nothing is compared within one"));
 }
 
 // Differences within blocks, not values that hold the block. R: shapiro.test(c(1.2, 0.7, 1.9, 1.1, 0.4, 1.5, 1.0, 2.6, 0.9, 1.3))
