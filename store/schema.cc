@@ -449,7 +449,7 @@ GROUP BY e.id, t.state;
 Error newer(int64_t version) {
   return {ErrorCode::kUnavailable,
           "the database has schema version " + std::to_string(version) + ", this program knows " +
-              std::to_string(kSchemaVersion) + "; use the newer version of Stab that made it",
+              std::to_string(kSchemaVersion) + "; use the newer version of Stab that made it, or another database",
           {}};
 }
 

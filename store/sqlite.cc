@@ -44,6 +44,9 @@ std::chrono::nanoseconds cpu_time_of_thread() {
 
 Error make_error(int code, std::string message) {
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
+  if ((code & 0xff) == SQLITE_CORRUPT)
+    message += "; it is damaged: 'sqlite3 COPY .recover | sqlite3 NEW' saves what a copy of it still holds";
+  if ((code & 0xff) == SQLITE_NOTADB) message += "; move it away, or name another file";
   // What could not be opened may be a journal, which then counts as one to be rolled back.
   const bool is_unfinished = code == SQLITE_READONLY_ROLLBACK;
   const std::string refusal = (code & 0xff) == SQLITE_CANTOPEN || is_unfinished ? take_refusal() : std::string();
