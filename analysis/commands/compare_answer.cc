@@ -158,6 +158,7 @@ std::vector<const report::Caveat*> caveats_that_matter(const report::Report& rep
   std::vector<const report::Caveat*> out;
   for (const report::Caveat& caveat : report.caveats) {
     switch (caveat.code) {
+      case report::CaveatCode::kFailedTrials:
       case report::CaveatCode::kSlicingMoves:
       case report::CaveatCode::kLowOverlap:
         out.push_back(&caveat);
@@ -233,7 +234,9 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
   json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
-  json.value("clock", facts.clock).value("about", facts.about);
+  json.value("clock", facts.clock).value("about", facts.about).begin_array("care");
+  for (const report::Caveat* caveat : caveats_that_matter(report)) json.value({}, caveat->message);
+  json.end();
   if (facts.copies) {
     json.begin_object("copies");
     write_copies(json, *facts.copies);
@@ -254,6 +257,8 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
   if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies));
+  for (const report::Caveat* caveat : caveats_that_matter(report))
+    notes.push_back("care: " + caveat->message + "; " + caveat->hint);
   for (const std::string& note : notes)
     if (!note.empty()) out += "- " + text::as_markdown(text::as_line(note)) + "\n";
   return out;

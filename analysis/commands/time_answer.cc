@@ -93,10 +93,15 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   if (facts.against) out.exit_code = exit_code_of(facts.against->worse);
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
+  std::string failures;
+  for (const report::Caveat& caveat : report.caveats)
+    if (caveat.code == report::CaveatCode::kFailedTrials)
+      failures = "care: " + caveat.message + "; those that ended well may differ from these";
+  if (!failures.empty()) out.text += text::wrap(failures, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-time").value("version", 1).value("command", facts.command);
-  json.value("runs", of_wall.n);
+  json.value("runs", of_wall.n).value("failed_runs", samples.failed + samples.repeated);
   clock(json, "wall", of_wall);
   clock(json, "cpu", of_cpu);
   json.value("user_s", of_wall.user).value("system_s", of_wall.system);
@@ -114,6 +119,8 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) +
                  " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" + row("wall", of_wall) +
                  row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
+  for (const std::string& line : {facts.unfinished, failures})
+    if (!line.empty()) out.markdown += "\n" + text::as_markdown(line) + "\n";
   constexpr int kOneLine = 1 << 20;
   if (facts.against) out.markdown += "\n" + text::as_markdown(baseline_text(*facts.against, facts.baseline, kOneLine));
   return out;

@@ -24,7 +24,7 @@ report::Samples with_valid_text(report::Samples samples) {
   };
   clean(samples.experiment), clean(samples.workload_word), clean(samples.program_word);
   clean_all(samples.workloads), clean_all(samples.programs);
-  clean_all(samples.early_looks), clean_all(samples.layout_outputs);
+  clean_all(samples.early_looks), clean_all(samples.layout_outputs), clean_all(samples.repeated_cells);
   for (report::Factor& factor : samples.factors) clean(factor.name), clean_all(factor.levels);
   for (report::Response& response : samples.responses) clean(response.name), clean(response.unit);
   clean_all(samples.machines), clean_all(samples.machine_differences), clean_all(samples.lost_machines);

@@ -251,6 +251,10 @@ std::string samples_json(const report::Samples& samples, const Columns& columns)
   json.end();
   texts(json, "early_looks", samples.early_looks);
   texts(json, "layout_outputs", samples.layout_outputs);
+  if (samples.repeated > 0) {
+    json.value("repeated", samples.repeated);
+    texts(json, "repeated_cells", samples.repeated_cells);
+  }
   if (!samples.machines.empty()) texts(json, "machines", samples.machines);
   if (!samples.machine_differences.empty()) texts(json, "machine_differences", samples.machine_differences);
   if (samples.environment_facts_compared > 0) {
@@ -333,6 +337,8 @@ Result<report::Samples> design_of(const Json& json) {
     return json.contains(key) ? json.at(key).get<std::vector<std::string>>() : std::vector<std::string>();
   };
   out.machines = texts_of("machines");
+  out.repeated = json.value("repeated", uint32_t{0});
+  out.repeated_cells = texts_of("repeated_cells");
   out.machine_differences = texts_of("machine_differences");
   out.simulated = texts_of("simulated");
   if (json.contains("environment")) {

@@ -304,15 +304,29 @@ void disturbances(const Samples& samples, Caveats& out) {
                    "see the validity table; declare exclusion rules in the plan before the next run"});
 }
 
+// "17 attempts failed and were run again (opt=-O3: 15, opt=-O2: 2)"
+std::string repeated_text(const Samples& samples) {
+  constexpr size_t kMost = 3;
+  std::string cells;
+  for (size_t i = 0; i < std::min(samples.repeated_cells.size(), kMost); ++i)
+    cells += (cells.empty() ? "" : ", ") + samples.repeated_cells[i];
+  if (samples.repeated_cells.size() > kMost) cells += ", and in " + count(samples.repeated_cells.size() - kMost, "more cell");
+  return count(samples.repeated, "attempt") + " failed and " + (samples.repeated == 1 ? "was" : "were") + " run again" +
+         (cells.empty() ? "" : " (" + cells + ")") + "; 'stabctl logs' says why";
+}
+
 void counts(const Samples& samples, const Report& report, Caveats& out) {
   if (report.excluded > 0)
     out.push_back({CaveatCode::kExcluded,
                    count(report.excluded, "trial") + " of " + std::to_string(report.analysed + report.excluded) +
                        " left out by declared rules",
                    "check that the rules don't hit one cell more than another"});
-  if (report.failed > 0)
-    out.push_back({CaveatCode::kFailedTrials, count(report.failed, "trial") + " failed and gave no value",
+  if (report.failed > 0 || samples.repeated > 0) {
+    const std::string lost = report.failed > 0 ? count(report.failed, "trial") + " failed and gave no value" : "";
+    const std::string again = samples.repeated > 0 ? repeated_text(samples) : "";
+    out.push_back({CaveatCode::kFailedTrials, lost + (lost.empty() || again.empty() ? "" : "; ") + again,
                    "if failures follow a treatment, the remaining trials are a selection"});
+  }
   if (!samples.layout_outputs.empty()) {
     const size_t more = samples.layout_outputs.size() - 1;
     out.push_back({CaveatCode::kLayoutOutput,

@@ -193,6 +193,9 @@ struct Samples {
   // Trials that did not give a value: failed, timed out, lost. Not among `trials`.
   uint32_t planned = 0;
   uint32_t failed = 0;
+  // Attempts that failed or took too long, of trials that gave a value when run again; and how many of which cell, in words.
+  uint32_t repeated = 0;
+  std::vector<std::string> repeated_cells;
   // The look is not the last declared one, or trials are still to come: verdicts are withheld, unless the rule is kSequence.
   bool incomplete = false;
   Stopping stopping;

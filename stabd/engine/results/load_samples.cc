@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "analysis/report/stopping_decision.h"
 #include "base/printable.h"
@@ -359,6 +360,36 @@ void count_replays(const plan::Plan& plan, report::Samples& samples) {
 
 // Last, as texts are compared with what is stored before. A database or a bundle may be anybody's; names of factors, levels,
 // programs and workloads come from its plan, where such ones are refused.
+// Attempts that failed, of trials that gave a value when they were run again. facts: of those that gave one
+Status count_repeated(store::Store& store, store::Id experiment, const ExpandedPlan& expanded,
+                      const std::vector<store::TrialFacts>& facts, report::Samples& samples) {
+  std::unordered_set<uint32_t> positions;
+  for (const store::TrialFacts& fact : facts) positions.insert(fact.order);
+  store::Store::TrialFilter filter;
+  filter.kind = store::TrialKind::kMain;
+  std::map<std::pair<int, int>, uint32_t> of_cell;  // by cell and subject
+  for (const store::TrialState state : {store::TrialState::kFailed, store::TrialState::kTimeout}) {
+    filter.state = state;
+    STAB_TRY(const std::vector<store::TrialRow> rows, store.trials(experiment, filter));
+    for (const store::TrialRow& row : rows)
+      if (positions.contains(row.order)) ++of_cell[{row.cell, row.subject}];
+  }
+  std::vector<std::pair<uint32_t, std::string>> cells;
+  for (const auto& [place, attempts] : of_cell) {
+    samples.repeated += attempts;
+    const auto cell = static_cast<size_t>(place.first), subject = static_cast<size_t>(place.second);
+    if (cell >= expanded.design.cells.size() || subject >= expanded.subjects.size())
+      return Error{ErrorCode::kCorrupt, "a failed trial is of a cell that the plan doesn't make", {}};
+    // One of its kind needs no name.
+    std::string name = expanded.design.cells.size() > 1 ? expanded.design.cells[cell].name : "";
+    if (expanded.subjects.size() > 1) name = expanded.subjects[subject].name + (name.empty() ? "" : ", " + name);
+    if (!name.empty()) cells.emplace_back(attempts, name);
+  }
+  std::stable_sort(cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [attempts, name] : cells) samples.repeated_cells.push_back(name + ": " + std::to_string(attempts));
+  return {};
+}
+
 void make_printable(report::Samples& samples) {
   samples.experiment = one_line(samples.experiment);
   for (report::Response& response : samples.responses) {
@@ -369,7 +400,7 @@ void make_printable(report::Samples& samples) {
   if (samples.replayed) samples.replayed->experiment = one_line(samples.replayed->experiment);
   for (report::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
   for (auto* texts : {&samples.machines, &samples.machine_differences, &samples.lost_machines, &samples.early_looks,
-                      &samples.simulated, &samples.layout_outputs})
+                      &samples.simulated, &samples.layout_outputs, &samples.repeated_cells})
     for (std::string& text : *texts) text = one_line(text);
   for (std::string& fact : samples.environment_facts) fact = one_line(fact);
   for (report::Environment& environment : samples.environments)
@@ -517,6 +548,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
   samples.failed = static_cast<uint32_t>(progress.count(store::TrialState::kFailed) +
                                          progress.count(store::TrialState::kTimeout) +
                                          progress.count(store::TrialState::kQuarantined));
+  if (progress.attempts > progress.planned_total) STAB_CHECK_OK(count_repeated(store, experiment.id, expanded, facts, samples));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   if (samples.incomplete && samples.stopping.rule == report::StoppingRule::kSequence)
     STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));

@@ -123,6 +123,17 @@ TEST(CompareAnswer, JsonAndMarkdownSayTheSame) {
   EXPECT_THAT(output.markdown, StartsWith("| old | new |"));
 }
 
+// A build that crashes now and then, and is as fast as the other when it doesn't.
+TEST(CompareAnswer, SaysWhichSideFailed) {
+  report::Samples samples = made(0);
+  samples.repeated = 6;
+  samples.repeated_cells = {"binary=./new: 6"};
+  const CompareOutput output = answered(samples);
+  EXPECT_THAT(output.text, HasSubstr("care: 6 attempts failed and were run again (binary=./new: 6); 'stabctl logs' says why"));
+  EXPECT_EQ(nlohmann::json::parse(output.json)["care"].size(), 1u);
+  EXPECT_TRUE(nlohmann::json::parse(answered(made(0)).json)["care"].empty());
+}
+
 TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
   const std::string text = answered(made(0.012, 0.02, 12)).text;
   EXPECT_THAT(text, HasSubstr(" blocks are needed to decide (now 12)"));

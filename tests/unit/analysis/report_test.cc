@@ -201,6 +201,7 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
          if (t.order % 50 == 0) t.excluded = "load_1min > 3";
        })},
       {"failed-trials", [](report::Samples& s) { s.failed = 4; }},
+      {"failed-trials", [](report::Samples& s) { s.repeated = 3, s.repeated_cells = {"stack=on: 3"}; }},
       {"layout-output",
        [](report::Samples& s) {
          s.layout_outputs = {"prove, stack=on: seed 7 gives 'a', off 'b'", "prove, heap=page: the same"};
