@@ -58,7 +58,10 @@ Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id 
 
 // The other one's trials are those of the same cells.
 void keep_busiest(std::vector<TriedProgram>& programs, std::vector<TriedProgram> others) {
-  if (programs.size() != others.size()) programs = std::move(others);
+  if (programs.size() != others.size()) {
+    programs = std::move(others);
+    return;
+  }
   for (size_t i = 0; i < others.size(); ++i)
     if (others[i].busy > programs[i].busy) programs[i] = std::move(others[i]);
 }
