@@ -8,6 +8,7 @@
 
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/helper/handshake_messages.h"
+#include "runtime/libc_names.h"
 #include "runtime/start.h"
 
 namespace {
@@ -17,7 +18,7 @@ const char in_this_file = 0;
 // Whether libraries' constructors find this file's runtime, not an executable's.
 bool serves() {
   Dl_info found, ours;
-  return dladdr(dlsym(RTLD_DEFAULT, "stab_rt_code_load"), &found) != 0 && dladdr(&in_this_file, &ours) != 0 &&
+  return dladdr(stab::libc::find_symbol(RTLD_DEFAULT, "stab_rt_code_load"), &found) != 0 && dladdr(&in_this_file, &ours) != 0 &&
          found.dli_fbase == ours.dli_fbase;
 }
 
@@ -32,7 +33,7 @@ int look_at_executable(dl_phdr_info* file, size_t, void* switches_stacks) {
 
 uint32_t kind_of_host() {
   bool switches_stacks = false;
-  dl_iterate_phdr(look_at_executable, &switches_stacks);
+  stab::libc::iterate_files(look_at_executable, &switches_stacks);
   return switches_stacks ? stab::helper::kHostOfStacks : stab::helper::kHost;
 }
 

@@ -12,9 +12,8 @@
 
 #include <sys/auxv.h>
 
+#include "runtime/libc_names.h"
 #include "runtime/sys.h"
-
-extern "C" char** environ;
 
 namespace stab {
 namespace {
@@ -274,11 +273,11 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
 
 const abi::Settings& settings() {
   if (ready) return parsed.settings;
-  if (getauxval(AT_SECURE) != 0) {
+  if (__getauxval(AT_SECURE) != 0) {
     ready = true;
     return parsed.settings;
   }
-  const char* const* environment = environ;
+  const char* const* environment = __environ;
   if (environment == nullptr) environment = environment_from_proc();
   char message[kSettingsMessageBytes];
   if (environment != nullptr && !parse_settings(environment, parsed, message)) refuse(message);

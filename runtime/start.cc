@@ -23,6 +23,7 @@
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/helper/text.h"
+#include "runtime/libc_names.h"
 #include "runtime/mapping.h"
 #include "runtime/progress/points.h"
 #include "runtime/settings.h"
@@ -64,7 +65,7 @@ uint64_t signal_trampoline() {
   memset(&same, 0, sizeof same);
   same.sa_handler = before.handler;
   const int saved_errno = errno;
-  if (sigaction(SIGURG, &same, nullptr) == 0) sys::call(SYS_rt_sigaction, SIGURG, 0, sys::word(&after), 8);
+  if (__sigaction(SIGURG, &same, nullptr) == 0) sys::call(SYS_rt_sigaction, SIGURG, 0, sys::word(&after), 8);
   errno = saved_errno;
   sys::call(SYS_rt_sigaction, SIGURG, sys::word(&before), 0, 8);
   return after.restorer;
@@ -231,7 +232,7 @@ void fill_hello(Hello& hello, const Extent& extent, uint32_t of_host) {
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
   // Of a preloaded library the kernel tells it alone.
-  hello.may_load = (extent.has_loader || getauxval(AT_BASE) != 0) && !is_simulated();
+  hello.may_load = (extent.has_loader || __getauxval(AT_BASE) != 0) && !is_simulated();
   if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();

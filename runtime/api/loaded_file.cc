@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include "runtime/control.h"
+#include "runtime/libc_names.h"
 
 namespace stab::api {
 namespace {
@@ -33,7 +34,7 @@ int look_at_file(dl_phdr_info* file, size_t, void* context) {
 
 LoadedFile file_holding(uint64_t address) {
   LoadedFile file(address);
-  dl_iterate_phdr(look_at_file, &file);
+  libc::iterate_files(look_at_file, &file);
   return file;
 }
 

@@ -6,6 +6,13 @@ namespace stab::code {
 
 namespace {
 
+// Every start asks. A program may have a strcmp of its own that is not ready before main.
+bool is_same(const char* name, const char* other) {
+  for (; *name == *other; ++name, ++other)
+    if (*name == 0) return true;
+  return false;
+}
+
 const Elf64_Dyn* dynamic_of(const dl_phdr_info& file) {
   for (int i = 0; i < file.dlpi_phnum; ++i)
     if (file.dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -25,16 +32,17 @@ DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
     if (dynamic->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const Elf64_Sym*>(address);
     if (dynamic->d_tag == DT_STRTAB) names_ = reinterpret_cast<const char*>(address);
     if (dynamic->d_tag == DT_GNU_HASH) gnu_hash_ = reinterpret_cast<const uint32_t*>(address);
+    if (dynamic->d_tag == DT_SONAME) soname_ = value;
     if (dynamic->d_tag == DT_HASH) hash_ = reinterpret_cast<const uint32_t*>(address);
   }
   if (symbols_ == nullptr || names_ == nullptr) gnu_hash_ = hash_ = nullptr;
 }
 
-bool DynamicSymbols::defines(const char* name) const {
+const Elf64_Sym* DynamicSymbols::definition_of(const char* name) const {
   if (gnu_hash_ == nullptr) {
     for (uint32_t i = 1; i < count(); ++i)
-      if (symbols_[i].st_shndx != SHN_UNDEF && strcmp(name_of(symbols_[i]), name) == 0) return true;
-    return false;
+      if (symbols_[i].st_shndx != SHN_UNDEF && is_same(name_of(symbols_[i]), name)) return &symbols_[i];
+    return nullptr;
   }
   // Buckets | hashes of the symbols from `first` on, the lowest bit ends a bucket.
   const uint32_t buckets = gnu_hash_[0], first = gnu_hash_[1], bloom_words = gnu_hash_[2];
@@ -43,16 +51,25 @@ bool DynamicSymbols::defines(const char* name) const {
   uint32_t hash = 5381;
   for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<uint8_t>(*at);
   uint32_t i = buckets == 0 ? 0 : bucket[hash % buckets];
-  if (i < first) return false;
+  if (i < first) return nullptr;
   for (;; ++i) {
-    if ((chain[i - first] | 1) == (hash | 1) && strcmp(name_of(symbols_[i]), name) == 0) return true;
-    if ((chain[i - first] & 1) != 0) return false;
+    if ((chain[i - first] | 1) == (hash | 1) && is_same(name_of(symbols_[i]), name)) return &symbols_[i];
+    if ((chain[i - first] & 1) != 0) return nullptr;
   }
+}
+
+bool DynamicSymbols::has_soname(const char* name) const {
+  return names_ != nullptr && is_same(names_ + soname_, name);
+}
+
+uint64_t DynamicSymbols::value_of(const char* name) const {
+  const Elf64_Sym* const symbol = definition_of(name);
+  return symbol == nullptr ? 0 : symbol->st_value;
 }
 
 bool DynamicSymbols::takes(const char* name) const {
   for (uint32_t i = 1; i < imports_end(); ++i)
-    if (symbols_[i].st_shndx == SHN_UNDEF && strcmp(name_of(symbols_[i]), name) == 0) return true;
+    if (symbols_[i].st_shndx == SHN_UNDEF && is_same(name_of(symbols_[i]), name)) return true;
   return false;
 }
 

@@ -13,12 +13,16 @@ class DynamicSymbols {
   DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias);
   explicit DynamicSymbols(const dl_phdr_info& file);
 
-  bool defines(const char* name) const;
+  bool defines(const char* name) const { return definition_of(name) != nullptr; }
+  // Its link-time address; 0: not defined.
+  uint64_t value_of(const char* name) const;
+  bool has_soname(const char* name) const;
   // Whether it takes a symbol of this name, or one that begins so, from another file.
   bool takes(const char* name) const;
   bool takes_any(const char* beginning) const;
 
  private:
+  const Elf64_Sym* definition_of(const char* name) const;
   uint32_t count() const { return hash_ == nullptr ? 0 : hash_[1]; }
   // A GNU table lists what is defined; all else comes before it.
   uint32_t imports_end() const { return gnu_hash_ != nullptr ? gnu_hash_[1] : count(); }
@@ -28,6 +32,7 @@ class DynamicSymbols {
   const char* names_ = nullptr;
   const uint32_t* gnu_hash_ = nullptr;
   const uint32_t* hash_ = nullptr;
+  uint64_t soname_ = 0;  // where in names_; the first is empty
 };
 
 }  // namespace stab::code

@@ -12,6 +12,7 @@
 
 #include "runtime/code/frame_header.h"
 #include "runtime/code/partition_point.h"
+#include "runtime/libc_names.h"
 #include "runtime/mapping.h"
 
 // glibc 2.35 and later; takes no lock, and is what libgcc asks.
@@ -95,8 +96,8 @@ const void* find_fde_in_tables(void* pc, EhBases* bases) {
 }
 
 const void* find_own_fde(void* pc, EhBases* bases) {
-  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR));
-  const uint64_t count = getauxval(AT_PHNUM);
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(__getauxval(AT_PHDR));
+  const uint64_t count = __getauxval(AT_PHNUM);
   Extent extent;
   if (!find_extent(extent)) return nullptr;
   for (uint64_t i = 0; i < count; ++i)

@@ -13,6 +13,7 @@
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/code/frame_header.h"
 #include "runtime/control.h"
+#include "runtime/libc_names.h"
 
 namespace stab::code {
 namespace {
@@ -87,7 +88,7 @@ unsigned long long looked_at_loads;
 
 unsigned long long loads_so_far() {
   unsigned long long loads = 0;
-  dl_iterate_phdr(read_loads, &loads);
+  libc::iterate_files(read_loads, &loads);
   return loads;
 }
 
@@ -105,7 +106,7 @@ void go_home() {
 bool libraries_bring_unwinder() {
   looked_at_loads = loads_so_far();
   Search search;
-  dl_iterate_phdr(look_at_file, &search);
+  libc::iterate_files(look_at_file, &search);
   return search.found;
 }
 
@@ -122,11 +123,11 @@ void after_load(int mode) {
   if (came == 0) return;
   // What came last is last in the list.
   size_t files = 0;
-  dl_iterate_phdr(count_file, &files);
+  libc::iterate_files(count_file, &files);
   Search search;
   search.apart = (mode & RTLD_DEEPBIND) != 0;
   if (came < files) search.skipped = files - came;
-  dl_iterate_phdr(look_at_file, &search);
+  libc::iterate_files(look_at_file, &search);
   if (search.found) go_home();
 }
 

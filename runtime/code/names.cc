@@ -12,6 +12,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/code/moved_library.h"
+#include "runtime/libc_names.h"
 
 namespace {
 
@@ -23,23 +24,11 @@ void* original_of(const void* pointer) {
 extern "C" void* stab_libc_dlvsym(void* handle, const char* name, const char* version);
 __asm__(".symver stab_libc_dlvsym, dlvsym@" STAB_FIRST_LIBC_VERSION);
 
-using Dlsym = void* (*)(void*, const char*);
-Dlsym real_dlsym() {
-  static Dlsym real;
-  Dlsym found = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
-  if (found != nullptr) return found;
-  const char* const versions[] = {"GLIBC_2.34", STAB_FIRST_LIBC_VERSION};
-  for (const char* version : versions)
-    if (found == nullptr) found = reinterpret_cast<Dlsym>(stab_libc_dlvsym(RTLD_NEXT, "dlsym", version));
-  __atomic_store_n(&real, found, __ATOMIC_RELEASE);
-  return found;
-}
-
 template <typename Function>
 Function real_function(Function& cached, const char* name) {
   Function found = __atomic_load_n(&cached, __ATOMIC_ACQUIRE);
   if (found != nullptr) return found;
-  found = reinterpret_cast<Function>(real_dlsym()(RTLD_NEXT, name));
+  found = reinterpret_cast<Function>(stab::libc::find_symbol(RTLD_NEXT, name));
   __atomic_store_n(&cached, found, __ATOMIC_RELEASE);
   return found;
 }
@@ -60,9 +49,7 @@ extern "C" {
 
 // No tail calls: the caller that libc sees is these functions.
 STAB_OF_PROGRAM void* dlsym(void* __restrict handle, const char* __restrict name) noexcept {
-  const Dlsym real = real_dlsym();
-  if (real == nullptr) return nullptr;
-  void* const found = real(handle, name);
+  void* const found = stab::libc::find_symbol(handle, name);
   __asm__ volatile("" : : "r"(found));
   return found;
 }

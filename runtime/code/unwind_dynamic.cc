@@ -8,6 +8,7 @@
 #include "runtime/code/library_unwinders.h"
 #include "runtime/code/linked_unwinders.h"
 #include "runtime/code/unwind.h"
+#include "runtime/libc_names.h"
 
 extern "C" {
 __attribute__((weak, visibility("default"))) const void* _Unwind_Find_FDE(void* pc, stab::code::EhBases* bases);
@@ -24,13 +25,13 @@ using stab::code::FindFde;
 // our caller, and is asked for by its name. With -static-libgcc there may be none: our caller is the libgcc_eh.a in
 // this executable, whose own definition was not linked because ours was there first.
 FindFde find_real(void* caller) {
-  if (void* next = dlsym(RTLD_NEXT, "_Unwind_Find_FDE")) return reinterpret_cast<FindFde>(next);
+  if (void* next = stab::libc::find_symbol(RTLD_NEXT, "_Unwind_Find_FDE")) return reinterpret_cast<FindFde>(next);
   Dl_info theirs, ours;
   if (dladdr(caller, &theirs) == 0 || dladdr(reinterpret_cast<void*>(&_Unwind_Find_FDE), &ours) == 0 ||
       theirs.dli_fbase == ours.dli_fbase || theirs.dli_fname == nullptr)
     return stab::code::find_fde_in_tables;
-  void* library = dlopen(theirs.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  void* found = library == nullptr ? nullptr : dlsym(library, "_Unwind_Find_FDE");
+  void* library = stab::libc::open_library(theirs.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  void* found = library == nullptr ? nullptr : stab::libc::find_symbol(library, "_Unwind_Find_FDE");
   return found == nullptr ? stab::code::find_fde_in_tables : reinterpret_cast<FindFde>(found);
 }
 
@@ -47,11 +48,11 @@ bool is_replaced_by_program() {
 // Whether the other files of this process find ours, too: an executable's link may hide it (--exclude-libs, a version
 // script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
 bool is_before_libgcc() {
-  void* const found = dlsym(RTLD_DEFAULT, "_Unwind_Find_FDE");
+  void* const found = stab::libc::find_symbol(RTLD_DEFAULT, "_Unwind_Find_FDE");
   if (found != nullptr) return found == reinterpret_cast<void*>(&_Unwind_Find_FDE);
-  dlerror();  // the program's next one is not to tell of this
+  stab::libc::clear_error();  // the program's next one is not to tell of this
   // No libgcc_s yet. Other compilers' links of C programs export what libraries refer to, so malloc only.
-  return dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc);
+  return stab::libc::find_symbol(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc);
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ stab::helper::Unwinder stab::code::find_unwinder() {
 extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* pc, dl_find_object* result) noexcept {
   stab::code::FindObject real = __atomic_load_n(&real_find_object, __ATOMIC_RELAXED);
   if (real == nullptr) {
-    real = reinterpret_cast<stab::code::FindObject>(dlsym(RTLD_NEXT, "_dl_find_object"));
+    real = reinterpret_cast<stab::code::FindObject>(stab::libc::find_symbol(RTLD_NEXT, "_dl_find_object"));
     __atomic_store_n(&real_find_object, real, __ATOMIC_RELAXED);
   }
   return stab::code::find_moved_object(real, pc, result);

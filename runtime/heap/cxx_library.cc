@@ -10,6 +10,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "runtime/libc_names.h"
+
 namespace stab::heap {
 namespace {
 
@@ -32,15 +34,15 @@ int copy_path(dl_phdr_info* object, size_t, void* wanted) {
 
 // One object at a time: who walks the list may not call dlopen.
 void* find_cxx_function(const char* mangled, const void* ours) {
-  void* found = dlsym(RTLD_DEFAULT, mangled);
+  void* found = libc::find_symbol(RTLD_DEFAULT, mangled);
   for (int number = 0; found == nullptr || found == ours; ++number) {
     ObjectPath at;
     at.number = number;
-    if (dl_iterate_phdr(copy_path, &at) == 0) return nullptr;
-    void* object = dlopen(at.path, RTLD_LAZY | RTLD_NOLOAD);
+    if (libc::iterate_files(copy_path, &at) == 0) return nullptr;
+    void* object = libc::open_library(at.path, RTLD_LAZY | RTLD_NOLOAD);
     if (object == nullptr) continue;
-    found = dlsym(object, mangled);
-    dlclose(object);
+    found = libc::find_symbol(object, mangled);
+    libc::close_library(object);
   }
   return found;
 }

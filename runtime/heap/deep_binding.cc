@@ -14,6 +14,7 @@
 
 #include "runtime/code/library_unwinders.h"
 #include "runtime/heap/threads.h"
+#include "runtime/libc_names.h"
 
 extern "C" {
 extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
@@ -31,7 +32,7 @@ template <typename Function>
 Function* find_next(Function*& cached, const char* name) {
   Function* found = __atomic_load_n(&cached, __ATOMIC_RELAXED);
   if (found != nullptr) return found;
-  found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  found = reinterpret_cast<Function*>(stab::libc::find_symbol(RTLD_NEXT, name));
   __atomic_store_n(&cached, found, __ATOMIC_RELAXED);
   return found;
 }

@@ -16,6 +16,7 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 #define EXPORTED [[gnu::weak, gnu::visibility("default")]]
 #define NAME(function) function
 #include "runtime/heap/c_functions.inc"
+#include "runtime/libc_names.h"
 
 // Ours, by names that nobody replaces. Only their addresses are used.
 #pragma GCC diagnostic push
@@ -64,6 +65,8 @@ bool program_has_malloc() {
   return true;
 }
 
-bool libraries_find_ours() { return dlsym(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(STAB_UNWRAPPED(malloc)); }
+bool libraries_find_ours() {
+  return libc::find_symbol(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(STAB_UNWRAPPED(malloc));
+}
 
 }  // namespace stab::heap

@@ -6,6 +6,7 @@
 
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/heap/libc_heap.h"
+#include "runtime/libc_names.h"
 
 namespace stab::heap {
 namespace {
@@ -44,8 +45,8 @@ int look_for(dl_phdr_info* file, size_t, void* context) {
 // next dlsym. A program would see it, and a preloaded malloc that asks for libc's free when it is first called would never end.
 void* next_of(const char* name) {
   Wanted wanted{name, reinterpret_cast<uint64_t>(&behind)};
-  dl_iterate_phdr(look_for, &wanted);
-  return wanted.found ? dlsym(RTLD_NEXT, name) : nullptr;
+  libc::iterate_files(look_for, &wanted);
+  return wanted.found ? libc::find_symbol(RTLD_NEXT, name) : nullptr;
 }
 
 template <typename Function>
@@ -57,15 +58,15 @@ void set_to_next(Function& function, const char* name) {
 
 // Not told by __libc_malloc: jemalloc has that, too.
 bool library_has_malloc() {
-  void* const next = file_of(dlsym(RTLD_NEXT, "malloc"));
-  void* const libc = file_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+  void* const next = file_of(libc::find_symbol(RTLD_NEXT, "malloc"));
+  void* const libc = file_of(libc::find_symbol(RTLD_NEXT, "gnu_get_libc_version"));
   if (next == nullptr || libc == nullptr || next == libc || is_preloaded_runtime(next)) return false;
   set_to_next(behind.malloc, "malloc");
   set_to_next(behind.calloc, "calloc");
   set_to_next(behind.realloc, "realloc");
   set_to_next(behind.memalign, "memalign");
   set_to_next(behind.free, "free");
-  return file_of(&behind) == file_of(reinterpret_cast<void*>(getauxval(AT_ENTRY)));
+  return file_of(&behind) == file_of(reinterpret_cast<void*>(__getauxval(AT_ENTRY)));
 }
 
 void* library_operator(const char* mangled) {

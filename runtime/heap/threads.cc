@@ -25,6 +25,7 @@
 #include "runtime/heap/large_objects.h"
 #include "runtime/heap/libc_heap.h"
 #include "runtime/layout_rng.h"
+#include "runtime/libc_names.h"
 #include "runtime/settings.h"
 
 // What pthread_atfork does. That is in libc_nonshared.a, which a program may be linked without (-nodefaultlibs -l:libc.so.6).
@@ -111,7 +112,7 @@ State start() {
   large_objects.configure(registry.seed, registry.random);
   raise(control().heap.layouts, 1);
   if (!shared.space.open()) degrade(control(), Degradation::kHeapNoMemory);
-  registry.has_key = pthread_key_create(&registry.key, detach_thread) == 0;
+  registry.has_key = __pthread_key_create(&registry.key, detach_thread) == 0;
   return decided(State::kOurs);
 }
 
@@ -223,7 +224,7 @@ Heap* attach_thread() {
   }
   my_heap = mine;
   // Without the key a thread's heap is lost when the thread ends, not more.
-  if (registry.has_key && !ending) pthread_setspecific(registry.key, mine);
+  if (registry.has_key && !ending) libc::set_specific(registry.key, mine);
   mine->collect();
   return mine;
 }

@@ -15,6 +15,7 @@
 #include "runtime/api/ask_helper.h"
 #include "runtime/arch/arch.h"
 #include "runtime/control.h"
+#include "runtime/libc_names.h"
 #include "runtime/sys.h"
 
 extern "C" {
@@ -62,7 +63,7 @@ uint32_t state_of_key() {
   uint32_t state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE);
   if (state == kNotMade &&
       __atomic_compare_exchange_n(&key_state, &state, kMaking, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    state = pthread_key_create(&key, thread_ends) == 0 ? kMade : kNone;
+    state = __pthread_key_create(&key, thread_ends) == 0 ? kMade : kNone;
     __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);
   }
   return state;
@@ -98,7 +99,7 @@ void take_row() {
     return;
   }
   stab_rt_visits = reinterpret_cast<char*>(row);
-  pthread_setspecific(key, row);
+  libc::set_specific(key, row);
 }
 
 bool is(const BoardPoint& point, Kind kind, const char* name) {

@@ -2,6 +2,7 @@
 // dlsym finds the ones behind. Weak: a program that defines one itself keeps it, and its threads' stacks stay.
 #include <dlfcn.h>
 
+#include "runtime/libc_names.h"
 #include "runtime/stack/interposed.h"
 
 namespace {
@@ -10,7 +11,7 @@ template <typename Function>
 Function next(Function& cached, const char* name) {
   Function found = __atomic_load_n(&cached, __ATOMIC_RELAXED);
   if (found == nullptr) {
-    found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    found = reinterpret_cast<Function>(stab::libc::find_symbol(RTLD_NEXT, name));
     __atomic_store_n(&cached, found, __ATOMIC_RELAXED);
   }
   return found;

@@ -457,6 +457,35 @@ def check_own_names(place):
             place.moves("prog")
 
 
+NAMES_OF_LIBC = """#include <stdio.h>
+#include <stdlib.h>
+int environ = 4, getauxval = 4, sigaction = 4, dl_iterate_phdr = 4, pthread_key_create = 4, pthread_setspecific = 4;
+int dlsym = 4, dlopen = 4, dlclose = 4, dlerror = 4;
+__attribute__((noinline)) static int sum(void) {
+  return environ + getauxval + sigaction + dl_iterate_phdr + pthread_key_create + pthread_setspecific + dlsym + dlopen + dlclose + dlerror;
+}
+int main(void) {
+  void* volatile kept = realloc(malloc(100), 300000);
+  free(kept);
+  printf("%d\\n", sum() + 2);
+  return 0;
+}
+"""
+
+
+def check_names_of_libc(place):
+    """A program may have anything of a name that the runtime calls libc by, as ISO C has none of them."""
+    place.write("names.c", NAMES_OF_LIBC)
+    for options in ([], ["-fuse-ld=bfd"], ["-fuse-ld=gold"], ["-rdynamic", "-no-pie"], ["-static"]):
+        place.must("szc", "-O1", *options, "names.c", "-o", "prog")
+        expect(place.must("./prog").stdout == "42\n", f"{options}: prints something else with everything off")
+        place.moves("prog")
+    place.must(PLAIN["szc"], "-O1", "names.c", "-o", "plain")
+    for library in ("libstabheap.so", "libstabhost.so"):
+        preloaded = {"LD_PRELOAD": str(pathlib.Path(place.bin).parent / "lib/stab" / library), "STAB_HEAP": "page"}
+        expect(place.must("./plain", **preloaded).stdout == "42\n", f"with {library} it prints something else")
+
+
 REGISTERS_FRAMES = """#include <stdio.h>
 extern "C" void __register_frame(void*);
 static unsigned none[4];
