@@ -1,11 +1,13 @@
 // .preinit_array runs before every constructor, when the main thread is alone: nobody else can be in the text while its pages
 // are replaced by shared ones with the same bytes.
+#include "runtime/api/modules.h"
 #include "runtime/start.h"
 
 namespace {
 void begin() {
   const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become};
   stab::start(&own);
+  stab::api::load_early();
 }
 }  // namespace
 

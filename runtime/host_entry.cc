@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "runtime/api/modules.h"
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/helper/handshake_messages.h"
 #include "runtime/libc_names.h"
@@ -39,7 +40,9 @@ uint32_t kind_of_host() {
 
 __attribute__((constructor)) void begin() {
   const stab::OwnHelper own{stab::helper::own_program(), stab::helper::become, kind_of_host()};
-  if (serves()) stab::start(&own);
+  if (!serves()) return;
+  stab::start(&own);
+  stab::api::load_early();
 }
 __attribute__((destructor)) void end() {
   if (serves()) stab::finish();

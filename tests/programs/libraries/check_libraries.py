@@ -398,13 +398,24 @@ def check_sudden_ends(place):
     expect(moved > 430, f"{moved} libraries moved in 400 runs")
 
 
+PADS = """__attribute__((noinline)) int depth(int n) { volatile int at = n; return (int)((__UINTPTR_TYPE__)&at >> 4 & 0xff); }
+int deep(int n) { volatile int at[90]; at[n % 90] = n; return depth(n) + 0 * at[n % 90]; }
+"""
+MAIN_OF_PADS = """#include "repeat.h"
+int deep(int);
+int main(void) {
+  const int first = deep(7);
+  int other_places = 0;
+  REPEAT other_places += deep(7) != first;
+  puts(other_places > 0 ? "elsewhere" : "at one place");
+}
+"""
+
+
 def check_pads_among_code(place):
     """Pads of a library whose linker puts read-only data onto the pages of its code are drawn anew while the code moves."""
-    place.write("pads.c", "__attribute__((noinline)) int depth(int n) { volatile int at = n; return (int)((__UINTPTR_TYPE__)&at >> 4 & 0xff); }\n"
-                          "int deep(int n) { volatile int at[90]; at[n % 90] = n; return depth(n) + 0 * at[n % 90]; }\n")
-    place.write("main.c", '#include "repeat.h"\nint deep(int);\n'
-                          "int main(void) { const int first = deep(7); int other_places = 0; REPEAT other_places += deep(7) != first;\n"
-                          '  puts(other_places > 0 ? "elsewhere" : "at one place"); }\n')
+    place.write("pads.c", PADS)
+    place.write("main.c", MAIN_OF_PADS)
     for words in (["-Wl,--no-rosegment"], ["-fuse-ld=bfd", "-Wl,-z,noseparate-code"], ["-fuse-ld=gold"]):
         place.library("libpads.so", "pads.c", "--stab-pads=all", *words)
         place.must("szc", "-O2", "main.c", "./libpads.so", "-o", "prog")
@@ -413,6 +424,21 @@ def check_pads_among_code(place):
         dose = place.dose()
         expect(ran.stdout == "elsewhere\n" and not any(UNDRAWN in text for text in dose["degradations"]) and
                dose["code"]["libraries_moved"] == 1, f"{words}: {ran.stdout}{dose['degradations']}")
+
+
+def check_initialized_first(place):
+    """A library that the loader initializes before the runtime, and the next one that comes before a preloaded runtime then."""
+    place.write("pads.c", PADS)
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", MAIN_OF_PADS.replace("{\n", "{\n  CHECK(work(41) == 83);\n", 1).replace("int deep(int);", "int deep(int), work(int);"))
+    place.library("libsimple.so", "simple.c")
+    place.library("libpads.so", "pads.c", "--stab-pads=all", "-Wl,-z,initfirst")
+    for compiler, preloaded in (("szc", {}), (llvm.tool("clang"), {"LD_PRELOAD": str(place.runtime / "libstabhost.so")})):
+        place.must(compiler, "-O2", "main.c", "./libpads.so", "./libsimple.so", "-o", "prog")
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.must("./prog", **ALL_ON, **preloaded, STAB_REPORT="dose")
+        code = place.dose()["code"]
+        expect((ran.stdout, code["libraries_moved"], code["libraries_stay"]) == ("elsewhere\n", 2, 0), f"{compiler}: {ran.stdout}{code}")
 
 
 def check_late_threads(place):
