@@ -55,4 +55,7 @@ inline constexpr char kFunctionsSection[] = "stab_funcs";
 // copied with their function; labels of other tables keep their addresses in the original body.
 inline constexpr char kGotosSection[] = "stab_gotos";
 
+// One byte of each object that makes code on the stack at run time. Post-link makes the stack of what is linked executable then.
+inline constexpr char kStackCodeSection[] = "stab_stack_code";
+
 }  // namespace stab::abi

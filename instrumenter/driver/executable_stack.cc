@@ -1,7 +1,7 @@
 // Reading what objects say of their stack. A compiler that makes code at run time on the stack, as gcc, GNAT and gfortran do
 // to take the address of a nested function, marks the object's section .note.GNU-stack as executable. GNU ld makes the
-// program's stack executable then. lld doesn't look, since clang never makes such code, and the first call through the
-// address would end the program.
+// program's stack executable then. flang leaves the section out, as assembly often does, and GNU ld takes that for the same. lld
+// doesn't look, since clang never makes such code, and the first call through the address would end the program.
 //
 // Which members of an archive get linked, only the linker knows; one that asks counts.
 #include "instrumenter/driver/executable_stack.h"
@@ -70,12 +70,15 @@ bool object_asks(std::span<const uint8_t> object) {
   if (!fits(object, header.e_shoff, count * sizeof(Elf64_Shdr))) return false;
   const Elf64_Shdr names = section(names_at);
   if (!fits(object, names.sh_offset, names.sh_size)) return false;
+  bool has_code = false;
   for (uint64_t i = 0; i < count; ++i) {
     const Elf64_Shdr one = section(i);
-    if (!(one.sh_flags & SHF_EXECINSTR) || one.sh_name > names.sh_size || names.sh_size - one.sh_name < sizeof kNote) continue;
-    if (memcmp(object.data() + names.sh_offset + one.sh_name, kNote, sizeof kNote) == 0) return true;
+    const bool is_code = one.sh_flags & SHF_EXECINSTR;
+    if (is_code && one.sh_size > 0) has_code = true;
+    if (one.sh_name > names.sh_size || names.sh_size - one.sh_name < sizeof kNote) continue;
+    if (memcmp(object.data() + names.sh_offset + one.sh_name, kNote, sizeof kNote) == 0) return is_code;
   }
-  return false;
+  return has_code;
 }
 
 bool file_asks(const std::string& path) {

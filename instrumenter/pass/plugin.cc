@@ -24,6 +24,7 @@
 #include "instrumenter/pass/goto_tables.h"
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/places.h"
+#include "instrumenter/pass/stack_code.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "instrumenter/pass/visits.h"
 
@@ -64,6 +65,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
   preserved.intersect(Places().run(module, analyses));
+  preserved.intersect(StackCode().run(module, analyses));
   return preserved;
 }
 
@@ -133,6 +135,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-visits") return passes.addPass(Visits()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;
+  if (name == "stab-stack-code") return passes.addPass(StackCode()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-start") return passes.addPass(AtStart(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;

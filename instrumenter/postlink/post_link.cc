@@ -24,6 +24,7 @@
 #include "instrumenter/postlink/probes.h"
 #include "instrumenter/postlink/references.h"
 #include "instrumenter/postlink/shortfalls.h"
+#include "instrumenter/postlink/stack_code.h"
 #include "instrumenter/postlink/stack_record.h"
 #include "runtime/code_abi.h"
 #include "runtime/sections_abi.h"
@@ -132,6 +133,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   STAB_CHECK_OK(hold_to_factors(image, analysis.functions, options));
   if (image.is_shared_library()) leave_record_to_program(image);
+  allow_code_on_stack(image);
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks, analysis.is_walked,
                                              find_long_loops(image, analysis.functions, analysis.disassembly, analysis.tables));

@@ -28,8 +28,8 @@ def run(command, directory, **settings):
     return done.stdout
 
 
-def compare(source, level, flang, szflang, directory):
-    run([flang, level, source, "-o", "plain"], directory)
+def compare(source, level, flang, szflang, directory, plain=()):
+    run([flang, level, *plain, source, "-o", "plain"], directory)
     expected = run(["./plain"], directory)
     run([szflang, level, "-c", source, "-o", "part.o"], directory)  # apart, as build systems do
     run([szflang, "part.o", "-o", "apart"], directory)
@@ -49,6 +49,16 @@ def compare(source, level, flang, szflang, directory):
             fail(f"{source.name} {level} {program}: not everything has a dose: {dose}")
 
 
+# flang makes code on the stack to pass an internal procedure as an argument.
+def compare_closures(flang, szflang, directory):
+    source = HERE.parent / "foreign/closures.f90"
+    for level in ["-O0", "-O2"]:
+        compare(source, level, flang, szflang, directory, plain=["-fuse-ld=lld", "-Wl,-z,execstack"])
+    run([flang, "-c", source, "-o", "plain.o"], directory)
+    run([szflang, "--stab-move=all", "plain.o", "-o", "foreign"], directory)
+    expect(run(["./foreign"], directory) == run(["./plain"], directory), "an object of flang's that szflang links differs")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szflang is")
@@ -60,6 +70,7 @@ def main():
         for source in ["numeric.f90", "legacy.f"]:
             for level in ["-O0", "-O2"]:
                 compare(HERE / source, level, flang, arguments.bin.resolve() / "szflang", directory)
+        compare_closures(flang, arguments.bin.resolve() / "szflang", directory)
 
 
 if __name__ == "__main__":
