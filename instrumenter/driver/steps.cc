@@ -26,11 +26,11 @@ Pads pads_of(const CommandLine& line) {
   return line.pads_all ? Pads::kAll : Pads::kLong;
 }
 
-Arguments compile_options(const Toolchain& tools, Pads pads, const std::string& visited, bool emits_bitcode) {
+Arguments compile_options(const Toolchain& tools, Pads pads, const CommandLine& line) {
   Arguments options;
   // Pads are for code that no optimizer comes to any more: what compiles the bitcode inserts them. Until then it carries what it
   // needs to know, the attributes below.
-  if (!emits_bitcode) options.push_back("-fpass-plugin=" + tools.pass_plugin);
+  if (!line.emits_bitcode) options.push_back("-fpass-plugin=" + tools.pass_plugin);
   // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
   // link order doesn't shuffle them.
   if (tools.language == Language::kFortran) return options;
@@ -38,7 +38,8 @@ Arguments compile_options(const Toolchain& tools, Pads pads, const std::string& 
   append(options, {"-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include});
   if (pads == Pads::kNone) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
   if (pads == Pads::kAll) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-pad-short"});
-  if (!visited.empty()) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-visit=" + visited});
+  if (!line.visited.empty()) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-visit=" + line.visited});
+  if (line.external_assembler) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-gnu-assembler"});
   return options;
 }
 
@@ -142,7 +143,7 @@ Result<LinkOrder> LinkOrder::from_environment() {
 }
 
 Arguments compile_command(const Toolchain& tools, const CommandLine& line) {
-  Arguments ours = compile_options(tools, pads_of(line), line.visited, line.emits_bitcode);
+  Arguments ours = compile_options(tools, pads_of(line), line);
   if (!line.only_compiles) {
     if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
     if (line.strips) ours.push_back("-s");
@@ -167,7 +168,7 @@ Arguments other_target_command(const Toolchain& tools, const CommandLine& line) 
 
 Arguments link_command(const Toolchain& tools, const CommandLine& line, const LinkJob& job,
                        const LinkOrder& order) {
-  Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line.visited, line.emits_bitcode);
+  Arguments ours = compile_options(tools, is_bare(job) ? Pads::kNone : pads_of(line), line);
   if (!line.keeps_linker) ours.push_back("-fuse-ld=lld");
   if (line.strips && !needs_post_link(job)) ours.push_back("-s");
   // lld has this as an error since LLVM 16, so configure scripts that try a library's version script on a small one, as zlib's,

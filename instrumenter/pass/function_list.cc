@@ -12,6 +12,7 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "instrumenter/pass/gnu_assembler.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "runtime/sections_abi.h"
 
@@ -44,6 +45,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
     if (may_switch_stacks(function)) continue;
+    if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
   }
   return llvm::PreservedAnalyses::all();  // metadata only

@@ -18,6 +18,7 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "instrumenter/pass/gnu_assembler.h"
 #include "runtime/sections_abi.h"
 
 namespace stab {
@@ -115,7 +116,7 @@ llvm::PreservedAnalyses GotoTables::run(llvm::Module& module, llvm::ModuleAnalys
   for (llvm::GlobalVariable& table : module.globals()) {
     if (table.hasSection() && table.getSection() == abi::kGotosSection) return llvm::PreservedAnalyses::all();
     const llvm::Function* owner = owner_of_labels(table);
-    if (owner == nullptr || labels_become_numbers(*owner)) continue;
+    if (owner == nullptr || labels_become_numbers(*owner) || !may_be_tied_to(table)) continue;
     if (only_read_for_branches(table, *owner)) tables.push_back(&table);
   }
   llvm::SmallVector<llvm::GlobalValue*, 4> entries;

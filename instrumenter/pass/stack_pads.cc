@@ -44,6 +44,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "instrumenter/pass/gnu_assembler.h"
 #include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/own_frame.h"
@@ -114,7 +115,7 @@ bool may_pad(const llvm::Function& function, uint64_t align) {
   if (function.hasFnAttribute(llvm::Attribute::SafeStack)) return false;
   // Split stacks are looked at before a frame is made, not before a pad is taken.
   if (function.hasFnAttribute("split-stack")) return false;
-  return true;
+  return may_be_tied_to(function);
 }
 
 // The calls to shift.

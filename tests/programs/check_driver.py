@@ -473,6 +473,25 @@ int main(void) {
 """
 
 
+LAMBDA = """#include <cstdio>
+#include <string>
+static int times(int a, const std::string& text) { return a * std::stoi(text); }
+template <typename F> __attribute__((noinline)) int call(F f, int n) { return f(std::to_string(n)); }
+int main() { volatile int n = 21; printf("%d\\n", call([](const std::string& text) { return times(2, text) + times(0, text + "1"); }, n)); }
+"""
+
+
+def check_external_assembler(place):
+    """GNU as takes no section that is tied to a name in quotes, as a lambda's is; such a function stays."""
+    place.write("lambda.cc", LAMBDA)
+    for options in (["-fno-integrated-as"], ["-no-integrated-as", "-O2", "--stab-pads=all"], ["-fno-integrated-as", "-fintegrated-as"]):
+        place.must("szc++", *options, "lambda.cc", "-o", "prog")
+        place.moves("prog")
+        foreign = place.must("szc", "--stab-info", "prog").stdout.partition("foreign ")[2]
+        stays = any(line.strip().startswith("_Z4callIZ4mainE3$_0EiT_i") for line in foreign.splitlines())
+        expect(stays == (options[-1] != "-fintegrated-as"), f"{options}: what is foreign: {foreign}")
+
+
 def check_names_of_libc(place):
     """A program may have anything of a name that the runtime calls libc by, as ISO C has none of them."""
     place.write("names.c", NAMES_OF_LIBC)
