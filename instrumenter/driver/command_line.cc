@@ -322,6 +322,8 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     line.is_thin_backend |= argument.starts_with("-fthinlto-index=") && argument != "-fthinlto-index=/dev/null";
     if (argument == "-ffreestanding") line.freestanding = true;
     if (argument == "-fhosted") line.freestanding = false;
+    if (argument == "-flto" || argument.starts_with("-flto=")) line.optimizes_at_link = true;
+    if (argument == "-fno-lto") line.optimizes_at_link = false;
     if (argument == "-fno-integrated-as" || argument == "-no-integrated-as") line.external_assembler = true;
     if (argument == "-fintegrated-as" || argument == "-integrated-as") line.external_assembler = false;
     line.verbose |= argument == "-v";

@@ -29,8 +29,10 @@ Pads pads_of(const CommandLine& line) {
 Arguments compile_options(const Toolchain& tools, Pads pads, const CommandLine& line) {
   Arguments options;
   // Pads are for code that no optimizer comes to any more: what compiles the bitcode inserts them. Until then it carries what it
-  // needs to know, the attributes below.
-  if (!line.emits_bitcode) options.push_back("-fpass-plugin=" + tools.pass_plugin);
+  // needs to know, the attributes below. A module of clang's that goes to a link-time optimizer says so to the pass, and one of
+  // flang's doesn't.
+  const bool goes_to_link = tools.language == Language::kFortran && line.optimizes_at_link;
+  if (!line.emits_bitcode && !goes_to_link) options.push_back("-fpass-plugin=" + tools.pass_plugin);
   // flang knows neither of the others: its functions are aligned by 16 anyway, and share one section, so that
   // link order doesn't shuffle them.
   if (tools.language == Language::kFortran) return options;

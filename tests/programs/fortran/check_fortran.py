@@ -28,12 +28,12 @@ def run(command, directory, **settings):
     return done.stdout
 
 
-def compare(source, level, flang, szflang, directory, plain=()):
+def compare(source, level, flang, szflang, directory, plain=(), lto=()):
     run([flang, level, *plain, source, "-o", "plain"], directory)
     expected = run(["./plain"], directory)
-    run([szflang, level, "-c", source, "-o", "part.o"], directory)  # apart, as build systems do
-    run([szflang, "part.o", "-o", "apart"], directory)
-    run([szflang, level, source, "-o", "together"], directory)
+    run([szflang, level, *lto, "-c", source, "-o", "part.o"], directory)  # apart, as build systems do
+    run([szflang, *lto, "part.o", "-o", "apart"], directory)
+    run([szflang, level, *lto, source, "-o", "together"], directory)
     for program in ["./apart", "./together"]:
         if run([program], directory) != expected:
             fail(f"{source.name} {level} {program} with all off differs")
@@ -70,6 +70,8 @@ def main():
         for source in ["numeric.f90", "legacy.f"]:
             for level in ["-O0", "-O2"]:
                 compare(HERE / source, level, flang, arguments.bin.resolve() / "szflang", directory)
+        for level in ["-O0", "-O2"]:
+            compare(HERE / "numeric.f90", level, flang, arguments.bin.resolve() / "szflang", directory, lto=["-flto"])
         compare_closures(flang, arguments.bin.resolve() / "szflang", directory)
 
 
