@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -13,14 +14,17 @@
 
 namespace stab::analysis {
 
-// Equal, or `"key": number` with the same key and numbers that agree to 1e-9: the last digits are the compiler's.
+// Equal, or `"key": number` with the same key and numbers that agree to 1e-9: the last digits are the compiler's, and so is all
+// that is left where equal numbers cancel.
 inline bool same_line(const std::string& a, const std::string& b) {
   if (a == b) return true;
   const size_t at = a.find("\": "), bt = b.find("\": ");
   if (at == std::string::npos || at != bt || a.compare(0, at, b, 0, bt) != 0) return false;
   char *a_end = nullptr, *b_end = nullptr;
   const double x = std::strtod(a.c_str() + at + 3, &a_end), y = std::strtod(b.c_str() + bt + 3, &b_end);
-  return a_end != a.c_str() + at + 3 && std::string(a_end) == b_end && std::fabs(x - y) <= 1e-9 * std::fabs(y);
+  constexpr double kCancelled = 1e-15;
+  const bool is_near = std::fabs(x - y) <= std::max(1e-9 * std::fabs(y), kCancelled);
+  return a_end != a.c_str() + at + 3 && std::string(a_end) == b_end && is_near;
 }
 
 // Compares with a stored file; STAB_UPDATE_GOLDEN=1 rewrites it instead.
