@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "base/shell_word.h"
 #include "base/wording.h"
 #include "plan/plan.h"
 #include "stabd/engine/machine/ledger.h"
@@ -129,13 +130,18 @@ std::string why_not_started(const std::string& program, const std::string& direc
   const std::filesystem::path path = std::filesystem::path(directory) / program;
   std::error_code ignored;
   if (failed != ENOENT || !std::filesystem::exists(path, ignored)) return std::strerror(failed);
-  std::string line;
-  if (std::ifstream file(path, std::ios::binary); !std::getline(file, line) || !line.starts_with("#!"))
+  constexpr size_t kMostRead = 256;  // of which the kernel takes the line (BINPRM_BUF_SIZE)
+  std::string line(kMostRead, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.erase(std::min(line.find('\n'), line.size()));
+  if (!line.starts_with("#!"))
     return "the loader that it was linked for (readelf -l) is not on this machine";
   const size_t begin = std::min(line.find_first_not_of(" \t", 2), line.size());
   const std::string interpreter = in_quotes(line.substr(begin, line.find_first_of(" \t\r", begin) - begin));
   if (line.ends_with('\r'))
-    return "its lines end as on Windows, so " + interpreter + " is not found: sed -i 's/\\r$//' " + program;
+    return "its lines end as on Windows, so " + interpreter + " is not found: sed -i 's/\\r$//' " + shell_word(program);
   return interpreter + ", which its first line names, is not on this machine";
 }
 
