@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -73,12 +72,6 @@ Sides sides_of(const report::Report& report) {
   return out;
 }
 
-std::string signed_per_cent(double ratio) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
-  return text;
-}
-
 bool copies_count(const CompareFacts& facts) { return facts.copies && facts.copies->counts; }
 
 // What copies may have made of it is a part of no answer: one that doesn't hold whatever that is, is none.
@@ -97,8 +90,8 @@ void allow_for_copies(const report::Report& report, const CopyFacts& facts, Side
 std::string difference(const Sides& sides) {
   const report::Contrast& contrast = *sides.contrast;
   if (!contrast.refused.empty()) return "-";
-  return signed_per_cent(contrast.interval.estimate) + " % [" + signed_per_cent(contrast.interval.low) + ", " +
-         signed_per_cent(contrast.interval.high) + "]";
+  return text::signed_per_cent(contrast.interval.estimate) + " % [" + text::signed_per_cent(contrast.interval.low) + ", " +
+         text::signed_per_cent(contrast.interval.high) + "]";
 }
 
 // The verdict that the margin is kept asks of one side at a time, so its interval is narrower than the one that is shown. Empty:
@@ -114,7 +107,7 @@ std::string margin_kept_text(const report::Report& report, const Sides& sides) {
   if (kept.high >= most) return {};
   return "that it is " + std::string(is_same ? "the same within " : "not slower by ") + margin_text(report) +
          " is judged by its " + report::plain(100 * (1 - 2 * report.alpha)) + " % interval, [" +
-         signed_per_cent(kept.low) + ", " + signed_per_cent(kept.high) + "]";
+         text::signed_per_cent(kept.low) + ", " + text::signed_per_cent(kept.high) + "]";
 }
 
 std::string blocks_text(const Sides& sides, const CompareFacts& facts) {

@@ -1,8 +1,8 @@
 #include "analysis/commands/copy_price.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "analysis/text/text_table.h"
 
 namespace stab::commands {
 namespace {
@@ -25,13 +25,6 @@ std::string copied_text(const CopyFacts& facts) {
   return out;
 }
 
-// In per cent, with its sign.
-std::string price_bound(double log_ratio) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%+.2f", 100 * std::expm1(log_ratio));
-  return text.data();
-}
-
 }  // namespace
 
 statistics::CopyPrice price_of(const CopyFacts& facts) {
@@ -49,9 +42,10 @@ statistics::CopyPrice price_of(const CopyFacts& facts) {
 
 std::string copies_sentence(const CopyFacts& facts) {
   const statistics::CopyPrice price = price_of(facts);
+  const auto bound = [](double log_ratio) { return text::signed_per_cent(std::exp(log_ratio)); };
   return "a run of each has " + copied_text(facts) +
-         ". these cost more where functions lie at random than in a plain run, which may be " + price_bound(price.low) + " to " +
-         price_bound(price.high) +
+         ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
+         bound(price.high) +
          " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares "
          "the plain programs over link orders";
 }

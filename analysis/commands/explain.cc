@@ -18,11 +18,7 @@ using Align = text::TextTable::Align;
 
 std::string percent_of(double log_ratio) { return text::ratio_text(std::exp(log_ratio)); }
 
-std::string bound(double log_ratio) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%+.2f", 100 * std::expm1(log_ratio));
-  return text.data();
-}
+std::string bound(double log_ratio) { return text::signed_per_cent(std::exp(log_ratio)); }
 
 template <typename Effect>
 std::string interval_of(const Effect& effect) {

@@ -45,17 +45,12 @@ Result<StoredTiming> timing_of(const std::string& line) {
   return out;
 }
 
-std::string change_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
-  return text;
-}
-
 // "+3.46 % [-15.29, +26.35]"; as factors where a percentage would be a long row of digits.
 std::string ratio_interval_of(const BaselineAnswer& answer) {
   constexpr double kLargeRatio = 100;
   if (*answer.high < kLargeRatio)
-    return change_text(*answer.ratio) + " % [" + change_text(*answer.low) + ", " + change_text(*answer.high) + "]";
+    return text::signed_per_cent(*answer.ratio) + " % [" + text::signed_per_cent(*answer.low) + ", " +
+           text::signed_per_cent(*answer.high) + "]";
   return text::ratio_text(*answer.ratio) + " " + report::between(text::ratio_text(*answer.low), text::ratio_text(*answer.high));
 }
 

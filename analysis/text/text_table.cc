@@ -146,6 +146,12 @@ std::string p_text(double p) {
   return text;
 }
 
+std::string signed_per_cent(double ratio) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%+.2f", 100 * (ratio - 1));
+  return text;
+}
+
 std::string ratio_text(double ratio) {
   char text[48];
   const double percent = 100 * (ratio - 1);

@@ -45,6 +45,8 @@ std::string significant(double value, int digits = 4);
 std::string percent(double share, int digits = 3);
 // "0.031", "1.2e-07", "<1e-300".
 std::string p_text(double p);
+// "+1.23" of a ratio of 1.0123: in per cent, for bounds that stand before one unit.
+std::string signed_per_cent(double ratio);
 // A ratio as a difference: 1.0123 -> "+1.23 %"; 3.5 -> "x 3.50".
 std::string ratio_text(double ratio);
 // Splits at spaces into lines of at most width columns, but not between a number and its unit; the first starts with `first`, the
