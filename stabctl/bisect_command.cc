@@ -12,7 +12,6 @@
 #include "base/shell_word.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
-#include "stabctl/copy_facts.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
 #include "stabctl/git.h"
@@ -78,7 +77,8 @@ class Comparisons {
                             Budget& limit);
   Result<StartedGate> start_and_choose(const Revisions& pair, const GateFile& file, const GateChanges& changes, Budget& limit);
   Status note_begun(const BisectQuestion& asked, store::Id experiment);
-  std::map<std::string, commands::CopyFacts> copies_of(const BisectQuestion& asked, const Revisions& pair, const GateFile& file);
+  Budget left() const;
+  std::optional<BisectStep> stopped(const Budget& limit);
 
   const Arguments& arguments_;
   const Revisions& revisions_;
@@ -163,24 +163,21 @@ Status Comparisons::note_begun(const BisectQuestion& asked, store::Id experiment
   return state_.begin({asked.position, asked.against, path_of_database(arguments_), experiment, row.submitted_at_ns});
 }
 
-// Of the ends, and of a commit that may be named: what random layouts cost by themselves makes no commit slower. On the way
-// between them it may lead the search elsewhere, and names nobody.
-std::map<std::string, commands::CopyFacts> Comparisons::copies_of(const BisectQuestion& asked, const Revisions& pair,
-                                                                  const GateFile& file) {
-  const bool may_name = asked.position == asked.against + 1;
-  if (!file.moves_code || (!may_name && !search_.steps.empty())) return {};
-  const auto plan = gate_plan_of(pair, arguments_.plan, {.counts_copies = true});
-  if (!plan) return {};
-  Budget limit;
-  if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
-  return counted_copies(engine_, *plan, revisions_.root, clock_, limit, stop_);
+// Of a search without a budget no limit.
+Budget Comparisons::left() const {
+  return has_budget_ ? Budget{std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1))} : Budget{};
+}
+
+// A comparison that was stopped, which the next run makes again.
+std::optional<BisectStep> Comparisons::stopped(const Budget& limit) {
+  search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
+  return {};
 }
 
 Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& asked) {
   Revisions pair{revisions_.root, search_.commits[asked.against].hash, search_.commits[asked.position].hash};
   if (asked.faster) std::swap(pair.base, pair.head);
-  Budget limit;
-  if (has_budget_) limit.most = std::max(deadline_ - clock_.monotonic_raw(), std::chrono::nanoseconds(1));
+  Budget limit = left();
   const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
   STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
   STAB_TRY(const StartedGate started, start(asked, pair, file, changes, limit));
@@ -188,10 +185,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
                                                    : run_until(engine_, experiment, arguments_, clock_, limit, stop_, &told_));
   search_.clock = state_.clock();
-  if (end == engine::RunEnd::kStopped) {
-    search_.unfinished = limit.is_over ? "the budget of " + arguments_.at_most + " is over" : "it was interrupted";
-    return std::optional<BisectStep>();
-  }
+  if (end == engine::RunEnd::kStopped) return stopped(limit);
   STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(experiment));
   BisectStep step;
   step.change = step.interval = "-";
@@ -202,7 +196,16 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
     return std::optional(step);
   }
   STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
-  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples, copies_of(asked, pair, file)));
+  // Of the ends, and of a commit that may be named: what random layouts cost by themselves makes no commit slower. On the way
+  // between them it may lead the search elsewhere, and names nobody.
+  const bool may_name = search_.steps.empty() || asked.position == asked.against + 1;
+  std::map<std::string, commands::CopyFacts> copies;
+  if (may_name) {
+    Budget of_count = left();
+    copies = copies_of_revisions(engine_, pair, file, arguments_, clock_, of_count, stop_);
+    if (of_count.is_over || stop_.asked()) return stopped(of_count);
+  }
+  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples, copies));
   const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
   if (question == nullptr) {
     step.finding = CommitFinding::kNotBuilt;

@@ -318,7 +318,7 @@ std::optional<commands::CopyFacts> copies_of(Comparison& of, engine::Engine& eng
   engine::StopSignal own;
   std::optional<CaughtInterrupts> caught;
   if (!stop) caught.emplace(own);
-  const Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
+  Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
   const auto counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
   return counted.empty() ? std::nullopt : std::optional(counted.begin()->second);
 }

@@ -20,7 +20,7 @@ commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::Cop
 }
 
 std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine, const plan::Plan& plan,
-                                                          const std::string& directory, const Clock& clock, Budget limit,
+                                                          const std::string& directory, const Clock& clock, Budget& limit,
                                                           engine::StopSignal& stop) {
   std::map<std::string, commands::CopyFacts> out;
   const auto experiment = engine.submit(plan, directory, ::geteuid(), ::getegid());

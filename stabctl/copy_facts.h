@@ -16,9 +16,9 @@ namespace stab::ctl {
 commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::CopiedRun& newer, double margin);
 
 // By workload. `plan` runs each side in identical copies, sampled, the old one in its first cell. Empty: there was no time for
-// it, or it can't be run so.
+// it, which `limit` tells, or it can't be run so.
 std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine, const plan::Plan& plan,
-                                                          const std::string& directory, const Clock& clock, Budget limit,
+                                                          const std::string& directory, const Clock& clock, Budget& limit,
                                                           engine::StopSignal& stop);
 
 }  // namespace stab::ctl

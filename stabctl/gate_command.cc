@@ -11,7 +11,6 @@
 #include "analysis/commands/gate.h"
 #include "base/shell_word.h"
 #include "stabctl/commands.h"
-#include "stabctl/copy_facts.h"
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explained_sides.h"
@@ -234,11 +233,11 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
                                               clock.realtime());
         !done)
       return no_answer(done.error());
-  if (file->moves_code && *end == engine::RunEnd::kDone && !arguments.bisect)
-    if (const auto plan = gate_plan_of(*revisions, arguments.plan, {.counts_copies = true})) {
-      const auto left = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
-      facts.copies = counted_copies(**engine, *plan, revisions->root, clock, {budget->count() > 0 ? left : *budget}, stop);
-    }
+  if (*end == engine::RunEnd::kDone && !arguments.bisect) {
+    Budget left;
+    if (budget->count() > 0) left.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
+    facts.copies = copies_of_revisions(**engine, *revisions, *file, arguments, clock, left, stop);
+  }
   if (asks_places && !interrupted) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);

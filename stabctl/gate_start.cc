@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stabctl/copy_facts.h"
 #include "stabctl/preflight_choice.h"
 
 namespace stab::ctl {
@@ -36,6 +37,15 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
   // Of a limit what is left, and at least something: none at all would be no limit.
   if (limit.most.count() > 0) limit.most = std::max(limit.most - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
   return out;
+}
+
+std::map<std::string, commands::CopyFacts> copies_of_revisions(engine::Engine& engine, const Revisions& revisions,
+                                                               const GateFile& file, const Arguments& arguments,
+                                                               const Clock& clock, Budget& limit, engine::StopSignal& stop) {
+  if (!file.moves_code) return {};
+  const auto plan = gate_plan_of(revisions, arguments.plan, {.counts_copies = true});
+  if (!plan) return {};
+  return counted_copies(engine, *plan, revisions.root, clock, limit, stop);
 }
 
 }  // namespace stab::ctl

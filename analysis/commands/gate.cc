@@ -30,6 +30,7 @@ struct Question {
   const report::Contrast* contrast;
   const report::Response* response;
   report::Worse answer;
+  bool by_copies = false;  // what random layouts cost by themselves has left it open
   bool suspected = false;  // worse by itself, and not by its stream
   const AcrossSessions* across = nullptr;
 };
@@ -68,12 +69,13 @@ Judged judge(const report::Samples& samples, const report::Report& report, const
   for (const report::Contrast& contrast : report.contrasts) {
     if (!is_gate_question(report, contrast)) continue;
     const report::Response& of = report::response_of(report, contrast.response);
-    report::Worse answer = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
-    if (const CopyFacts* copies = copies_of(contrast, facts)) answer = with_copies(answer, of.margin, contrast, *copies);
+    const report::Worse measured = report::worse_by(of, contrast, report.alpha, contrast.p_holm);
+    const CopyFacts* const copies = copies_of(contrast, facts);
+    const report::Worse answer = copies ? with_copies(measured, of.margin, contrast, *copies) : measured;
     (answer == report::Worse::kYes  ? out.worse
      : answer == report::Worse::kNo ? out.fine
                                     : out.unsure)
-        .push_back({&contrast, &of, answer});
+        .push_back({&contrast, &of, answer, answer != measured});
     open |= of.declared && answer == report::Worse::kUnsure;
   }
   std::stable_sort(out.worse.begin(), out.worse.end(), [](const Question& a, const Question& b) {
@@ -566,21 +568,6 @@ Result<std::vector<SessionFinding>> control_findings(const report::Samples& samp
   return out;
 }
 
-namespace {
-
-void allow_for(const CopyFacts& copies, const report::Report& report, const Question& one, GateQuestion& question) {
-  const statistics::CopyPrice price = price_of(copies);
-  if (question.is_share) {
-    question.cost_low = (1 + question.cost_low) * std::exp(-price.high) - 1;
-    question.cost_high = (1 + question.cost_high) * std::exp(-price.low) - 1;
-  }
-  const report::Worse measured = report::worse_by(*one.response, *one.contrast, report.alpha, one.contrast->p_holm);
-  question.by_copies = measured != one.answer;
-  if (question.by_copies) question.refused = copies_sentence(copies);
-}
-
-}  // namespace
-
 Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples, const std::map<std::string, CopyFacts>& copies) {
   STAB_TRY(const report::Report report, report::analyse(samples));
   GateFacts facts;
@@ -599,7 +586,15 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
         question.cost = cost.estimate;
         question.cost_low = cost.low;
         question.cost_high = cost.high;
-        if (const CopyFacts* counted = copies_of(contrast, facts)) allow_for(*counted, report, one, question);
+        if (const CopyFacts* counted = copies_of(contrast, facts)) {
+          const statistics::CopyPrice price = price_of(*counted);
+          if (question.is_share) {
+            question.cost_low = (1 + cost.low) * std::exp(-price.high) - 1;
+            question.cost_high = (1 + cost.high) * std::exp(-price.low) - 1;
+          }
+          question.by_copies = one.by_copies;
+          if (one.by_copies) question.refused = copies_sentence(*counted);
+        }
       }
       out.push_back(std::move(question));
     }
