@@ -62,7 +62,7 @@ void check_layouts(Plan& plan, toml::Faults& faults) {
   experiment.layouts = Layouts::kIndependent;
 }
 
-bool is_placed_by_table(abi::CodeMode code) { return code == abi::CodeMode::kOnce || code == abi::CodeMode::kShuffle; }
+bool is_placed_by_table(abi::CodeMode code) { return abi::has_one_layout(code) || code == abi::CodeMode::kShuffle; }
 
 std::string matched_script(const Layout& layout, const std::string& table, std::string script) {
   if (layout.code == abi::CodeMode::kOff && !draws_pads(layout)) return script;

@@ -83,7 +83,7 @@ void check_long_loops(toml::Section& section, Plan& plan) {
     return faults.error(section.spot(),
                         "loops that stay are found by looks at the running program, and trials of this plan are simulated",
                         "leave simulate out, or long_loops");
-  const auto has_next = [](const Level& level) { return has_layouts(level) && level.value != "once"; };
+  const auto has_next = [](const Level& level) { return has_layouts(level) && level.value != "once" && level.value != "direct"; };
   if (!code || std::none_of(code->levels.begin(), code->levels.end(), has_next))
     return faults.error(code ? code->spot : section.spot(),
                         "loops are led from one layout to the next, and no cell of this plan has a next one",

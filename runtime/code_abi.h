@@ -15,8 +15,9 @@ namespace stab::abi {
 //   CodeHeader | CodeFunction[function_count] | CodeTable[table_count] | u32 targets[target_count]
 //   | DirectedFixup[directed_count] | u16 fixed[fixed_count] | 0 to 2 bytes up to a multiple of 4 | u32 loops[loop_words]
 //   | 0 to 7 bytes up to a multiple of 8 | u64 identities[function_count] | u32 pads[function_count]
+//   | 0 to 7 bytes up to a multiple of 8 | PointerCounts | PointerSlot[slots] | PointerField[fields]
 //
-// The last line is there where flags has kCodeIdentities.
+// The last but one line is there where flags has kCodeIdentities, the last one where it has kCodePointers, too.
 //
 // Functions are sorted by start and don't overlap. Immovable ones are listed too, for the dose and for
 // szc --stab-info; they own no fix-ups and no tables.
@@ -68,6 +69,7 @@ inline constexpr uint64_t kCodeSwitchesStacks = 1;  // makecontext, swapcontext 
 inline constexpr uint64_t kCodeWalked = 2;          // since version 3: a runtime in it walks code addresses; see kWalksCode
 inline constexpr uint64_t kCodeIdentities = 4;      // identities and pads follow the loops. Readers from before they were there
                                                     // leave them out
+inline constexpr uint64_t kCodePointers = 8;        // pointers follow the pads. Readers from before leave them out, too
 
 struct CodeHeader {
   char magic[8];
@@ -184,6 +186,27 @@ inline constexpr bool point_fits(const CodeFunction& function, uint32_t point, u
 // functions of one binary have the same. pads[i] is the slot of stab_pads that function i reads, or kNoPad.
 inline constexpr uint32_t kNoPad = ~0u;
 
+// Pointers: all that makes a function's address a value, of those functions whose every such place is known and can be led to a
+// copy (instrumenter/postlink/pointers.h). Only kDirect reads them; the rule above leaves such values as they are. A slot is an
+// 8-byte word of data, which holds the address when the program starts; a field is the 4-byte field of an instruction that makes
+// it.
+struct PointerCounts {
+  uint32_t slots;
+  uint32_t fields;
+};
+struct PointerSlot {
+  uint64_t address;   // link-time; ascending
+  uint32_t target;    // function index; it moves
+  uint32_t reserved;  // 0
+};
+struct PointerField {
+  uint32_t function;  // index; it moves
+  uint32_t at;        // offset of the field from the function's start
+  uint32_t target;    // function index; it moves
+};
+
+static_assert(sizeof(PointerSlot) == 16);
+static_assert(sizeof(PointerField) == 12);
 static_assert(sizeof(LoopRecord) == 12);
 static_assert(sizeof(CodeHeader) == 72);
 static_assert(sizeof(CodeFunction) == 32);

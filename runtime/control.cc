@@ -78,6 +78,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "address space (ulimit -v)"),
     ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
      "the others stays; load fewer at a time, or end those children"),
+    ("pointers to functions lead to the originals: the executable doesn't say where they are, or its data can't be written "
+     "through /proc; link it again with szc, or use STAB_CODE=once"),
 };
 
 }  // namespace stab

@@ -82,6 +82,7 @@ enum class Degradation : uint8_t {
   kLibraryUnread,      // a shared library's file couldn't be read, or describes other code than there is: its code stays
   kLibraryNoRoom,      // there was no memory for a shared library's images, or none in its reach: its code stays
   kLibrariesDropped,   // more shared libraries than can move at a time: the code of some stays
+  kPointersStay,       // pointers to functions were to lead to copies, and lead to the originals
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

@@ -6,15 +6,15 @@
 namespace stab::abi {
 
 // Do not renumber: stored by the lab.
-enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5 };
+enum class CodeMode : uint8_t { kOff = 0, kCopy = 1, kOnce = 2, kShuffle = 3, kPad = 4, kDesign = 5, kDirect = 6 };
 enum class StackMode : uint8_t { kOff = 0, kZero = 1, kOn = 2, kRecursive = 3 };
 enum class HeapMode : uint8_t { kOff = 0, kBase = 1, kPage = 2, kShuffle = 3 };
 
 // Words of the readable variables, indexed by the enums; the letters of STAB= likewise.
-inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad", "design"};
+inline constexpr const char* kCodeWords[] = {"off", "copy", "once", "shuffle", "pad", "design", "direct"};
 inline constexpr const char* kStackWords[] = {"off", "zero", "on", "recursive"};
 inline constexpr const char* kHeapWords[] = {"off", "base", "page", "shuffle"};
-inline constexpr char kCodeLetters[] = "-1ospd";
+inline constexpr char kCodeLetters[] = "-1ospdr";
 inline constexpr char kStackLetters[] = "-zor";
 inline constexpr char kHeapLetters[] = "-bps";
 
@@ -22,6 +22,9 @@ inline constexpr char kHeapLetters[] = "-bps";
 inline constexpr bool has_layouts(CodeMode mode) {
   return mode == CodeMode::kShuffle || mode == CodeMode::kPad || mode == CodeMode::kDesign;
 }
+
+// Whether code has one random layout, which lasts for the run.
+inline constexpr bool has_one_layout(CodeMode mode) { return mode == CodeMode::kOnce || mode == CodeMode::kDirect; }
 
 // Whether stack pads are drawn anew with each epoch.
 inline constexpr bool draws_pads(StackMode mode) { return mode == StackMode::kOn || mode == StackMode::kRecursive; }

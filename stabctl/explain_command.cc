@@ -1,5 +1,6 @@
-// explain: is the difference of two builds their code, or its place? Up to three experiments of the engine of `stabctl run`:
-// code or place, look by look; where place is a part of it, which functions are busy, and of which the place is.
+// explain: is the difference of two builds their code, or its place? A few experiments of the engine of `stabctl run`: code or
+// place, look by look; once more with pointers that lead to copies, if one build calls through them more often; and where place
+// is a part of it, which functions are busy, and of which the place is.
 #include <unistd.h>
 
 #include <algorithm>
@@ -179,9 +180,16 @@ class Explainer {
 
   Status ask_cause(commands::Explanation& out) {
     const statistics::CauseSettings& settings = out.settings;
-    STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0]), out));
+    STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0], PointersLead::kToOriginals), out));
     if (sides_.are_built_here) STAB_CHECK_OK(build(id));
+    return look_by_look(id, out);
+  }
+
+  // pre: the experiment's builds are made
+  Status look_by_look(store::Id id, commands::Explanation& out) {
+    const statistics::CauseSettings& settings = out.settings;
     const nanoseconds began = spent();
+    is_final_ = false;
     std::vector<uint32_t> earlier;  // blocks of the looks that were taken
     uint32_t wanted = settings.looks[0];  // of the next one
     nanoseconds each{0};            // of a block; not known before the first look, without which there is no answer at all
@@ -204,7 +212,7 @@ class Explainer {
       each = took / count;
       if (is_interrupted_ && count < wanted) return end_between_looks(earlier, count, out);
       const bool is_last = (is_stopped && !is_interrupted_) || is_final_;
-      const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, each);
+      const auto next = is_last ? statistics::NextCauseLook{} : next_look(settings, earlier.size(), count, each, began);
       if (next.is_cut) out.unfinished = "there was no time for more";
       STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, next.more == 0));
       STAB_TRY(out.answer, statistics::decide_cause(blocks_, settings, nominal));
@@ -231,20 +239,22 @@ class Explainer {
     return {};
   }
 
-  // What follows a look after `count` blocks, of which each takes so long.
+  // What follows a look after `count` blocks, of which each takes so long, and which began then.
   statistics::NextCauseLook next_look(const statistics::CauseSettings& settings, size_t earlier, uint32_t count,
-                                      nanoseconds each) const {
+                                      nanoseconds each, nanoseconds began) const {
     const auto fit = [&](nanoseconds until) {
       return static_cast<uint32_t>(std::clamp<int64_t>((until - spent()) / each, 0, settings.looks.back()));
     };
-    const nanoseconds until_functions(static_cast<int64_t>(kShareOfCause * static_cast<double>(budget_.count())));
+    const nanoseconds until_functions =
+        began + nanoseconds(static_cast<int64_t>(kShareOfCause * static_cast<double>((budget_ - began).count())));
     return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_ - kSampledBlocks * each));
   }
 
-  // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them the answer
-  // is made again, with that in its intervals.
+  // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them it is asked
+  // again with pointers that lead to copies. What still costs more is in the answer's intervals.
   Status allow_for_copies(const engine::SharedFunctions& functions, commands::Explanation& out) {
     out.copies = copy_facts(functions.older, functions.newer, out.settings.margin);
+    if (out.copies->counts && out.copies->old_entries != out.copies->new_entries) ask_directly(out);
     if (out.copies->counts) {
       const statistics::CopyPrice price = commands::price_of(*out.copies);
       STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, 1 - out.answer->confidence, price));
@@ -252,15 +262,56 @@ class Explainer {
     return {};
   }
 
-  // Both programs with identical copies of their functions, sampled.
-  Result<engine::SharedFunctions> sampled_functions(commands::Explanation& out) {
-    const engine::Archive archive(engine::archive_beside(engine_.options().database));
-    STAB_TRY(const store::Id profiled, submit(profile_plan(builds_), out));
-    STAB_TRY(const engine::RunEnd sampled, run(profiled, left()));
+  // Whatever the answer was, so that its error is spent once. It stands if there is no time to ask again, or if that fails.
+  void ask_directly(commands::Explanation& out) {
+    const double each = out.seconds / out.answer->blocks;
+    if (std::chrono::duration<double>(left()).count() < each * (out.settings.looks[0] + kSampledBlocks)) return;
+    const std::vector<statistics::CauseBlock> asked_before = blocks_;
+    commands::Explanation again = out;
+    again.unfinished.clear();
+    const Result<commands::CopyFacts> rest = counted_directly(again);
+    const bool is_led = rest && std::abs(rest->new_entries - rest->old_entries) <
+                                    std::abs(out.copies->new_entries - out.copies->old_entries) / 2;
+    const Status asked = is_led ? ask_with_direct_pointers(again) : Status(bad_input("pointers can't be led"));
+    if (!asked || again.is_between_looks) {
+      blocks_ = asked_before;
+      out.experiments = std::move(again.experiments);
+      return;
+    }
+    again.copies = *rest;
+    again.copies->old_led = std::max(0.0, out.copies->old_entries - rest->old_entries);
+    again.copies->new_led = std::max(0.0, out.copies->new_entries - rest->new_entries);
+    out = std::move(again);
+  }
+
+  Status ask_with_direct_pointers(commands::Explanation& out) {
+    STAB_TRY(const store::Id id, submit(cause_plan(builds_, out.settings.looks[0], PointersLead::kToCopies), out));
+    STAB_CHECK_OK(look_by_look(id, out));
+    // `results` names the experiment that the answer is of.
+    std::iter_swap(out.experiments.begin(), out.experiments.end() - 1);
+    return {};
+  }
+
+  // What is left that costs more in copies, if pointers lead to them.
+  Result<commands::CopyFacts> counted_directly(commands::Explanation& out) {
+    STAB_TRY(const store::ExperimentRow row, profiled(PointersLead::kToCopies, out));
+    STAB_TRY(const auto runs, engine::copied_runs(engine_.store(), row));
+    return copy_facts(runs[0], runs[1], out.settings.margin);
+  }
+
+  Result<store::ExperimentRow> profiled(PointersLead pointers, commands::Explanation& out) {
+    STAB_TRY(const store::Id id, submit(profile_plan(builds_, pointers), out));
+    STAB_TRY(const engine::RunEnd sampled, run(id, left()));
     if (sampled == engine::RunEnd::kStopped)
       return bad_input(std::string(is_interrupted_ ? "it was interrupted" : "the time was over") +
                        " while the program was sampled");
-    STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(profiled));
+    return engine_.store().experiment(id);
+  }
+
+  // Both programs with identical copies of their functions, sampled.
+  Result<engine::SharedFunctions> sampled_functions(commands::Explanation& out) {
+    const engine::Archive archive(engine::archive_beside(engine_.options().database));
+    STAB_TRY(const store::ExperimentRow profile, profiled(PointersLead::kToOriginals, out));
     STAB_CHECK_OK(add_tries(engine_.store(), profile, store::TrialKind::kMain, out.alone));
     return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile));
   }

@@ -84,16 +84,21 @@ Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std
   return out;
 }
 
-std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks) {
-  return builds.text + experiment(builds, "", blocks, kSliced + std::string("layouts = \"matched\"\n")) +
-         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"off\", \"once\"]\n" + builds.fixed;
+std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersLead pointers) {
+  const bool direct = pointers == PointersLead::kToCopies;
+  return builds.text + experiment(builds, direct ? "-direct" : "", blocks, kSliced + std::string("layouts = \"matched\"\n")) +
+         levels(builds, {&builds.old_level, &builds.new_level}) +
+         (direct ? "code = [\"off\", \"direct\"]\n" : "code = [\"off\", \"once\"]\n") + builds.fixed;
 }
 
-std::string profile_plan(const ExplainedBuilds& builds) {
+std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers) {
   constexpr uint32_t kRuns = 3;
+  const bool direct = pointers == PointersLead::kToCopies;
   return builds.text +
-         experiment(builds, "-profile", kRuns, "response = \"cpu_time\"\nrecord_samples = true\npreflight = false\n") +
-         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"copy\"]\n" + builds.fixed;
+         experiment(builds, direct ? "-direct-profile" : "-profile", kRuns,
+                    "response = \"cpu_time\"\nrecord_samples = true\npreflight = false\n") +
+         levels(builds, {&builds.old_level, &builds.new_level}) + (direct ? "code = [\"direct\"]\n" : "code = [\"copy\"]\n") +
+         builds.fixed;
 }
 
 Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks) {

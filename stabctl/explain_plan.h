@@ -36,11 +36,15 @@ bool is_folders_name(const std::string& word);
 Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
                                            const std::vector<std::string>& arguments, const std::vector<int>& exit = {0});
 
+// What pointers to functions lead to in a random layout: the original, which jumps on, or the copy.
+enum class PointersLead : uint8_t { kToOriginals, kToCopies };
+
 // Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
 // factors are the treatment and code, in this order.
-std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks);
-// Which functions are busy: both builds with identical copies of all functions, sampled.
-std::string profile_plan(const ExplainedBuilds& builds);
+std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersLead pointers);
+// Both builds, sampled. Which functions are busy, with identical copies of all functions; or how many calls still pass originals,
+// where pointers lead to copies.
+std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers);
 // Of which function is the place: runs of the new build by a layout script, which draws places for each run.
 inline constexpr uint32_t kPlacedRunsOfBlock = 4;
 Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks);

@@ -40,14 +40,23 @@ statistics::CopyPrice price_of(const CopyFacts& facts) {
   return out;
 }
 
-std::string copies_sentence(const CopyFacts& facts) {
+std::string copies_sentence(const CopyFacts& facts, WithoutCopies what) {
   const statistics::CopyPrice price = price_of(facts);
   const auto bound = [](double log_ratio) { return text::signed_per_cent(std::exp(log_ratio)); };
   return "a run of each has " + copied_text(facts) +
          ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
          bound(price.high) +
-         " % of the difference there. the answer allows for it. a plan with code = \"off\" and link = { seeds = 10 } compares "
-         "the plain programs over link orders";
+         " % of the difference there. the answer allows for it. " +
+         (what == WithoutCopies::kExplain
+              ? "'stabctl explain' can lead pointers to where the functions lie, so that such calls cost no more"
+              : "a plan with code = \"off\" and link = { seeds = 10 } compares the plain programs over link orders");
+}
+
+std::string led_sentence(const CopyFacts& facts) {
+  return "a run of each has " + std::to_string(std::llround(facts.old_led)) + " and " +
+         std::to_string(std::llround(facts.new_led)) +
+         " calls through pointers, which cost more where functions lie at random. so pointers led to where the functions lay, "
+         "and such calls cost what they cost in a plain run";
 }
 
 void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
@@ -56,6 +65,7 @@ void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
   json.value("old_pointer_calls", facts.old_entries).value("new_pointer_calls", facts.new_entries);
   json.value("old_libraries", facts.old_libraries).value("new_libraries", facts.new_libraries);
   json.value("old_functions", facts.old_functions).value("new_functions", facts.new_functions);
+  if (facts.old_led + facts.new_led > 0) json.value("old_led", facts.old_led).value("new_led", facts.new_led);
 }
 
 }  // namespace stab::commands

@@ -1,6 +1,7 @@
 // What running in copies costs one program more than another: counts of each, and what these may make of their difference.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analysis/statistics/cause.h"
@@ -15,11 +16,17 @@ struct CopyFacts {
   double old_functions = 0, new_functions = 0;  // that are copied
   double seconds = 0;                           // of CPU time, a run
   bool counts = false;                          // it may be as large as to matter, and the answer allows for it
+  // Calls through pointers, a run, if they led to copies in the runs that were compared. Those above are what was left of them.
+  double old_led = 0, new_led = 0;
 };
 // What that may make of the difference of both.
 statistics::CopyPrice price_of(const CopyFacts& facts);
-// The counts, what they may make, and what doesn't have it.
-std::string copies_sentence(const CopyFacts& facts);
+// The counts, what they may make, and what doesn't have it: explain, where layouts were drawn again and again; where explain has
+// asked, the plain programs.
+enum class WithoutCopies : uint8_t { kExplain, kPlainPrograms };
+std::string copies_sentence(const CopyFacts& facts, WithoutCopies what = WithoutCopies::kExplain);
+// That calls through pointers led to copies. pre: some did
+std::string led_sentence(const CopyFacts& facts);
 // As members of the object that is open.
 void write_copies(text::JsonWriter& json, const CopyFacts& facts);
 

@@ -379,7 +379,11 @@ std::string libraries_text(const Explanation& all, int width) {
 }
 
 std::string copies_text(const Explanation& all, int width) {
-  return copies_count(all) ? text::wrap(copies_sentence(*all.copies), width, "\n", "  ") : "";
+  std::string out;
+  if (all.copies && all.copies->old_led + all.copies->new_led > 0)
+    out += text::wrap(led_sentence(*all.copies), width, "\n", "  ");
+  if (copies_count(all)) out += text::wrap(copies_sentence(*all.copies, WithoutCopies::kPlainPrograms), width, "\n", "  ");
+  return out;
 }
 
 std::string settle_text(const Explanation& all) {

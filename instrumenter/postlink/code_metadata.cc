@@ -1,12 +1,13 @@
 // Writing down what the runtime needs to move code: for every movable function its PC-relative fields, split
 // into those whose target moves with the image (directed) and those whose target stays (fixed), and its jump
 // tables. By far most fields are fixed (data, PLT) or calls; a fixed one costs two bytes. Behind them come each function's
-// identity and pad.
+// identity and pad, and the pointers that can be led.
 #include "instrumenter/postlink/code_metadata.h"
 
 #include <algorithm>
 
 #include "instrumenter/postlink/identities.h"
+#include "instrumenter/postlink/pointers.h"
 #include "runtime/code_abi.h"
 
 namespace stab::postlink {
@@ -24,7 +25,7 @@ class Encoder {
           const std::vector<JumpTable>& tables)
       : image_(image), functions_(functions), disassembly_(disassembly), tables_(tables) {}
 
-  std::vector<uint8_t> encode(uint64_t flags, const LongLoops& loops, const Identities& identities) {
+  std::vector<uint8_t> encode(uint64_t flags, const LongLoops& loops, const Identities& identities, const Pointers& pointers) {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_function(index);
     abi::CodeHeader header{};
     std::copy(std::begin(abi::kCodeMagic), std::end(abi::kCodeMagic), header.magic);
@@ -34,7 +35,7 @@ class Encoder {
     header.text_bytes = image_.text().size();
     const auto hashed = image_.text().subspan(code_functions_.empty() ? image_.text().size() : code_functions_.front().start);
     header.text_hash = abi::hash64(hashed.data(), hashed.size());
-    header.flags = flags | abi::kCodeIdentities;
+    header.flags = flags | abi::kCodeIdentities | abi::kCodePointers;
     header.function_count = static_cast<uint32_t>(code_functions_.size());
     header.table_count = static_cast<uint32_t>(code_tables_.size());
     header.target_count = static_cast<uint32_t>(targets_.size());
@@ -52,6 +53,11 @@ class Encoder {
     out.resize((out.size() + 7) / 8 * 8);
     append(out, identities.of.data(), identities.of.size());
     append(out, identities.pads.data(), identities.pads.size());
+    out.resize((out.size() + 7) / 8 * 8);
+    const abi::PointerCounts counts{static_cast<uint32_t>(pointers.slots.size()), static_cast<uint32_t>(pointers.fields.size())};
+    append(out, &counts, 1);
+    append(out, pointers.slots.data(), pointers.slots.size());
+    append(out, pointers.fields.data(), pointers.fields.size());
     return out;
   }
 
@@ -181,7 +187,7 @@ std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionT
                                           bool stacks_are_switched, bool is_walked, const LongLoops& loops) {
   return Encoder(image, functions, disassembly, tables)
       .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0), loops,
-              find_identities(image, functions, disassembly));
+              find_identities(image, functions, disassembly), find_pointers(image, functions, disassembly));
 }
 
 }  // namespace stab::postlink

@@ -80,6 +80,14 @@ bool take_identities(Taker& taker, const abi::CodeHeader& header, CodeView& view
   return taker.take(header.function_count, view.identities) && taker.take(header.function_count, view.pads);
 }
 
+bool take_pointers(Taker& taker, const abi::CodeHeader& header, CodeView& view) {
+  if ((header.flags & abi::kCodePointers) == 0) return true;
+  taker.align(8);
+  std::span<const abi::PointerCounts> counts;
+  return taker.take(1, counts) && taker.take(counts[0].slots, view.pointer_slots) &&
+         taker.take(counts[0].fields, view.pointer_fields);
+}
+
 bool are_unique(std::span<const uint64_t> identities) {
   std::vector<uint64_t> sorted(identities.begin(), identities.end());
   std::sort(sorted.begin(), sorted.end());
@@ -99,6 +107,17 @@ bool loops_fit(const CodeView& view) {
   return true;
 }
 
+bool pointers_fit(const CodeView& view) {
+  const auto moves = [&view](uint32_t function) {
+    return function < view.functions.size() && view.functions[function].immovable == abi::Immovable::kNo;
+  };
+  return std::all_of(view.pointer_slots.begin(), view.pointer_slots.end(),
+                     [&](const abi::PointerSlot& slot) { return moves(slot.target); }) &&
+         std::all_of(view.pointer_fields.begin(), view.pointer_fields.end(), [&](const abi::PointerField& field) {
+           return moves(field.target) && moves(field.function) && uint64_t{field.at} + 4 <= view.functions[field.function].bytes;
+         });
+}
+
 }  // namespace
 
 Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
@@ -115,9 +134,10 @@ Result<CodeView> CodeView::parse(std::span<const uint8_t> section) {
   if (!taker.take(header.function_count, view.functions) || !taker.take(header.table_count, view.tables) ||
       !taker.take(header.target_count, view.targets) || !taker.take(header.directed_count, view.directed) ||
       !taker.take(header.fixed_count, view.fixed) || !take_loops(taker, header, view) ||
-      !take_identities(taker, header, view) || !taker.empty())
+      !take_identities(taker, header, view) || !take_pointers(taker, header, view) || !taker.empty())
     return corrupt("its counts don't match its size");
   if (!are_unique(view.identities)) return corrupt("two functions have one identity");
+  if (!pointers_fit(view)) return corrupt("a pointer is of a function that stays, or outside of one that moves");
   if (!loops_fit(view)) return corrupt("a lead point is where no jump can be stored");
   uint64_t last_end = 0;
   for (size_t i = 0; i < view.functions.size(); ++i) {

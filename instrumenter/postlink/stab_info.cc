@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "instrumenter/postlink/code_view.h"
@@ -83,6 +84,17 @@ std::string describe_loops(const CodeView& code) {
                       " backward branches may hold addresses of their jump tables");
 }
 
+// Of which functions the addresses can be led to copies where a run has one layout.
+std::string describe_pointers(const CodeView& code) {
+  if ((code.header.flags & abi::kCodePointers) == 0) return "";
+  std::set<uint32_t> led;
+  for (const abi::PointerSlot& slot : code.pointer_slots) led.insert(slot.target);
+  for (const abi::PointerField& field : code.pointer_fields) led.insert(field.target);
+  return line("pointers", std::to_string(led.size()) + " functions can be led to by pointers, in " +
+                              std::to_string(code.pointer_slots.size()) + " words and " +
+                              std::to_string(code.pointer_fields.size()) + " instructions (code = \"direct\")");
+}
+
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
   const FunctionTable names = FunctionTable::read(image, false, {});
   std::map<abi::Immovable, Group> groups;
@@ -117,7 +129,7 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +
                               std::to_string(code.fixed.size()) + " fixed");
-  text += describe_loops(code);
+  text += describe_loops(code) + describe_pointers(code);
   for (const auto& [reason, group] : groups) {
     if (reason == abi::Immovable::kNo) continue;
     text += line(abi::kImmovableWords[static_cast<size_t>(reason)],

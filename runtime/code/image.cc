@@ -240,6 +240,8 @@ void order_as_in_file(const Metadata& code, ImageScratch& scratch) {
   if (scratch.script != nullptr && scratch.script->rest_still) order_by_script(*scratch.script, scratch);
 }
 
+bool is_counted(const ImageScratch& scratch, uint32_t function) { return counter_of(scratch.wish[function]) != 0; }
+
 uint32_t table_bytes(const Metadata& code, uint32_t function) {
   const abi::CodeFunction& f = code.functions[function];
   uint64_t bytes = 0;
@@ -341,7 +343,7 @@ void draw_levels(uint64_t seed, uint32_t image, ImageScratch& scratch) {
 uint64_t place_image(const Metadata& code, abi::CodeMode mode, LayoutRng& rng, ImageScratch& scratch) {
   if (scratch.match.count > 0) return place_rows(code, rng, scratch);
   const bool shuffles =
-      mode == abi::CodeMode::kShuffle || mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kDesign;
+      mode == abi::CodeMode::kShuffle || abi::has_one_layout(mode) || mode == abi::CodeMode::kDesign;
   const uint32_t still = scratch.still_count;
   // The order of the image before is as good a start for a shuffle as any other, and `copy` and `pad` never
   // leave the original one.

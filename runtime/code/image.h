@@ -79,6 +79,9 @@ ImageScratch bind_scratch(const Metadata& code, void* memory);
 // The order that functions have before the first image; what the script places is behind the rest, if that is still.
 void order_as_in_file(const Metadata& code, ImageScratch& scratch);
 
+// Whether entries of the function's copies are counted: the layout script wants it.
+bool is_counted(const ImageScratch& scratch, uint32_t function);
+
 // Of a function's copy: its jump tables, each on a multiple of 8; what lies between a multiple of 16 and the one that its body
 // begins `residue` behind.
 uint32_t table_bytes(const Metadata& code, uint32_t function);

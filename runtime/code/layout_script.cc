@@ -290,7 +290,7 @@ bool needs_images(const LayoutScript& script) {
 
 ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
   if (mode == abi::CodeMode::kOff && needs_images(script)) return {ScriptFault::kNoImage, 0};
-  const bool draws_order = mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kShuffle;
+  const bool draws_order = abi::has_one_layout(mode) || mode == abi::CodeMode::kShuffle;
   if (script.match_rows > 0 && !draws_order) return {ScriptFault::kMatchAlone, script.match_line};
   if (mode == abi::CodeMode::kDesign) return {};
   if (script.placed_count > 0) return {ScriptFault::kNotDesign, script.placed[0].name.line};

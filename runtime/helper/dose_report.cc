@@ -54,6 +54,7 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
       .number("functions", code.functions)
       .number("functions_moved", code.functions_moved);
   if (control.pointer_entries != 0) object.number("pointer_entries", peek(control.pointer_entries));
+  if (use.pointers_led != 0) object.number("pointers_led", use.pointers_led);
   object.key("not_moved");
   Object reasons(out);
   constexpr size_t kReasons = sizeof abi::kImmovableWords / sizeof abi::kImmovableWords[0];

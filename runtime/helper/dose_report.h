@@ -8,6 +8,7 @@
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
+//            "pointers_led":N,                                                  if code is direct
 //            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N,    where images were mapped
 //            "script":{"hash":"0x...","placed":N,"counted":N,"match_rows":N,"matched":N},    if it followed one
 //            "long_loops":{"functions":N,"points":N,"unled_branches":N,"holds_table":N,"no_point":N,"no_loop":N,
@@ -55,6 +56,7 @@ struct HelperUse {
   const code::LongLoops* loops = nullptr;      // that it led; nullptr: nobody asked for it
   uint32_t matched = 0;       // functions that were placed by a match table
   uint32_t placed_in_libraries = 0;  // by the script
+  uint32_t pointers_led = 0;  // words of data and instructions that hold or make the address of a copy
   bool counts_cpu = false;    // epochs are of the program's CPU time
   bool launched = false;
 };

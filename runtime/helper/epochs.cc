@@ -3,6 +3,7 @@
 // leads to one complete image or the other. Pads are drawn anew along with it.
 #include <string.h>
 
+#include "runtime/helper/direct_pointers.h"
 #include "runtime/helper/orders.h"
 #include "runtime/helper/replaced_text.h"
 #include "runtime/helper/session.h"
@@ -65,6 +66,7 @@ void build_image(Session& session, Module& module, int slot, uint32_t number) {
   code::draw_levels(session.hello.settings.seed, number, module.scratch);
   module.image_bytes = static_cast<uint32_t>(code::build_image(module.code, module.original, place, session.hello.settings.code,
                                                                rng, module.scratch, module.slot_memory(slot)));
+  if (!module.is_library) lead_pointers(session, slot);
 }
 
 // From now on whoever calls a function of the module comes to this image.

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "runtime/code/image.h"
+#include "runtime/code/pointers.h"
 #include "runtime/code/ring.h"
 #include "runtime/code/stayers.h"
 #include "runtime/control.h"
@@ -61,6 +62,8 @@ class ModuleMemory {
 Degradation read_module(int file, ModuleMemory& memory, Module& out);
 // Its metadata alone.
 code::MetadataFault read_module_metadata(int file, ModuleMemory& memory, code::Metadata& out);
+// What its metadata say of pointers to functions. False: nothing, or something impossible. pre: read_module() has read them
+bool read_module_pointers(int file, ModuleMemory& memory, const code::Metadata& code, code::Pointers& out);
 // Then binds working memory for images that obey the script, if there is one: slot_bytes, used_bytes and scratch. False: an
 // image would be too large, or there is no memory.
 bool bind_module(const code::LayoutScript* script, ModuleMemory& memory, Module& module);

@@ -11,6 +11,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/helper/children.h"
+#include "runtime/helper/direct_pointers.h"
 #include "runtime/helper/handshake.h"
 #include "runtime/helper/life.h"
 #include "runtime/helper/socket.h"
@@ -110,7 +111,7 @@ void match_places(Session& session) {
   Module& program = session.images.program;
   const code::MatchTable& match = session.followed.file.match;
   const abi::CodeMode mode = session.hello.settings.code;
-  const bool draws_order = mode == abi::CodeMode::kOnce || mode == abi::CodeMode::kShuffle;
+  const bool draws_order = abi::has_one_layout(mode) || mode == abi::CodeMode::kShuffle;
   if (match.count == 0) {
     if (draws_order) degrade(*session.control, Degradation::kNotMatched);
     return;
@@ -187,6 +188,7 @@ bool read_executable(Session& session, int executable) {
     return refuse(Degradation::kNoNearMemory);
   }
   match_places(session);
+  read_direct_pointers(session, executable);
   return program.scratch.order_count > 0;
 }
 
@@ -338,7 +340,8 @@ void place_program(Session& session, const Plan& plan, const Mapped& mapped) {
 }  // namespace
 
 bool counts_pointer_entries(const Session& session) {
-  return (session.task.switches & kTellSamples) != 0 && session.hello.settings.code == abi::CodeMode::kCopy;
+  const abi::CodeMode mode = session.hello.settings.code;
+  return (session.task.switches & kTellSamples) != 0 && (mode == abi::CodeMode::kCopy || mode == abi::CodeMode::kDirect);
 }
 
 void populate(void* memory, uint64_t bytes) {

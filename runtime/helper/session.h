@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/code/pointers.h"
 #include "runtime/control.h"
 #include "runtime/helper/epoch_log.h"
 #include "runtime/helper/family.h"
@@ -79,6 +80,7 @@ struct Session {
   ProgramClock clock;
   FollowedScript followed;
   SampledFunctions samples;
+  code::Pointers pointers;    // that are led to the one image; empty: none are
   HelperUse use;
 };
 

@@ -9,6 +9,7 @@
 #include "runtime/code/image.h"
 #include "runtime/code/long_loops.h"
 #include "runtime/code/metadata.h"
+#include "runtime/code/pointers.h"
 #include "runtime/code/stayers.h"
 
 namespace {
@@ -48,8 +49,8 @@ void make_script(const ImageScratch& scratch, LayoutScript& script) {
   }
 }
 
-void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratch scratch, uint64_t slot,
-               const LayoutScript* script) {
+void build_all(const Metadata& code, const Pointers& pointers, Memory& original, Memory& text, ImageScratch scratch,
+               uint64_t slot, const LayoutScript* script) {
   if (scratch.order_count == 0) return;
   Memory images[2] = {Memory(slot), Memory(slot)};
   Stayers stayers;
@@ -57,7 +58,8 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
   for (uint32_t i = 0; i < code.header->function_count; ++i) loops.follow(code, i);
   uint64_t number = 0;
   for (const abi::CodeMode mode :
-       {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad, abi::CodeMode::kDesign}) {
+       {abi::CodeMode::kCopy, abi::CodeMode::kOnce, abi::CodeMode::kShuffle, abi::CodeMode::kPad, abi::CodeMode::kDesign,
+        abi::CodeMode::kDirect}) {
     uint8_t* const image = images[number % 2].bytes();
     uint8_t* const before = images[(number + 1) % 2].bytes();
     const ImagePlace place{0x540000000000 + number * slot, 0x1000, 0x555555554000, 0x555555554000, 0x540000800000};
@@ -68,6 +70,7 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
     draw_levels(7, static_cast<uint32_t>(number), scratch);
     const uint64_t used = build_image(code, original.bytes(), place, mode, rng, scratch, image);
     if (used > slot) __builtin_trap();
+    if (mode == abi::CodeMode::kDirect) lead_fields(code, pointers, place, scratch, image);
     for (uint32_t i = 0; script != nullptr && i < script->placed_count; ++i) {
       const PlacedFunction& placed = script->placed[i];
       const uint32_t level = level_of(placed, 7, static_cast<uint32_t>(number));
@@ -89,14 +92,14 @@ void build_all(const Metadata& code, Memory& original, Memory& text, ImageScratc
   }
 }
 
-void build(const Metadata& code) {
+void build(const Metadata& code, const Pointers& pointers) {
   constexpr uint64_t kMostText = 1 << 20, kMostSlot = 4 << 20;
   const uint64_t text_bytes = (code.header->text_bytes + 4095) / 4096 * 4096;
   const uint64_t slot = slot_bytes(code);
   if (slot == 0 || slot > kMostSlot || text_bytes == 0 || text_bytes > kMostText) return;
   Memory original(text_bytes), text(text_bytes), scratch_memory(scratch_bytes(code) + 8);
   for (uint64_t i = 0; i < text_bytes; ++i) original.bytes()[i] = static_cast<uint8_t>(i * 151 + i / 256);
-  build_all(code, original, text, bind_scratch(code, scratch_memory.bytes()), slot, nullptr);
+  build_all(code, pointers, original, text, bind_scratch(code, scratch_memory.bytes()), slot, nullptr);
   // The same with functions that are placed and counted.
   LayoutScript script;
   Memory scripted_memory(scratch_bytes(code) + 8);
@@ -104,14 +107,20 @@ void build(const Metadata& code) {
   make_script(scripted, script);
   follow_script(script, scripted);
   const uint64_t scripted_slot = slot_bytes(code, &script);
-  if (scripted_slot != 0 && scripted_slot <= kMostSlot) build_all(code, original, text, scripted, scripted_slot, &script);
+  if (scripted_slot != 0 && scripted_slot <= kMostSlot)
+    build_all(code, pointers, original, text, scripted, scripted_slot, &script);
 }
 
 void read(const uint8_t* data, size_t size) {
   Memory section(size);
   if (size != 0) memcpy(section.bytes(), data, size);
   Metadata code;
-  if (read_metadata(section.bytes(), size, code) == MetadataFault::kNone) build(code);
+  if (read_metadata(section.bytes(), size, code) != MetadataFault::kNone) return;
+  Pointers pointers;
+  const uint64_t in_front = (metadata_bytes(*code.header) + 7) & ~uint64_t{7};
+  if ((code.header->flags & abi::kCodePointers) != 0 && in_front <= size)
+    (void)read_pointers(code, section.bytes() + in_front, size - in_front, pointers);
+  build(code, pointers);
 }
 
 }  // namespace

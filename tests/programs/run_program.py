@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds one small program plainly and with our driver, in several variants, and compares what it does.
 
-Each variant runs three times: all factors off, everything on at 1 ms epochs, and the same with a layout script that places
-and counts as many functions as it may; output and exit code must equal those of the plain build, and the dose report must say
+Each variant runs four times: all factors off, everything on at 1 ms epochs, the same with one layout that pointers to functions
+lead to, and with a layout script that places and counts as many functions as it may; output and exit code must equal those of the plain build, and the dose report must say
 that functions moved, and that the script was followed. A program's first comment may hold
 
     flags: OPTIONS       compile and link options
@@ -113,6 +113,7 @@ def check_variant(bin_directory, source, text, options, expected, directory):
         report.unlink(missing_ok=True)
         compare(expected, ["./program"], directory, STAB_REPORT=str(report), STAB_SEED=seed, **ALL_ON)
         if check_dose(report, ["./program"], directory, bool(directive(text, "library"))):
+            compare(expected, ["./program"], directory, STAB_SEED=seed, **(ALL_ON | {"STAB_CODE": "direct"}))
             return check_design(bin_directory, expected, directory, seed)
     fail(f"one layout only in each of {BUSY_ATTEMPTS} runs: {shown(['./program'], directory, ALL_ON)}")
 

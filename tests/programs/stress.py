@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 import run_program  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODES = {"STAB_CODE": ["shuffle", "shuffle", "design", "pad", "once", "copy", "off"], "STAB_STACK": ["on", "on", "zero", "off"],
+MODES = {"STAB_CODE": ["shuffle", "shuffle", "design", "pad", "once", "direct", "copy", "off"], "STAB_STACK": ["on", "on", "zero", "off"],
          "STAB_HEAP": ["page", "shuffle", "base", "off"], "STAB_EPOCH": ["100us", "300us", "1ms", "5ms"],
          "STAB_LONG_LOOPS": ["1", "1", "0"]}
 
@@ -43,7 +43,7 @@ def run_once(program, variables):
         matched = variables.pop("matched") and program.matches
         if variables["STAB_CODE"] == "design":
             variables["STAB_LAYOUT"] = str(program.directory / "script")
-        elif matched and variables["STAB_CODE"] in ("once", "shuffle"):
+        elif matched and variables["STAB_CODE"] in ("once", "direct", "shuffle"):
             variables["STAB_LAYOUT"] = str(program.directory / "match")
         run_program.compare(program.expected, ["./program"], program.directory, **variables)
         return None

@@ -429,7 +429,7 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
   if (ran.text_hash.empty() || ran.code == "copy" || ran.code == "off") return {};
   STAB_TRY(const std::string stored, store.epochs(trial.id));
-  const bool by_trial = ran.code == "once";
+  const bool by_trial = ran.code == "once" || ran.code == "direct";
   if (stored.empty() && !by_trial) {
     ++without_epochs;
     return {};

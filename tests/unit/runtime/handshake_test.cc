@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "runtime/control.h"
 
@@ -53,7 +54,7 @@ TEST(Handshake, BelievesNoBrokenHello) {
       [](Hello& h) { ++h.magic; },
       [](Hello& h) { ++h.version; },
       [](Hello& h) { h.handed = 1u << static_cast<uint32_t>(Handed::kCount); },
-      [](Hello& h) { h.settings.code = static_cast<abi::CodeMode>(6); },
+      [](Hello& h) { h.settings.code = static_cast<abi::CodeMode>(std::size(abi::kCodeWords)); },
       [](Hello& h) { h.settings.stack = static_cast<abi::StackMode>(4); },
       [](Hello& h) { h.settings.heap = static_cast<abi::HeapMode>(200); },
       [](Hello& h) { h.settings.epoch_ns = abi::kMinEpochNs - 1; },

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/code/pointers.h"
 #include "runtime/code/stayers.h"
 
 namespace stab::code {
@@ -321,6 +322,95 @@ TEST_F(ImageTest, FunctionsBeginWhereTheirIdentitiesSay) {
   EXPECT_EQ(first.at(kLoads), swapped.at(kPushes));
   EXPECT_NE(first.at(kLoads), first.at(kPushes));
   EXPECT_EQ(std::set<uint32_t>(first.at(kPushes).begin(), first.at(kPushes).end()), (std::set<uint32_t>{0, 16, 32, 48}));
+}
+
+// kWhere returns the address of kLoads, which is all that the list says.
+class PointersTest : public ImageTest {
+ protected:
+  void make() {
+    make_program();
+    // lea loads(%rip), %rax; ret
+    link(kWhere, 3, text_of(kLoads));
+    pieces_[kWhere].fixed = {3};
+    std::memcpy(original_.data() + pieces_[kWhere].start, pieces_[kWhere].bytes.data(), pieces_[kWhere].bytes.size());
+    std::memcpy(base_, original_.data(), kTextBytes);
+    write_metadata();
+    slots_ = {{kData + 256, kLoads, 0}, {kData + 264, kWhere, 0}};
+    fields_ = {{kWhere, 3, kLoads}};
+  }
+
+  bool read() {
+    list_.clear();
+    const abi::PointerCounts counts{static_cast<uint32_t>(slots_.size()), static_cast<uint32_t>(fields_.size())};
+    const auto append = [this](const void* from, size_t bytes) {
+      const auto* const at = static_cast<const uint8_t*>(from);
+      list_.insert(list_.end(), at, at + bytes);
+    };
+    append(&counts, sizeof counts);
+    append(slots_.data(), slots_.size() * sizeof slots_[0]);
+    append(fields_.data(), fields_.size() * sizeof fields_[0]);
+    return read_pointers(code_, list_.data(), list_.size(), pointers_);
+  }
+
+  std::vector<abi::PointerSlot> slots_;
+  std::vector<abi::PointerField> fields_;
+  Bytes list_;
+  Pointers pointers_;
+};
+
+TEST_F(PointersTest, CodeMakesTheAddressOfTheCopy) {
+  make();
+  ASSERT_TRUE(read());
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kDirect, number);
+    EXPECT_EQ(static_cast<uint64_t>(call(kWhere)), text_of(kLoads)) << "as long as nobody leads it";
+    lead_fields(code_, pointers_, newest_, scratch_, slot(0));
+    const auto made = static_cast<uint64_t>(call(kWhere));
+    EXPECT_EQ(made, newest_.slot + scratch_.body[kLoads]);
+    EXPECT_EQ(made % 16, text_of(kLoads) % 16) << "aligned as the original";
+    EXPECT_EQ(reinterpret_cast<int (*)()>(made)(), 1000);
+    expect_right_results();
+  }
+}
+
+TEST_F(PointersTest, CountedFunctionsAreEnteredByTheirCount) {
+  make();
+  ASSERT_TRUE(read());
+  script_ = read_script(code_, "stab-script 1 any\ncount " + hex(text_of(kLoads)) + "\n");
+  follow_script(script_, scratch_);
+  EXPECT_TRUE(is_counted(scratch_, kLoads));
+  EXPECT_FALSE(is_counted(scratch_, kWhere));
+  scratch_.entry[kLoads] = 48;
+  scratch_.body[kLoads] = 64;
+  EXPECT_EQ(landing_of(scratch_, kLoads), 48u);
+}
+
+TEST_F(PointersTest, WhatCantBeIsNotRead) {
+  make();
+  ASSERT_TRUE(read());
+  EXPECT_EQ(pointers_.slot_count, 2u);
+  EXPECT_EQ(pointers_.field_count, 1u);
+  const auto is_read = [this](const abi::PointerSlot& slot, const abi::PointerField& field) {
+    slots_ = {slot};
+    fields_ = {field};
+    return read();
+  };
+  const abi::PointerSlot slot{kData, kLoads, 0};
+  const abi::PointerField field{kWhere, 3, kLoads};
+  EXPECT_TRUE(is_read(slot, field));
+  EXPECT_FALSE(is_read({kData, kStays, 0}, field)) << "it never moves";
+  EXPECT_FALSE(is_read({kData, kCount, 0}, field)) << "there is none";
+  EXPECT_FALSE(is_read(slot, {kStays, 1, kLoads}));
+  EXPECT_FALSE(is_read(slot, {kWhere, 3, kStays}));
+  EXPECT_FALSE(is_read(slot, {kWhere, 5, kLoads})) << "it leaves the function";
+  EXPECT_FALSE(is_read(slot, {kWhere, 0xffffffff, kLoads}));
+  fields_ = {field};
+  slots_ = {{kData + 8, kLoads, 0}, {kData + 4, kLoads, 0}};
+  EXPECT_FALSE(read()) << "they overlap";
+  slots_ = {slot};
+  ASSERT_TRUE(read());
+  EXPECT_FALSE(read_pointers(code_, list_.data(), list_.size() - 1, pointers_)) << "cut short";
+  EXPECT_FALSE(read_pointers(code_, list_.data(), 4, pointers_));
 }
 
 TEST_F(ImageTest, AFileWithoutIdentitiesIsPlacedAsEver) {

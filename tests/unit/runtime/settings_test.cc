@@ -131,7 +131,7 @@ TEST(Settings, RefusesWhatItCannotObey) {
     std::vector<const char*> environment;
     const char* message;
   } cases[] = {
-      {{"STAB_CODE=shufle"}, "STAB_CODE=shufle: expected off, copy, once, shuffle, pad or design"},
+      {{"STAB_CODE=shufle"}, "STAB_CODE=shufle: expected off, copy, once, shuffle, pad, design or direct"},
       {{"STAB_STACK="}, "STAB_STACK=: expected off, zero, on or recursive"},
       {{"STAB_HEAP=pages"}, "expected off, base, page or shuffle"},
       {{"STAB_EPOCH=5"}, "expected a whole number with us, ms or s"},

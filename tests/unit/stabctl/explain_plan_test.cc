@@ -151,12 +151,22 @@ TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
   const auto made = builds_of_programs("/x/{new}", "/tmp/a/old", "/tmp/a/new", {"-x", "{}", "a b"});
   ASSERT_TRUE(made) << made.error().message;
   const ExplainedBuilds& builds = *made;
-  const plan::Plan cause = parsed(cause_plan(builds, 10));
+  const plan::Plan cause = parsed(cause_plan(builds, 10, PointersLead::kToOriginals));
   EXPECT_THAT(cause.programs[0].workloads[0].run.argv, ElementsAre("./_new_", "-x", "{{}}", "a b"));
   EXPECT_EQ(cause.factors[0].name, "build");
   EXPECT_EQ(cause.factors[1].name, "code");
   EXPECT_EQ(cause.factors[0].levels[1].value, "/tmp/a/new");
-  EXPECT_TRUE(parsed(profile_plan(builds)).experiment.record_samples);
+  const auto codes = [](const plan::Plan& plan) {
+    std::vector<std::string> out;
+    for (const plan::Level& level : plan.factors[1].levels) out.push_back(level.value);
+    return out;
+  };
+  EXPECT_THAT(codes(cause), ElementsAre("off", "once"));
+  EXPECT_THAT(codes(parsed(cause_plan(builds, 10, PointersLead::kToCopies))), ElementsAre("off", "direct"));
+  const plan::Plan profile = parsed(profile_plan(builds, PointersLead::kToOriginals));
+  EXPECT_TRUE(profile.experiment.record_samples);
+  EXPECT_THAT(codes(profile), ElementsAre("copy"));
+  EXPECT_THAT(codes(parsed(profile_plan(builds, PointersLead::kToCopies))), ElementsAre("direct"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "instrumenter/postlink/code_view.h"
 #include "runtime/code/metadata.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
@@ -115,7 +116,12 @@ TEST_F(LongLoopsTest, TheRuntimeReadsWhatWasFound) {
   memcpy(aligned.data(), section.data(), section.size());
   code::Metadata code;
   ASSERT_EQ(code::read_metadata(aligned.data(), section.size(), code), code::MetadataFault::kNone);
-  EXPECT_EQ(code::metadata_bytes(*code.header), section.size());
+  // Pointers follow.
+  const uint64_t in_front = (code::metadata_bytes(*code.header) + 7) / 8 * 8;
+  const auto view = CodeView::parse({reinterpret_cast<const uint8_t*>(aligned.data()), section.size()});
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(in_front + sizeof(abi::PointerCounts) + view->pointer_slots.size_bytes() + view->pointer_fields.size_bytes(),
+            section.size());
   ASSERT_EQ(code.loop_count, 1u);
   const std::vector<uint32_t> read(code.points, code.points + code.loops[0].point_count);
   EXPECT_THAT(read, testing::ElementsAreArray(loops_.points));

@@ -1,0 +1,27 @@
+// Pointers to functions: where a function's address is a value. A run with one layout can lead them all to the function's copy,
+// so that a call through one costs what it costs in a plain run (code = "direct").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/fields.h"
+#include "instrumenter/postlink/functions.h"
+#include "runtime/code_abi.h"
+
+namespace stab::postlink {
+
+struct Pointers {
+  std::vector<abi::PointerSlot> slots;    // ascending by address
+  std::vector<abi::PointerField> fields;  // ascending by function and place
+  uint32_t functions = 0;                 // whose pointers these are
+  uint32_t staying = 0;                   // functions that move, and of which something makes the address that can't be led
+};
+
+// Two pointers to one function must stay equal. So a function's are led together, or none: it has none here if others can look
+// its name up, if code that stays makes its address, or if that is kept in a way that isn't a word of data.
+// pre: movability is decided.
+Pointers find_pointers(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly);
+
+}  // namespace stab::postlink
