@@ -13,8 +13,6 @@ namespace stab {
 namespace {
 
 constexpr double kShort = 48;
-// Where the pad does nothing but in a mode for demonstration, it may cost even less.
-constexpr double kShortRecursive = 4 * kShort;
 
 double instructions_of(const llvm::BasicBlock& block, const llvm::TargetTransformInfo& costs) {
   double count = 0;
@@ -29,13 +27,13 @@ double instructions_of(const llvm::BasicBlock& block, const llvm::TargetTransfor
 
 }  // namespace
 
-bool is_short(const llvm::Function& function, bool recursive, const llvm::BlockFrequencyInfo& frequencies,
+bool is_short(const llvm::Function& function, const llvm::BlockFrequencyInfo& frequencies,
               const llvm::TargetTransformInfo& costs) {
   const auto entries = static_cast<double>(frequencies.getEntryFreq().getFrequency());
   double sum = 0;
   for (const llvm::BasicBlock& block : function)
     sum += instructions_of(block, costs) * static_cast<double>(frequencies.getBlockFreq(&block).getFrequency());
-  return sum < (recursive ? kShortRecursive : kShort) * entries;
+  return sum < kShort * entries;
 }
 
 }  // namespace stab

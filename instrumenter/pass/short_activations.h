@@ -8,8 +8,8 @@
 namespace stab {
 
 // Whether the compiler expects an activation of the function, without what it calls, to take so few instructions that
-// a pad would be much of them. recursive: its pad is 0, unless recursive functions are to be padded, too.
-bool is_short(const llvm::Function& function, bool recursive, const llvm::BlockFrequencyInfo& frequencies,
+// a pad would be much of them.
+bool is_short(const llvm::Function& function, const llvm::BlockFrequencyInfo& frequencies,
               const llvm::TargetTransformInfo& costs);
 
 }  // namespace stab

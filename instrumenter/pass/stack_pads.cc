@@ -301,7 +301,8 @@ void insert_unlikely_pad(llvm::Module& module, llvm::Function& function, llvm::I
   take_pad(padded, load_pad(padded, slot));
 }
 
-// What the function's pad comes before; null: it gets none.
+// What the function's pad comes before; null: it gets none. The pads of recursive functions stay 0, unless a run asks for them,
+// too, and cost a register all the same. So these get one where all functions do.
 llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::FunctionAnalysisManager& analyses) {
   Calls calls = calls_to_shift(function);
   if (calls.empty()) return nullptr;
@@ -311,9 +312,8 @@ llvm::Instruction* place_in(llvm::Function& function, bool recursive, llvm::Func
   if (has_tight_loop(analyses.getResult<llvm::LoopAnalysis>(function))) return nullptr;
   if (function.hasOptNone()) return place_behind_arguments(function);
   const auto& frequencies = analyses.getResult<llvm::BlockFrequencyAnalysis>(function);
-  if (!function.hasFnAttribute(kPadShortAttribute) &&
-      is_short(function, recursive, frequencies, target))
-    return nullptr;
+  const bool pads_all = function.hasFnAttribute(kPadShortAttribute);
+  if (!pads_all && (recursive || is_short(function, frequencies, target))) return nullptr;
   drop_rare_calls(frequencies, calls);
   if (!calls.empty()) add_assembly(function, calls);
   return place_for_pad(function, calls, analyses.getResult<llvm::DominatorTreeAnalysis>(function));

@@ -1,5 +1,5 @@
 ; A function that is expected to execute fewer than 48 instructions of its own gets no pad, unless all are to get one;
-; loops count as often as they are expected to go round. A recursive one needs 192.
+; loops count as often as they are expected to go round. A recursive one gets none, however long, as its pad would stay 0.
 ; RUN: %stab -passes=stab-pads < %s | %check
 ; RUN: %stab -passes='stab-pads<all>' < %s | %check --check-prefix=ALL
 
@@ -62,26 +62,12 @@ done:
   ret void
 }
 
-; Expected to take some 32 * 3 instructions.
-; CHECK-LABEL: define void @recursive(
+; Expected to take some 32 * 7 instructions.
+; CHECK-LABEL: define void @long_and_recursive(
 ; CHECK-NOT: stab.moves
 ; CHECK: ret void
-; ALL-LABEL: define void @recursive(
+; ALL-LABEL: define void @long_and_recursive(
 ; ALL: %stab.moves = alloca
-define void @recursive(ptr %p) {
-  br label %again
-again:
-  %x = load volatile i32, ptr %p
-  %c = icmp eq i32 %x, 0
-  br i1 %c, label %done, label %again
-done:
-  call void @recursive(ptr %p)
-  call void @callee()
-  ret void
-}
-
-; CHECK-LABEL: define void @long_and_recursive(
-; CHECK: %stab.moves = alloca
 define void @long_and_recursive(ptr %p) {
   br label %again
 again:
@@ -94,6 +80,14 @@ again:
   br i1 %c, label %done, label %again
 done:
   call void @long_and_recursive(ptr %p)
+  call void @callee()
+  ret void
+}
+
+; CHECK-LABEL: define void @recursive_without_optimization(
+; CHECK: %stab.moves = alloca
+define void @recursive_without_optimization() noinline optnone {
+  call void @recursive_without_optimization()
   call void @callee()
   ret void
 }
