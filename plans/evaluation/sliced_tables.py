@@ -222,7 +222,7 @@ def of_eight(programs):
 # Overhead
 
 def overhead(recorded):
-    """O1; of the second day O2."""
+    """O1; of the second run O2, of the third O3."""
     cells = {"plain": {"cc": "clang-19"}, "off": {"cc": "szc", **NOTHING}, "all": {"cc": "szc", **EVERYTHING}}
     asked_of = {"everything off, over plain": ("off", "plain"), "everything on, over plain": ("all", "plain"), "everything on, over off": ("all", "off")}
     subjects = sorted(recorded.subjects)
@@ -237,7 +237,7 @@ def overhead(recorded):
     is_above = summary["median_conf_low"] is not None and summary["median_conf_low"] > 1.02
     verdict = ("refuted" if is_above or over else
                "confirmed" if summary["median"] <= 1.02 and costs[worst]["estimate"] <= 1.05 else "open")
-    question = "O1" if recorded.name == "sliced-overhead" else "O2"
+    question = {"sliced-overhead": "O1", "sliced-overhead-second": "O2", "sliced-overhead-third": "O3"}[recorded.name]
     asked = verdicts([(question, f"median {median_text(summary)}; worst {worst} {change(costs[worst])}; "
                                  f"surely above 5 %: {len(over)} of {len(costs)}", verdict)])
     rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
