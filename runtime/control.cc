@@ -80,6 +80,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "the others stays; load fewer at a time, or end those children"),
     ("pointers to functions lead to the originals: the executable doesn't say where they are, or its data can't be written "
      "through /proc; link it again with szc, or use STAB_CODE=once"),
+    ("the executable's file could not be opened, so its code stays; mount /proc, let the program's user read the file, and don't "
+     "replace it while ld.so starts it by name"),
 };
 
 }  // namespace stab

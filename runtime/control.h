@@ -83,6 +83,7 @@ enum class Degradation : uint8_t {
   kLibraryNoRoom,      // there was no memory for a shared library's images, or none in its reach: its code stays
   kLibrariesDropped,   // more shared libraries than can move at a time: the code of some stays
   kPointersStay,       // pointers to functions were to lead to copies, and lead to the originals
+  kExecutableUnread,   // the executable's file couldn't be opened: what it says of its code is unknown
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

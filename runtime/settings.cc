@@ -3,7 +3,7 @@
 // makes an experiment that measured nothing.
 //
 // The heap asks for settings from the first malloc, which comes before libc has set `environ`; then the
-// environment is read from /proc/self/environ, which holds the same bytes.
+// environment is found on the stack, where the loader knows its place.
 //
 // A program that has other rights than whoever started it (setuid, setgid, file capabilities) does nothing that its
 // environment asks for, as libc does: no report is written where its user could not write, no descriptor is taken for a
@@ -14,6 +14,9 @@
 
 #include "runtime/libc_names.h"
 #include "runtime/sys.h"
+
+// ld.so's, and in a static program libc's: where the stack of the program began.
+extern "C" void* __libc_stack_end;
 
 namespace stab {
 namespace {
@@ -192,28 +195,14 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
   return false;
 }
 
-// The environment as the kernel laid it out, when libc doesn't have it yet. Never freed: report_path points
-// into it. nullptr where there is no /proc.
-const char* const* environment_from_proc() {
-  constexpr size_t kRoom = 8u << 20;  // the kernel's own limit for arguments and environment is 6 MiB
-  void* memory = sys::map(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-  if (!sys::is_address(memory)) return nullptr;
-  const int fd = sys::open("/proc/self/environ", O_RDONLY);
-  if (fd < 0) return nullptr;
-  char* text = static_cast<char*>(memory);
-  size_t bytes = 0;
-  for (long got; bytes < kRoom / 2 && (got = sys::read(fd, text + bytes, kRoom / 2 - bytes)) > 0;)
-    bytes += static_cast<size_t>(got);
-  sys::close(fd);
-  // pre: the upper half is zero, so the last string ends and the list of pointers does too.
-  const char** list = reinterpret_cast<const char**>(text + kRoom / 2);
-  size_t count = 0;
-  for (size_t at = 0; at < bytes && count < kRoom / 2 / sizeof(char*) - 1; ++count) {
-    list[count] = text + at;
-    while (at < bytes && text[at] != 0) ++at;
-    ++at;
-  }
-  return list;
+// The environment as the kernel laid it out, when libc doesn't have it yet: it lies behind the arguments, which lie behind their
+// number. pre: the program is dynamic. nullptr: that isn't what is there.
+const char* const* environment_on_stack() {
+  if (__libc_stack_end == nullptr) return nullptr;
+  const uint64_t count = *static_cast<const uint64_t*>(__libc_stack_end);
+  constexpr uint64_t kMostBytes = 8u << 20;  // the kernel's own limit for arguments and environment is 6 MiB
+  const char* const* const arguments = static_cast<const char* const*>(__libc_stack_end) + 1;
+  return count < kMostBytes && arguments[count] == nullptr ? arguments + count + 1 : nullptr;
 }
 
 uint64_t random_seed() {
@@ -278,7 +267,7 @@ const abi::Settings& settings() {
     return parsed.settings;
   }
   const char* const* environment = __environ;
-  if (environment == nullptr) environment = environment_from_proc();
+  if (environment == nullptr) environment = environment_on_stack();
   char message[kSettingsMessageBytes];
   if (environment != nullptr && !parse_settings(environment, parsed, message)) refuse(message);
   const abi::Settings& read = parsed.settings;

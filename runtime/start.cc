@@ -2,11 +2,13 @@
 // program as it is; the dose report says what happened.
 #include "runtime/start.h"
 
+#include <elf.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <initializer_list>
@@ -20,6 +22,7 @@
 #include "runtime/heap/threads.h"
 #include "runtime/helper/detach.h"
 #include "runtime/helper/dose_report.h"
+#include "runtime/helper/look.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/socket.h"
 #include "runtime/helper/text.h"
@@ -31,6 +34,7 @@
 #include "runtime/sys.h"
 
 extern "C" {
+extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
 extern uint32_t __start_stab_pads[] __attribute__((weak, visibility("hidden")));
 extern uint32_t __stop_stab_pads[] __attribute__((weak, visibility("hidden")));
 }
@@ -259,14 +263,62 @@ struct Descriptors {
   int& operator[](Handed which) { return at[static_cast<int>(which)]; }
 };
 
-void open_all(Descriptors& own, int pid) {
+// Whether a file holds the code that lies in this segment of the program.
+bool holds_code(int fd, const Elf64_Phdr& segment, uint64_t bias) {
+  const uint64_t within = segment.p_vaddr & (kPage - 1), bytes = segment.p_filesz + within;
+  void* const mapped = sys::map(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, segment.p_offset - within);
+  if (!sys::is_address(mapped)) return false;
+  struct stat status;
+  const bool same = sys::call(SYS_fstat, fd, sys::word(&status)) == 0 &&
+                    static_cast<uint64_t>(status.st_size) >= segment.p_offset + segment.p_filesz &&
+                    memcmp(static_cast<const char*>(mapped) + within, pointer_to(bias + segment.p_vaddr), segment.p_filesz) == 0;
+  sys::unmap(mapped, bytes);
+  return same;
+}
+
+// The path of the file that is mapped at this address.
+bool find_path(uint64_t address, helper::MappedFile& file) {
+  void* const buffer = sys::map(nullptr, helper::kLookBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+  if (!sys::is_address(buffer)) return false;
+  helper::Process self;
+  self.maps = sys::open("/proc/self/maps", O_RDONLY);
+  helper::Mapping mapping;
+  const bool found = self.maps >= 0 && helper::find_mapping(self, address, static_cast<uint8_t*>(buffer), mapping, &file);
+  if (self.maps >= 0) sys::close(self.maps);
+  sys::unmap(buffer, helper::kLookBufferBytes);
+  return found;
+}
+
+// -1: its path leads to another file by now, or to none.
+int open_by_path(const Extent& extent) {
+  helper::MappedFile file;
+  if (!find_path(extent.low, file)) return -1;
+  const int fd = sys::open(file.path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) return -1;
+  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(address_of(&__ehdr_start) + __ehdr_start.e_phoff);
+  for (int i = 0; i < __ehdr_start.e_phnum; ++i) {
+    if (segments[i].p_type != PT_LOAD || (segments[i].p_flags & PF_X) == 0) continue;
+    if (holds_code(fd, segments[i], extent.bias)) continue;
+    sys::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+// Where ld.so was started with the program's name, /proc/self/exe is ld.so itself, and the kernel names no loader (AT_BASE).
+int open_executable(const Extent& extent) {
+  const bool by_hand = extent.has_loader && __getauxval(AT_BASE) == 0;
+  return by_hand ? open_by_path(extent) : sys::open("/proc/self/exe", O_RDONLY);
+}
+
+void open_all(Descriptors& own, const Extent& extent, int pid) {
   // Writable: pads of shared libraries lie in private memory and are drawn through it.
   own[Handed::kMemory] = sys::open("/proc/self/mem", O_RDWR);
   if (own[Handed::kMemory] < 0) own[Handed::kMemory] = sys::open("/proc/self/mem", O_RDONLY);  // their pads stay 0 then
   own[Handed::kMaps] = sys::open("/proc/self/maps", O_RDONLY);
   own[Handed::kDirectory] = sys::open("/proc/self", O_RDONLY | O_DIRECTORY);
   own[Handed::kPidfd] = sys::pidfd_open(pid);
-  own[Handed::kExecutable] = sys::open("/proc/self/exe", O_RDONLY);
+  own[Handed::kExecutable] = open_executable(extent);
   own[Handed::kReport] = open_report();
   own[Handed::kScript] = open_script();
 }
@@ -306,7 +358,7 @@ bool shake_hands(int socket, const Greeting& greeting, const Extent& extent, uin
   // Yama: this process, and only this one, may look at our threads.
   code::ask_of_children(sys::call(SYS_prctl, PR_SET_PTRACER, greeting.helper_pid, 0, 0, 0) == 0);
   Hello hello;
-  open_all(own, sys::getpid());
+  open_all(own, extent, sys::getpid());
   fill_hello(hello, extent, of_host);
   if (!say_hello(socket, hello, own)) return false;
   Plan plan;

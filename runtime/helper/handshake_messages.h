@@ -42,7 +42,7 @@ enum class Handed : uint32_t {
   kMaps,        // /proc/self/maps
   kDirectory,   // /proc/self as /proc/PID
   kPidfd,       // of the program
-  kExecutable,  // /proc/self/exe
+  kExecutable,  // the program's file
   kReport,      // where the dose report goes; a launcher's helper has its own
   kScript,      // the layout script (STAB_LAYOUT); a launcher's helper has its own
   kCount

@@ -99,6 +99,7 @@ bool read_module_pointers(int file, ModuleMemory& memory, const code::Metadata& 
 }
 
 Degradation read_module(int file, ModuleMemory& memory, Module& out) {
+  if (file < 0) return Degradation::kExecutableUnread;
   switch (read_module_metadata(file, memory, out.code)) {
     case code::MetadataFault::kNone: break;
     case code::MetadataFault::kAbsent: return Degradation::kNoMetadata;

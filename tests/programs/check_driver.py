@@ -4,12 +4,14 @@
     check_driver.py --bin DIR [NAME ...]     runs the checks named (default: all), each in a directory of its own
 """
 import argparse
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -688,6 +690,48 @@ def check_asked_by_the_loader(place):
         for factors in ({}, ALL_ON):
             ran = place.run("timeout", "20", "./prog", **settings, **factors)
             expect((ran.returncode, ran.stdout) == (0, "no error\n"), f"{settings} {factors}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
+WAITS_A_WHILE = """#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) static int twice(int x) { return 2 * x; }
+int (*volatile called)(int) = twice;
+int main(void) { long sum = 0; for (clock_t end = clock() + CLOCKS_PER_SEC / 20; clock() < end;) sum += called(21) != 42; printf("%d\\n", sum == 0 ? 42 : 0); }
+"""
+
+
+def check_started_by_the_loader(place):
+    """ld.so started with a program's name: /proc/self/exe is ld.so then, and the program moves as otherwise."""
+    place.write("main.c", WAITS_A_WHILE)
+    for options in (["-pie"], ["-no-pie"], ["-fuse-ld=bfd"]):
+        place.must("szc", "-O1", *options, "main.c", "-o", "prog")
+        for start in ([], ["/lib64/ld-linux-x86-64.so.2"], ["/lib64/ld-linux-x86-64.so.2", "--argv0", "other"]):
+            (place.directory / "dose").unlink(missing_ok=True)
+            ran = place.run(*start, "./prog", STAB_REPORT="dose", **ALL_ON)
+            expect((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{start}: {ran.returncode} {ran.stdout}{ran.stderr}")
+            dose = json.loads((place.directory / "dose").read_text().splitlines()[0])
+            moves = dose["code"]["functions_moved"] > 0 and dose["code"]["layouts_built"] > 1
+            expect(moves and dose["settings"]["heap"] == "page", f"{options} {start}: {dose}")
+
+
+def check_without_proc(place):
+    """Without /proc the program runs unmoved, and its dose says so with the cure."""
+    inside = ["unshare", "--mount", "--map-root-user"]
+    if place.run(*inside, "true").returncode != 0:
+        return
+    place.write("main.c", WAITS_A_WHILE)
+    place.must("szc", "-O1", "main.c", "-o", "prog")
+    for factors in ({}, ALL_ON, {"STAB_CODE": "shuffle"}):
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.run(*inside, "sh", "-c", "mount -t tmpfs none /proc && ./prog", STAB_REPORT="dose", **factors)
+        expect((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{factors}: {ran.returncode} {ran.stdout}{ran.stderr}")
+        for _ in range(1000):
+            dose = (place.directory / "dose").read_text() if place.has("dose") else ""
+            if dose.endswith("\n"):
+                break
+            time.sleep(0.01)
+        expect(not factors or "mount /proc" in dose, f"{factors}: the dose says: {dose}")
+        expect(dose.endswith("\n"), f"{factors}: there is no dose")
 
 
 def check_objects_for_libraries(place):
