@@ -58,4 +58,8 @@ inline constexpr char kGotosSection[] = "stab_gotos";
 // One byte of each object that makes code on the stack at run time. Post-link makes the stack of what is linked executable then.
 inline constexpr char kStackCodeSection[] = "stab_stack_code";
 
+// One byte of each object whose code measures the stack, as who copies it must. If the program calls longjmp, too, post-link
+// says that it switches stacks.
+inline constexpr char kStackCopiesSection[] = "stab_stack_copies";
+
 }  // namespace stab::abi

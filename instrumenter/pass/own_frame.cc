@@ -18,6 +18,7 @@
 
 #include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/stack_arguments.h"
+#include "instrumenter/pass/stack_copies.h"
 
 namespace stab {
 namespace {
@@ -94,6 +95,7 @@ bool allows_pad(const llvm::CallBase& call, unsigned vector_bytes) {
 
 bool needs_own_frame(const llvm::Function& function, unsigned vector_bytes) {
   if (!keeps_frame_registers(function.getCallingConv())) return true;
+  if (measures_stack(function)) return true;  // what lies below the place that it measures from would be more
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && !allows_pad(*call, vector_bytes))
       return true;

@@ -25,6 +25,7 @@
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/places.h"
 #include "instrumenter/pass/stack_code.h"
+#include "instrumenter/pass/stack_copies.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "instrumenter/pass/visits.h"
 
@@ -60,7 +61,8 @@ struct Registration : llvm::PassInfoMixin<Registration> {
 
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved = Registration().run(module, analyses);
+  llvm::PreservedAnalyses preserved = StackCopies().run(module, analyses);
+  preserved.intersect(Registration().run(module, analyses));
   preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
@@ -136,6 +138,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-stack-code") return passes.addPass(StackCode()), true;
+  if (name == "stab-stack-copies") return passes.addPass(StackCopies()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-start") return passes.addPass(AtStart(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;

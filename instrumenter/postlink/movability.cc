@@ -14,6 +14,7 @@
 
 #include "instrumenter/postlink/x86_64/instruction.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {
@@ -387,7 +388,8 @@ bool nameless_switch_stacks(const ElfImage& image, const FunctionTable& function
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
   if (strays_switch_stacks(image, functions) || nameless_switch_stacks(image, functions)) return true;
-  bool makes_stack = false, jumps = false;
+  // Who measures the stack may copy it, and longjmp into what was put back.
+  bool makes_stack = image.find_section(abi::kStackCopiesSection) != nullptr, jumps = false;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];
     const FunctionCode& code = disassembly.codes[index];

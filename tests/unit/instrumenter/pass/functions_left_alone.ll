@@ -98,6 +98,18 @@ define void @helper_of_resolver() {
   ret void
 }
 
+; What it saves of the stack begins at the place that it measures from.
+; CHECK-LABEL: @measures
+define i64 @measures(ptr %base) {
+  %here = alloca i8
+  call void @callee()
+  call void @callee()
+  %a = ptrtoint ptr %base to i64
+  %b = ptrtoint ptr %here to i64
+  %distance = sub i64 %a, %b
+  ret i64 %distance
+}
+
 ; CHECK-LABEL: @freestanding
 define void @freestanding() "stab-no-pad" {
   call void @callee()
