@@ -46,6 +46,7 @@ struct FunctionCode {
   bool falls_off_its_end = false;
   bool loads_stack_from_elsewhere = false;
   bool loads_stack_from_register = false;
+  bool marks_stack_pointer = false;  // speculative load hardening
 };
 
 struct Disassembly {

@@ -176,6 +176,8 @@ class Judge {
     const Function& function = functions_[index];
     const FunctionCode& code = disassembly_.codes[index];
     if (function.runtime) return Immovable::kRuntime;
+    // It compares each return address with the one that the original would have.
+    if (code.marks_stack_pointer) return Immovable::kAssembly;
     if (function.foreign && !foreign_moves_) return Immovable::kForeign;
     const bool is_unseen = function.foreign || !functions_.has_compiled_list();
     if (is_unseen && rules_.is_walked()) return Immovable::kWalksCode;

@@ -68,11 +68,7 @@ Status hold_to_layout(const ElfImage& image, const Options& options) {
 
 Shares shares_of(const FunctionTable& functions) {
   Shares shares;
-  for (const Function& function : functions.all()) {
-    if (function.immovable == abi::Immovable::kRuntime) continue;
-    ++(function.immovable == abi::Immovable::kNo ? shares.moving
-       : function.immovable == abi::Immovable::kForeign ? shares.foreign : shares.others);
-  }
+  for (const Function& function : functions.all()) shares.count(function.immovable);
   return shares;
 }
 

@@ -9,14 +9,26 @@
 
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/factors.h"
+#include "runtime/code_abi.h"
 
 namespace stab::postlink {
 
 // Functions of a program by what becomes of them, our runtime's left out.
 struct Shares {
   uint32_t moving = 0;
-  uint32_t foreign = 0;  // that our pass has not compiled, and that stay for this
-  uint32_t others = 0;   // that stay for another reason
+  uint32_t foreign = 0;   // that our pass has not compiled, and that stay for this
+  uint32_t assembly = 0;  // that stay as they may know their places
+  uint32_t others = 0;    // that stay for another reason
+
+  void count(abi::Immovable reason) {
+    switch (reason) {
+      case abi::Immovable::kRuntime: return;
+      case abi::Immovable::kNo: ++moving; return;
+      case abi::Immovable::kForeign: ++foreign; return;
+      case abi::Immovable::kAssembly: ++assembly; return;
+      default: ++others;
+    }
+  }
 };
 
 // Why nothing, empty where there is something. A library's code stays by design and its heap is its program's: both say nothing.

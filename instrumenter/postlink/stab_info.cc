@@ -142,11 +142,7 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
 
 Shares shares_of(const CodeView& code) {
   Shares shares;
-  for (const abi::CodeFunction& function : code.functions) {
-    if (function.immovable == abi::Immovable::kRuntime) continue;
-    ++(function.immovable == abi::Immovable::kNo ? shares.moving
-       : function.immovable == abi::Immovable::kForeign ? shares.foreign : shares.others);
-  }
+  for (const abi::CodeFunction& function : code.functions) shares.count(function.immovable);
   return shares;
 }
 

@@ -326,12 +326,17 @@ bool Instruction::loads_stack_from_elsewhere() const {
   if (plain(0x87)) return register_is_rsp || operand_is_rsp;
   if (!is_vector && map == 1 && (opcode & 0xf0u) == 0x40) return register_is_rsp;  // cmov
   const unsigned operation = opcode >> 3;
-  const bool sums = !is_vector && map == 0 && (operation < 4 || operation == 6);  // add, or, adc, sbb, xor
+  const bool sums = !is_vector && map == 0 && operation != 1 && (operation < 4 || operation == 6);  // add, adc, sbb, xor
   if (sums && (opcode & 7u) == 1) return operand_is_rsp;
   if (sums && (opcode & 7u) == 3) return register_is_rsp;
   if (!plain(0x8b) || !(rex & 8u) || mod == 3 || !register_is_rsp) return false;
   // rm of rsp means a SIB byte follows: with mod 1 or 2 and no extension that is rsp-relative in practice.
   return rm_extended || (rm != kRsp && (rm != kRbp || mod == 0));
+}
+
+bool Instruction::marks_stack_pointer() const {
+  const bool register_is_rsp = modrm_reg() == kRsp && !(rex & 4u), operand_is_rsp = (modrm & 7u) == kRsp && !(rex & 1u);
+  return has_modrm && modrm >> 6 == 3 && ((plain(0x09) && operand_is_rsp) || (plain(0x0b) && register_is_rsp));
 }
 
 bool Instruction::loads_stack_from_register() const {

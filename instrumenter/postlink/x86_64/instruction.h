@@ -41,8 +41,11 @@ struct Instruction {
   bool ends_flow() const;
   // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved
   // rsp to the frame, so those are ordinary), or from pop or xchg; or moves rsp by what isn't constant, other than by sub, with
-  // which compilers make variable arrays.
+  // which compilers make variable arrays, and or (below).
   bool loads_stack_from_elsewhere() const;
+  // or %reg, %rsp: speculative load hardening puts what it knows into the stack pointer's upper bits, and compares each return
+  // address with the one of the function's original.
+  bool marks_stack_pointer() const;
   // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames.
   bool loads_stack_from_register() const;
 };

@@ -12,7 +12,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
-from check_driver import OWN_MALLOC, Workplace  # noqa: E402
+from check_driver import ALL_ON, OWN_MALLOC, Workplace  # noqa: E402
 from harness import Failed, expect  # noqa: E402
 import llvm  # noqa: E402
 
@@ -63,6 +63,13 @@ def check_code(place):
     refused(place, "code: no function moves", "szc", "--stab-strict=code", *link)
     place.must("szc", "--stab-strict=code", "--stab-move=all", *link)
     place.moves("prog")
+    # It compares return addresses with those of the original, whoever compiled it.
+    place.must(llvm.tool("clang"), "-O1", "-mspeculative-load-hardening", "-c", "main.c", "twice.c")
+    place.must("szc", "--stab-move=all", *link)
+    expect(place.must("./prog", **ALL_ON).stdout == "42\n", "hardened code moved")
+    place.must("szc", "-O1", "-mspeculative-load-hardening", "-c", "main.c", "twice.c")
+    warned(place, "know their places and stay, as -mspeculative-load-hardening makes them", "szc", *link)
+    place.must(llvm.tool("clang"), "-c", "main.c", "twice.c")
     # One function of ours is enough, as in the trial's dose.
     place.must("szc", "-c", "twice.c")
     warned(place, "", "szc", "--stab-strict=code", *link)

@@ -179,6 +179,15 @@ TEST(Decoder, RefusesTruncatedCode) {
   EXPECT_FALSE(decode(half_call, instruction));
 }
 
+TEST(Decoder, TellsSpeculativeLoadHardening) {
+  EXPECT_TRUE(decoded({0x48, 0x09, 0xc4}).marks_stack_pointer());         // or %rax, %rsp
+  EXPECT_TRUE(decoded({0x4c, 0x09, 0xc4}).marks_stack_pointer());         // or %r8, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x0b, 0xe0}).marks_stack_pointer());         // or %rax, %rsp
+  EXPECT_FALSE(decoded({0x49, 0x09, 0xc4}).marks_stack_pointer());        // or %rax, %r12
+  EXPECT_FALSE(decoded({0x48, 0x09, 0xe0}).marks_stack_pointer());        // or %rsp, %rax
+  EXPECT_FALSE(decoded({0x48, 0x09, 0x04, 0x24}).marks_stack_pointer());  // or %rax, (%rsp)
+}
+
 TEST(Decoder, TellsStackSwitchesFromFrames) {
   EXPECT_TRUE(decoded({0x48, 0x8b, 0x26}).loads_stack_from_elsewhere());         // mov (%rsi), %rsp
   EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_elsewhere());  // mov -40(%rbp), %rsp
@@ -187,6 +196,7 @@ TEST(Decoder, TellsStackSwitchesFromFrames) {
   EXPECT_TRUE(decoded({0x48, 0x01, 0xc4}).loads_stack_from_elsewhere());        // add %rax, %rsp
   EXPECT_TRUE(decoded({0x48, 0x03, 0x27}).loads_stack_from_elsewhere());        // add (%rdi), %rsp
   EXPECT_TRUE(decoded({0x48, 0x31, 0xc4}).loads_stack_from_elsewhere());        // xor %rax, %rsp
+  EXPECT_FALSE(decoded({0x48, 0x09, 0xc4}).loads_stack_from_elsewhere());       // or %rax, %rsp
   EXPECT_TRUE(decoded({0x48, 0x0f, 0x45, 0xe7}).loads_stack_from_elsewhere());  // cmovne %rdi, %rsp
   EXPECT_FALSE(decoded({0x48, 0x29, 0xc4}).loads_stack_from_elsewhere());       // sub %rax, %rsp
   EXPECT_FALSE(decoded({0x48, 0x83, 0xc4, 0x18}).loads_stack_from_elsewhere());  // add $24, %rsp
