@@ -57,7 +57,7 @@ class Place:
     def run(self, *command, **settings):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STAB")} | settings | {"PATH": self.path}
         try:
-            return subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=60)
+            return subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=150)
         except subprocess.TimeoutExpired:
             fail(f"{self.shown(command, settings)}: doesn't end")
 
@@ -185,6 +185,13 @@ static int (*load(const char* file, void** library))(int) {
   CHECK(*library != NULL);
   return (int (*)(int))dlsym(*library, "work");
 }
+static int mappings(void) {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  int lines = 0;
+  for (int c; (c = getc(maps)) != EOF;) lines += c == '\\n';
+  fclose(maps);
+  return lines;
+}
 static void* works(void* wanted) {
   void* library;
   int (*work)(int) = load("./kept.so", &library);
@@ -209,6 +216,8 @@ int main(int count, char** words) {
     /* The next one comes elsewhere, while the child stays. */
     for (int k = 0; child > 0 && k < 64; ++k) mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
+  /* What each of them takes would be found in the end. */
+  CHECK(mappings() < 200 + 80 * children);
   stop = 1;
   for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
   for (int status; wait(&status) > 0;) CHECK(status == 0);
@@ -229,6 +238,12 @@ def check_plugins(place):
     """Loaded and unloaded 2000 times."""
     build_plugins(place)
     place.alike("./host", "2000", "0", "0", moved=2001, times=1)
+
+
+def check_ten_thousand_loads(place):
+    """Loaded and unloaded 10,000 times, while a thread runs in another library: nothing of them is left."""
+    build_plugins(place)
+    place.alike("./host", "10000", "1", "0", moved=10002, times=1)
 
 
 def check_plugins_with_threads(place):
