@@ -3,6 +3,7 @@
 #include "runtime/libc_names.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 
 #include "runtime/code/dynamic_symbols.h"
@@ -13,12 +14,23 @@ namespace {
 struct Functions {
   decltype(&dl_iterate_phdr) iterate;
   decltype(&pthread_setspecific) set_specific;
+  decltype(&gnu_get_libc_version) version;
+  decltype(&clock_gettime) read_clock;
+  decltype(&pthread_getattr_default_np) default_attributes;
+  decltype(&pthread_attr_destroy) destroy_attributes;
+  decltype(&pthread_attr_getstack) stack_of;
+  decltype(&pthread_attr_setstack) set_stack;
+  decltype(&pthread_attr_getstacksize) stack_size_of;
+  decltype(&pthread_attr_setstacksize) set_stack_size;
   decltype(&dlsym) find_symbol;
   decltype(&dlopen) open;
   decltype(&dlclose) close;
   decltype(&dlerror) error;
 
-  bool complete() const { return iterate != nullptr && set_specific != nullptr && find_symbol != nullptr; }
+  // The files that have one of these have all of their kind.
+  bool complete() const {
+    return iterate != nullptr && set_specific != nullptr && set_stack_size != nullptr && find_symbol != nullptr;
+  }
 };
 
 bool is_of_libc(const code::DynamicSymbols& symbols) {
@@ -41,6 +53,14 @@ Functions find_all() {
     if (!is_of_libc(symbols)) continue;
     find(found.iterate, symbols, file->l_addr, "dl_iterate_phdr");
     find(found.set_specific, symbols, file->l_addr, "pthread_setspecific");
+    find(found.version, symbols, file->l_addr, "gnu_get_libc_version");
+    find(found.read_clock, symbols, file->l_addr, "clock_gettime");
+    find(found.default_attributes, symbols, file->l_addr, "pthread_getattr_default_np");
+    find(found.destroy_attributes, symbols, file->l_addr, "pthread_attr_destroy");
+    find(found.stack_of, symbols, file->l_addr, "pthread_attr_getstack");
+    find(found.set_stack, symbols, file->l_addr, "pthread_attr_setstack");
+    find(found.stack_size_of, symbols, file->l_addr, "pthread_attr_getstacksize");
+    find(found.set_stack_size, symbols, file->l_addr, "pthread_attr_setstacksize");
     find(found.open, symbols, file->l_addr, "dlopen");
     find(found.close, symbols, file->l_addr, "dlclose");
     find(found.error, symbols, file->l_addr, "dlerror");
@@ -67,6 +87,38 @@ int iterate_files(int (*look)(dl_phdr_info*, size_t, void*), void* context) {
 
 int set_specific(pthread_key_t key, const void* value) {
   return functions().set_specific(key, value);
+}
+
+const char* version() {
+  return functions().version();
+}
+
+int read_clock(clockid_t clock, timespec* time) {
+  return functions().read_clock(clock, time);
+}
+
+int default_attributes(pthread_attr_t* attributes) {
+  return functions().default_attributes(attributes);
+}
+
+int destroy_attributes(pthread_attr_t* attributes) {
+  return functions().destroy_attributes(attributes);
+}
+
+int stack_of(const pthread_attr_t* attributes, void** lowest, size_t* bytes) {
+  return functions().stack_of(attributes, lowest, bytes);
+}
+
+int set_stack(pthread_attr_t* attributes, void* lowest, size_t bytes) {
+  return functions().set_stack(attributes, lowest, bytes);
+}
+
+int stack_size_of(const pthread_attr_t* attributes, size_t* bytes) {
+  return functions().stack_size_of(attributes, bytes);
+}
+
+int set_stack_size(pthread_attr_t* attributes, size_t bytes) {
+  return functions().set_stack_size(attributes, bytes);
 }
 
 void* find_symbol(void* handle, const char* name) {

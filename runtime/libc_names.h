@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 struct dl_phdr_info;
 
@@ -19,9 +20,19 @@ int __pthread_key_create(pthread_key_t* key, void (*ends)(void*)) noexcept;
 
 namespace stab::libc {
 
-// dl_iterate_phdr, pthread_setspecific.
+// dl_iterate_phdr, pthread_setspecific, gnu_get_libc_version, clock_gettime.
 int iterate_files(int (*look)(dl_phdr_info* file, size_t bytes, void* context), void* context);
 int set_specific(pthread_key_t key, const void* value);
+const char* version();
+int read_clock(clockid_t clock, timespec* time);
+
+// pthread_getattr_default_np, pthread_attr_destroy, and pthread_attr_ with getstack, setstack, getstacksize and setstacksize.
+int default_attributes(pthread_attr_t* attributes);
+int destroy_attributes(pthread_attr_t* attributes);
+int stack_of(const pthread_attr_t* attributes, void** lowest, size_t* bytes);
+int set_stack(pthread_attr_t* attributes, void* lowest, size_t bytes);
+int stack_size_of(const pthread_attr_t* attributes, size_t* bytes);
+int set_stack_size(pthread_attr_t* attributes, size_t bytes);
 
 // Of a dynamic program, too: dlsym, dlopen, dlclose, dlerror. dlsym takes the runtime for its caller; so does dlopen.
 void* find_symbol(void* handle, const char* name);

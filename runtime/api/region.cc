@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "runtime/control.h"
+#include "runtime/libc_names.h"
 #include "runtime/perf_event.h"
 #include "runtime/sys.h"
 #include "stab/stab.h"
@@ -48,7 +49,7 @@ int open_counter(uint64_t event) {
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
-  clock_gettime(clock, &now);
+  libc::read_clock(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 

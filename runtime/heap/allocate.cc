@@ -3,12 +3,12 @@
 #include "runtime/heap/allocate.h"
 
 #include <errno.h>
-#include <gnu/libc-version.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "runtime/heap/fault.h"
 #include "runtime/heap/large_objects.h"
+#include "runtime/libc_names.h"
 
 namespace stab::heap {
 namespace {
@@ -185,7 +185,7 @@ void* allocate_rounded(size_t alignment, size_t bytes) {
 
 // "2.36". What is no such number is newer than all that are known.
 bool libc_refuses_odd_alignments() {
-  const char* at = gnu_get_libc_version();
+  const char* at = libc::version();
   if (at[0] != '2' || at[1] != '.') return true;
   int minor = 0;
   for (at += 2; *at >= '0' && *at <= '9'; ++at) minor = minor * 10 + (*at - '0');

@@ -24,7 +24,7 @@ struct ObjectPath {
 int copy_path(dl_phdr_info* object, size_t, void* wanted) {
   ObjectPath& at = *static_cast<ObjectPath*>(wanted);
   if (at.number-- > 0) return 0;
-  const size_t length = strnlen(object->dlpi_name, sizeof(at.path) - 1);
+  const size_t whole = strlen(object->dlpi_name), length = whole < sizeof at.path ? whole : sizeof(at.path) - 1;
   memcpy(at.path, object->dlpi_name, length);
   at.path[length] = 0;
   return 1;

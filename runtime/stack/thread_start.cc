@@ -5,6 +5,7 @@
 // pthread_getattr_np leaves that out, so that the size is what the program asked for; but of a small stack it tells
 // the truth, because frames would soon lie outside what it says. A stack that the program supplied itself can't
 // grow, so it gets neither offset nor pads.
+#include "runtime/libc_names.h"
 #include "runtime/stack/interposed.h"
 #include "runtime/stack/stack_start.h"
 #include "runtime/sys.h"
@@ -20,8 +21,8 @@ struct Start {
   size_t added_bytes;  // what we added to that; 0: none could be, so nothing is moved
 };
 
-// What pthread_getattr_np leaves out for this thread. Read from outside through the distance to pthread_self(),
-// which is the same in every thread.
+// What pthread_getattr_np leaves out for this thread. Read from outside through the distance to the thread pointer,
+// which pthread_t is, and which is the same in every thread.
 __attribute__((tls_model("initial-exec"))) thread_local size_t hidden_bytes = 0;
 constexpr size_t kSmallStackBytes = 1 << 20;  // some ten times what is added
 
@@ -70,9 +71,9 @@ void* run_thread(void* slot) {
 size_t requested_stack_bytes(const pthread_attr_t& attributes) {
   void* lowest = nullptr;
   size_t bytes = 0;
-  if (pthread_attr_getstack(&attributes, &lowest, &bytes) != 0) return 0;
+  if (libc::stack_of(&attributes, &lowest, &bytes) != 0) return 0;
   const bool supplied = reinterpret_cast<size_t>(lowest) + bytes != 0;  // glibc: the end is 0 unless set
-  if (supplied || pthread_attr_getstacksize(&attributes, &bytes) != 0) return 0;
+  if (supplied || libc::stack_size_of(&attributes, &bytes) != 0) return 0;
   return bytes;
 }
 
@@ -83,19 +84,19 @@ int create_thread(CreateThread real, pthread_t* thread, const pthread_attr_t* wa
 
   pthread_attr_t attributes;
   const bool own = wanted == nullptr;
-  if (own && pthread_getattr_default_np(&attributes) != 0) return real(thread, wanted, routine, argument);
+  if (own && libc::default_attributes(&attributes) != 0) return real(thread, wanted, routine, argument);
   // A plain copy shares what the original points to, which is only read; only its size is changed.
   if (!own) attributes = *wanted;
   const size_t bytes = requested_stack_bytes(attributes);
   const size_t added = largest_cost_bytes(bytes);
-  Start* slot = bytes == 0 || pthread_attr_setstacksize(&attributes, bytes + added) != 0 ? nullptr : take_slot();
+  Start* slot = bytes == 0 || libc::set_stack_size(&attributes, bytes + added) != 0 ? nullptr : take_slot();
   int error = EAGAIN;
   if (slot != nullptr) {
     *slot = {routine, argument, __atomic_add_fetch(&threads_made, 1, __ATOMIC_RELAXED), bytes, added};
     error = real(thread, &attributes, run_thread, slot);
     if (error != 0) give_back(slot);
   }
-  if (own) pthread_attr_destroy(&attributes);
+  if (own) libc::destroy_attributes(&attributes);
   // The larger stack may be what there is no memory for.
   return error == EAGAIN ? real(thread, wanted, routine, argument) : error;
 }
@@ -112,12 +113,12 @@ int create_c11_thread(CreateThread real, thrd_t* thread, thrd_start_t routine, v
 int get_attributes(GetAttributes real, pthread_t thread, pthread_attr_t* attributes) {
   const int error = real(thread, attributes);
   if (error != 0) return error;
-  const size_t distance = reinterpret_cast<size_t>(&hidden_bytes) - static_cast<size_t>(pthread_self());
+  const size_t distance = reinterpret_cast<size_t>(&hidden_bytes) - reinterpret_cast<size_t>(__builtin_thread_pointer());
   const size_t hidden = *reinterpret_cast<const size_t*>(static_cast<size_t>(thread) + distance);
   void* lowest = nullptr;
   size_t bytes = 0;
-  if (hidden == 0 || pthread_attr_getstack(attributes, &lowest, &bytes) != 0) return 0;
-  return pthread_attr_setstack(attributes, static_cast<char*>(lowest) + hidden, bytes - hidden);
+  if (hidden == 0 || libc::stack_of(attributes, &lowest, &bytes) != 0) return 0;
+  return libc::set_stack(attributes, static_cast<char*>(lowest) + hidden, bytes - hidden);
 }
 
 }  // namespace stab

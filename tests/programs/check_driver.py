@@ -461,14 +461,27 @@ def check_own_names(place):
 
 NAMES_OF_LIBC = """#include <stdio.h>
 #include <stdlib.h>
+typedef unsigned long thrd_t;
+int thrd_create(thrd_t*, int (*)(void*), void*), thrd_join(thrd_t, int*);
 int environ = 4, getauxval = 4, sigaction = 4, dl_iterate_phdr = 4, pthread_key_create = 4, pthread_setspecific = 4;
-int dlsym = 4, dlopen = 4, dlclose = 4, dlerror = 4;
+int dlsym = 4, dlopen = 4, dlclose = 4, dlerror = 4, gnu_get_libc_version = 4, strnlen = 4, pthread_self = 4, clock_gettime = 4;
+int pthread_attr_getstack = 4, pthread_attr_setstack = 4, pthread_attr_getstacksize = 4, pthread_attr_setstacksize = 4;
+int pthread_attr_destroy = 4, pthread_getattr_default_np = 4, pthread_attr_init = 4;
+static int thread(void* given) { *(int*)given = 7; return 3; }
+__attribute__((noinline)) static int thread_sum(void) {
+  return gnu_get_libc_version + strnlen + pthread_self + clock_gettime + pthread_attr_getstack + pthread_attr_setstack +
+         pthread_attr_getstacksize + pthread_attr_setstacksize + pthread_attr_destroy + pthread_getattr_default_np + pthread_attr_init;
+}
 __attribute__((noinline)) static int sum(void) {
   return environ + getauxval + sigaction + dl_iterate_phdr + pthread_key_create + pthread_setspecific + dlsym + dlopen + dlclose + dlerror;
 }
 int main(void) {
   void* volatile kept = realloc(malloc(100), 300000);
   free(kept);
+  thrd_t other;
+  int given = 0, result = 0;
+  if (thrd_create(&other, thread, &given) != 0 || thrd_join(other, &result) != 0) return 1;
+  if (given != 7 || result != 3 || thread_sum() != 44) return 2;
   printf("%d\\n", sum() + 2);
   return 0;
 }
