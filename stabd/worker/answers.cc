@@ -252,6 +252,16 @@ Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd) {
 
 Result<Measure::Answer> answer(const Measure& request, UniqueFd&) { return measure(request.path, request.max_files); }
 
+Result<ReadAnew::Answer> answer(const ReadAnew& request, UniqueFd&) {
+  STAB_TRY(const UniqueFd file, open_regular_file(request.path));
+  struct stat info;
+  if (::fstat(file.get(), &info) != 0) return system_error("stat '" + request.path + "'", errno);
+  if (static_cast<uint64_t>(info.st_size) > request.max_bytes) return Done{};
+  if (::fdatasync(file.get()) != 0 || ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) return Done{};
+  STAB_TRY(const std::string read, sha256_of_fd(file.get(), static_cast<uint64_t>(info.st_size)));
+  return Done{};
+}
+
 std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(std::chrono::seconds limit)) {
   Header header;
   Reader reader(packet);
@@ -266,7 +276,7 @@ std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(s
            take<CopyFile>(packet, header, passed, begin, out) || take<Empty>(packet, header, passed, begin, out) ||
            take<Measure>(packet, header, passed, begin, out) ||
            take<ReadMetrics>(packet, header, passed, begin, out) ||
-           take<ReadSimulated>(packet, header, passed, begin, out));
+           take<ReadSimulated>(packet, header, passed, begin, out) || take<ReadAnew>(packet, header, passed, begin, out));
   return out;
 }
 

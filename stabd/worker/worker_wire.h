@@ -24,7 +24,7 @@
 namespace stab::worker {
 
 // Engine and worker come from the same build; this catches a mixed installation.
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 // The socket's number in the worker: the one of the launcher's that a program inherits.
 inline constexpr int kSocketFd = 193;
 // Less than half of what a socket takes unless its administrator says otherwise (net.core.wmem_default).
@@ -35,7 +35,7 @@ inline constexpr size_t kMaxWordsBytes = 4096;
 // Do not renumber.
 enum class Kind : uint32_t {
   kLook = 1, kFind, kOpen, kHash, kHashTree, kCopyTree, kFill, kCheckFiles, kHashOutput, kMatch, kCopyFile, kEmpty, kMeasure,
-  kReadMetrics, kReadSimulated,
+  kReadMetrics, kReadSimulated, kReadAnew,
 };
 
 struct Header {
@@ -306,6 +306,20 @@ struct ReadSimulated {
   };
   template <class Self, class Coder>
   static void fields(Self& self, Coder& coder) { coder.all(self.path); }
+};
+
+// Whatever memory has of a file is written back and read again. How a file lies in the page cache is a part of what a program's
+// start takes: a linker's lies in other pieces than a copy, or than what was read from the disk. Best effort: what somebody maps
+// stays as it is, and a file system in memory has nothing to read again. Longer files stay as they are.
+struct ReadAnew {
+  static constexpr Kind kKind = Kind::kReadAnew;
+  static constexpr char kWords[] = "read a program anew";
+  static constexpr std::chrono::seconds kLimit{120};
+  std::string path;
+  uint64_t max_bytes = 0;
+  using Answer = Done;
+  template <class Self, class Coder>
+  static void fields(Self& self, Coder& coder) { coder.all(self.path, self.max_bytes); }
 };
 
 using Writer = FieldWriter;

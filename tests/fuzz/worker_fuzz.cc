@@ -51,5 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check<Measure>(packet);
   check<ReadMetrics>(packet);
   check<ReadSimulated>(packet);
+  check<ReadAnew>(packet);
   return 0;
 }

@@ -72,7 +72,20 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
     }
     setup.stack_top_.push_back(longest);
   }
+  setup.read_programs_anew();
   return setup;
+}
+
+// So that all programs lie alike in the page cache, as what was read from a disk does. Where all together are too long, none is.
+void TrialSetup::read_programs_anew() const {
+  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+  uint64_t bytes = 0;
+  for (const auto& [path, seen] : seen_) bytes += seen.bytes;
+  if (bytes > kMostBytes) return;
+  for (const auto& [path, seen] : seen_) {
+    // A file that can't be read, but run, has no other cure.
+    [[maybe_unused]] const auto read = place_.worker->ask(worker::ReadAnew{path, seen.bytes});
+  }
 }
 
 Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link,

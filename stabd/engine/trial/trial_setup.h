@@ -63,6 +63,8 @@ class TrialSetup {
   std::optional<host::LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial,
                                                 const std::string& directory) const;
 
+  void read_programs_anew() const;
+
   const ExpandedPlan* expanded_;
   BuildPlace place_;
   std::vector<BuiltBinary> binaries_;
