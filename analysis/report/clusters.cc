@@ -89,9 +89,10 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
   }
   if (result.clusters < 2)
     return Result<ClusterContrast>(
-        bad_input("a cell has one cluster: how much clusters differ there can't be known; add clusters"));
+        bad_input("a cell has values of one block or cluster only: how much these differ can't be known; add values of others"));
   if (!(df > 0) || std::sqrt(variance) <= 2 * std::numeric_limits<double>::epsilon() * largest)
-    return Result<ClusterContrast>(statistics::no_spread());
+    return Result<ClusterContrast>(
+        statistics::no_spread(result.crossed ? "differences within blocks or clusters" : "means of blocks or clusters"));
   result.test = statistics::t_test_of(estimate, std::sqrt(variance), df, 0, statistics::Alternative::kTwoSided, 1 - alpha);
   if (!result.crossed) return Result<ClusterContrast>(std::move(result));
   const auto crossing = static_cast<double>(clusters.size()), terms = static_cast<double>(number);

@@ -177,7 +177,7 @@ Result<std::vector<AnovaRow>> complete(std::vector<AnovaRow> rows, AnovaRow resi
                      "leave out the highest interaction");
   double total = residuals.sum_squares;
   for (const AnovaRow& row : rows) total += row.sum_squares;
-  if (residuals.sum_squares <= rounding) return no_spread();
+  if (residuals.sum_squares <= rounding) return no_spread("residuals");
   residuals.mean_square = residuals.sum_squares / residuals.df;
   for (AnovaRow& row : rows) {
     if (row.df == 0) continue;  // nothing is left of it beyond the terms that don't contain it

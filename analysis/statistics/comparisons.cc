@@ -26,7 +26,7 @@ Result<Pooled> pool(const std::vector<Moments>& groups) {
   }
   const double df = n - static_cast<double>(groups.size());
   if (df < 1) return bad_input("each group has one value: no degrees of freedom are left; add replicates");
-  if (squares <= 0) return no_spread();
+  if (squares <= 0) return no_spread("values of each group");
   return Pooled{squares / df, df};
 }
 

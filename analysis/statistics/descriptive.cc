@@ -179,9 +179,10 @@ Status check_squares(std::span<const double> values) {
   return bad_input("the values differ by no more than " + std::string(range) + ", whose square underflows; rescale the column");
 }
 
-Error no_spread() {
-  return bad_input("the values don't vary, or by less than 1e-154, whose square underflows: without spread there is "
-                   "nothing to test against");
+Error no_spread(std::string_view of) {
+  return bad_input("the " + std::string(of) +
+                   " don't vary, or by less than 1e-154, whose square underflows: without spread there is nothing to test "
+                   "against");
 }
 
 bool constant(std::span<const double> values) {

@@ -64,7 +64,7 @@ bool constant(std::span<const double> values);
 // Values that differ, but by so little (less than about 1e-154) that the squares of their differences underflow, are
 // refused: their spread would come out as 0.
 Status check_squares(std::span<const double> values);
-// Where only moments are known and their squares are 0.
-Error no_spread();
+// Where only moments are known and their squares are 0. `of`: what doesn't vary.
+Error no_spread(std::string_view of = "values");
 
 }  // namespace stab::statistics

@@ -89,7 +89,7 @@ Result<TTest> student_t(const Moments& first, const Moments& second, double mu, 
   const auto n1 = static_cast<double>(first.n), n2 = static_cast<double>(second.n);
   const double df = n1 + n2 - 2;
   const double standard_error = std::sqrt((first.m2 + second.m2) / df * (1 / n1 + 1 / n2));
-  if (!(standard_error > 0)) return no_spread();
+  if (!(standard_error > 0)) return no_spread("values of each group");
   return t_test_of(first.mean - second.mean, standard_error, df, mu, alternative, conf);
 }
 
@@ -111,7 +111,7 @@ Result<TTest> welch_contrast(std::span<const WeightedCell> cells, double mu, Alt
     variance.add(cell.coefficient * cell.coefficient * cell.moments.variance() / static_cast<double>(cell.moments.n),
                  static_cast<double>(cell.moments.n - 1));
   }
-  if (!(variance.sum() > 0)) return no_spread();
+  if (!(variance.sum() > 0)) return no_spread("values of each group");
   return t_test_of(estimate, std::sqrt(variance.sum()), variance.df(), mu, alternative, conf);
 }
 

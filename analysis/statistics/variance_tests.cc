@@ -39,7 +39,7 @@ Result<OneWay> one_way(const std::vector<std::vector<double>>& groups) {
   result.df1 = static_cast<double>(groups.size() - 1);
   result.df2 = static_cast<double>(total.n) - static_cast<double>(groups.size());
   if (result.df2 < 1) return bad_input("each group has one value: no degrees of freedom are left; add replicates");
-  if (within <= 0) return no_spread();
+  if (within <= 0) return no_spread("values of each group");
   result.f = static_cast<double>(between) / result.df1 / (within / result.df2);
   result.p_value = f_upper(result.f, result.df1, result.df2);
   return result;

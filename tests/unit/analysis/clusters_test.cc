@@ -294,5 +294,20 @@ TEST_F(Analyze, EquivalenceIsJudgedAsAFamily) {
   EXPECT_THAT(ten.out, testing::Not(HasSubstr("\"verdict\": \"equivalent\"")));
 }
 
+// What is said where nothing can be tested is about what was asked.
+TEST(Blocks, SayWhatIsMissing) {
+  const TemporaryDirectory directory;
+  const auto said = [&](const std::string& rows) {
+    const std::string data = directory.write("data.csv", "y,build,day\n" + rows);
+    return commands::run_analyze({data, "--response", "y", "--factors", "build", "--block", "day"}, 400).out;
+  };
+  EXPECT_THAT(said("1,a,1\n2,a,1\n1,b,2\n3,b,2\n"), HasSubstr("a cell has values of one block or cluster only"));
+  // Each day is another one, and b always takes a quarter more.
+  const std::string apart = said("1,a,1\n1.25,b,1\n2,a,2\n2.25,b,2\n4,a,3\n4.25,b,3\n");
+  EXPECT_THAT(apart, HasSubstr("the differences within blocks or clusters don't vary"));
+  EXPECT_THAT(apart, HasSubstr("the residuals don't vary"));
+  EXPECT_THAT(apart, ::testing::Not(HasSubstr("no answer, the values don't vary")));
+}
+
 }  // namespace
 }  // namespace stab::analysis
