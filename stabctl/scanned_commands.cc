@@ -3,17 +3,25 @@
 #include "stabctl/scanned_commands.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace stab::ctl {
 namespace {
 
+// What of the work for one file is left, in places that are looked at. Scans of 2,000 results, of one command to a thousand, take
+// 100 to 230,000; it bounds what a file made for it can take.
+using Work = size_t;
+constexpr Work kMostWork = 2'000'000;
+
 class Walk {
  public:
-  explicit Walk(const std::vector<ScannedResult>& results) : results_(results) {}
+  Walk(const std::vector<ScannedResult>& results, Work& left) : results_(results), left_(left) {}
 
   // From these places to the ends; the text is that behind them.
   std::optional<std::string> from(const std::vector<size_t>& places) {
+    if (left_ < results_.size()) return {};
+    left_ -= results_.size();
     if (are_ends(places)) return "";
     if (failed_.size() > kMostFailures || failed_.contains(places)) return {};
     if (const auto rest = by_letters(places)) return rest;
@@ -24,7 +32,7 @@ class Walk {
   }
 
  private:
-  // Real commands need a few; this bounds what a file made for it can take.
+  // Real commands need a few.
   static constexpr size_t kMostFailures = 1000;
 
   bool are_ends(const std::vector<size_t>& places) const {
@@ -59,6 +67,7 @@ class Walk {
   }
 
   const std::vector<ScannedResult>& results_;
+  Work& left_;
   std::set<std::vector<size_t>> failed_;
 };
 
@@ -77,50 +86,87 @@ std::string instance_of(const std::string& text, const std::vector<metrics::Para
     const auto stands_here = [&](const metrics::Parameter& one) {
       return text.compare(at, one.name.size() + 2, "{" + one.name + "}") == 0;
     };
-    const auto one = std::find_if(parameters.begin(), parameters.end(), stands_here);
+    const auto one = text[at] == '{' ? std::find_if(parameters.begin(), parameters.end(), stands_here) : parameters.end();
     out += one == parameters.end() ? text.substr(at, 1) : one->value;
     at += one == parameters.end() ? 1 : one->name.size() + 2;
   }
   return out;
 }
 
-struct Command {
-  std::vector<ScannedResult> results;
-  std::string text;
+// Names and values of its parameters.
+std::vector<std::string> values_of(const ScannedResult& result) {
+  std::vector<std::string> out;
+  for (const metrics::Parameter& one : result.parameters) out.insert(out.end(), {one.name, one.value});
+  return out;
+}
 
-  bool has_values_of(const ScannedResult& result) const {
-    return std::any_of(results.begin(), results.end(), [&](const auto& one) { return one.parameters == result.parameters; });
+std::optional<std::string> text_for(const std::vector<ScannedResult>& results, Work& left) {
+  if (!have_one_list_of_parameters(results)) return {};
+  return Walk(results, left).from(std::vector<size_t>(results.size(), 0));
+}
+
+// A command and its results. Its text is the first way that is open for the witnesses among them, of which all others are
+// instances: so it is the first that is open for all. invariant: results are instances of text, witnesses are some of them
+class Command {
+ public:
+  explicit Command(const ScannedResult& first) : results_{first}, witnesses_{first}, text_(first.text) { note(first); }
+
+  const std::string& text() const { return text_; }
+  // Whether the result is one of it; then it has it.
+  bool takes(const ScannedResult& result, Work& left) {
+    const auto known = texts_.find(values_of(result));
+    if (known != texts_.end()) return known->second == result.text;
+    if (result.parameters.empty()) return false;
+    if (instance_of(text_, result.parameters) != result.text && !finds_text_for(result, left)) return false;
+    results_.push_back(result);
+    note(result);
+    return true;
   }
-  bool takes(const ScannedResult& result) {
-    if (std::find(results.begin(), results.end(), result) != results.end()) return true;
-    if (result.parameters.empty() || has_values_of(result)) return false;
-    results.push_back(result);
-    if (instance_of(text, result.parameters) == result.text) return true;
-    const auto found = scanned_text(results);
-    if (found) text = *found;
-    else results.pop_back();
-    return found.has_value();
+
+ private:
+  void note(const ScannedResult& result) { texts_[values_of(result)] = result.text; }
+  bool finds_text_for(const ScannedResult& result, Work& left) {
+    std::vector<ScannedResult> witnesses = witnesses_;
+    witnesses.push_back(result);
+    for (;;) {
+      const auto text = text_for(witnesses, left);
+      if (!text) return false;
+      const auto refuting = std::find_if(results_.begin(), results_.end(), [&](const ScannedResult& one) {
+        left -= std::min(left, text->size());
+        return instance_of(*text, one.parameters) != one.text;
+      });
+      if (refuting == results_.end()) {
+        witnesses_ = std::move(witnesses), text_ = *text;
+        return true;
+      }
+      witnesses.push_back(*refuting);
+    }
   }
+
+  std::vector<ScannedResult> results_, witnesses_;
+  std::map<std::vector<std::string>, std::string> texts_;  // by names and values of parameters
+  std::string text_;
 };
 
 }  // namespace
 
 std::optional<std::string> scanned_text(const std::vector<ScannedResult>& results) {
-  if (!have_one_list_of_parameters(results)) return {};
-  return Walk(results).from(std::vector<size_t>(results.size(), 0));
+  Work left = kMostWork;
+  return text_for(results, left);
 }
 
 std::vector<std::string> scanned_commands(const std::vector<ScannedResult>& results) {
   std::vector<Command> commands;
   std::vector<size_t> of;
+  Work left = kMostWork;
   for (const ScannedResult& result : results) {
     size_t at = 0;
-    while (at < commands.size() && !commands[at].takes(result)) ++at;
-    if (at == commands.size()) commands.push_back({{result}, result.text});
+    while (at < commands.size() && !commands[at].takes(result, left)) ++at;
+    if (at == commands.size()) commands.emplace_back(result);
     of.push_back(at);
   }
   std::vector<std::string> texts;
-  for (const size_t at : of) texts.push_back(commands[at].text);
+  for (const size_t at : of) texts.push_back(commands[at].text());
   return texts;
 }
 

@@ -1,7 +1,8 @@
 // CTest: the file of --output-junit, or Testing/Temporary/LastTest.log. Each test is a program of its own, so the times of one
 // file are of as many processes as it has tests, but each test has one.
 //
-// JUnit: Source/CTest/cmCTestTestHandler.cxx; 'time' is in seconds. The log has hundredths of a second.
+// JUnit: Source/CTest/cmCTestTestHandler.cxx; 'time' is in seconds. Files of pytest's --junit-xml and of Google Test are alike.
+// The log has hundredths of a second.
 #include <map>
 
 #include "plan/metrics/collected.h"
@@ -32,7 +33,7 @@ class JunitResults {
     if (!seconds)
       return bad_input("the time of testcase '" + named->second.substr(0, 40) + "' is '" + time->second.substr(0, 40) +
                        "', expected a number");
-    results_.push_back({named->second, "", *seconds});
+    results_.push_back({whole_name(attributes), "", *seconds});
     inside_ = true;
     if (status == attributes.end() || status->second == "run") return {};
     return fail(status->second == "fail" ? "the test failed" : "the test was not run");
@@ -44,6 +45,12 @@ class JunitResults {
   std::vector<TestResult> take() { return std::move(results_); }
 
  private:
+  // pytest, Google Test and JUnit name a test within its class, and classes share names; CTest writes the name as the class.
+  static std::string whole_name(const Attributes& attributes) {
+    const std::string& name = attributes.at("name");
+    const auto owner = attributes.find("classname");
+    return owner == attributes.end() || owner->second.empty() || owner->second == name ? name : owner->second + "." + name;
+  }
   Status fail(const char* why) {
     if (inside_ && results_.back().failure.empty()) results_.back().failure = why;
     return {};

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace stab::ctl {
 namespace {
 
@@ -51,6 +53,33 @@ TEST(ScannedCommands, WhatCouldTakeForeverEnds) {
     other.parameters.push_back({"p" + std::to_string(i), std::string(static_cast<size_t>(20 - i), 'a')});
   }
   EXPECT_EQ(scanned_text({one, other}), std::nullopt);
+}
+
+// Eight parameters whose values are all of one letter: each result refutes the text that those before it have.
+TEST(ScannedCommands, ManyResultsTakeNoLongerThanTheyAre) {
+  std::vector<ScannedResult> results;
+  for (size_t i = 0; i < 2000; ++i) {
+    ScannedResult one{"run ", {}};
+    for (size_t p = 0; p < 8; ++p) {
+      const std::string value(1 + (i >> p) % 7, 'a');
+      one.parameters.push_back({"p" + std::to_string(p), value});
+      one.text += value;
+    }
+    results.push_back(one);
+  }
+  const std::clock_t begin = std::clock();
+  const std::vector<std::string> commands = scanned_commands(results);
+  EXPECT_EQ(commands.size(), results.size());
+  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 5);
+  // Twenty parameters, no text has all results, and each is its own command.
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i].parameters.clear();
+    for (size_t p = 1; p < 20; ++p) results[i].parameters.push_back({"p" + std::to_string(p), std::string((i + p) % 20, 'a')});
+    results[i].text = std::string(149, 'a') + static_cast<char>('b' + i % 20);
+  }
+  const std::clock_t again = std::clock();
+  EXPECT_EQ(scanned_commands(results).size(), results.size());
+  EXPECT_LT((std::clock() - again) / CLOCKS_PER_SEC, 5);
 }
 
 }  // namespace

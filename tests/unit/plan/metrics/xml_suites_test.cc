@@ -95,6 +95,20 @@ constexpr char kLog[] =
     "Test time =   0.07 sec\n---\nTest Passed.\n\n"
     "2/2 Testing: bad\n2/2 Test: bad\nTest time =   0.03 sec\nTest Failed.\n";
 
+// As pytest writes them: the name alone is that of another class, too.
+TEST(Ctest, ATestOfAClassHasItsName) {
+  const auto found = read_ok("ctest", R"xml(<testsuites><testsuite name="pytest" tests="3">
+<testcase classname="tests.test_sort.TestSmall" name="test_it" time="0.25"/>
+<testcase classname="tests.test_sort.TestLarge" name="test_it" time="0.5"/>
+<testcase classname="alone" name="alone" time="1"/><testcase classname="" name="bare" time="2"/>
+</testsuite></testsuites>)xml");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].name, "tests.test_sort.TestSmall.test_it");
+  EXPECT_EQ(found[1].name, "tests.test_sort.TestLarge.test_it");
+  EXPECT_EQ(found[2].name, "alone");
+  EXPECT_EQ(found[3].name, "bare");
+}
+
 TEST(Ctest, LogHasTheLastTimeOfEachTest) {
   const auto found = read_ok("ctest", kLog);
   ASSERT_EQ(found.size(), 2u);
