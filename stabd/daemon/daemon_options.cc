@@ -64,7 +64,7 @@ Result<Config> settle_config(const DaemonOptions& options) {
   return config;
 }
 
-Status check_prerequisites(const Config& config) {
+Status check_places(const Config& config) {
   STAB_TRY(const host::Installation installation, host::find_installation());
   (void)installation;
   std::optional<uid_t> service;
@@ -77,6 +77,11 @@ Status check_prerequisites(const Config& config) {
   STAB_CHECK_OK(check_writable("socket", config.socket));
   STAB_CHECK_OK(check_writable("database", config.database));
   STAB_TRY(const UniqueFd folder, open_trusted_folder(existing_above(fs::path(config.database).parent_path().string()), service));
+  return {};
+}
+
+Status check_prerequisites(const Config& config) {
+  STAB_CHECK_OK(check_places(config));
   std::error_code ignored;
   if (!fs::exists(config.database, ignored)) return {};
   STAB_TRY(const store::Store reader, store::Store::open(config.database, store::Store::Access::kRead));

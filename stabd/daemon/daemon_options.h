@@ -17,6 +17,9 @@ struct DaemonOptions {
 // With database and socket as absolute paths. kBadInput carries the faults of the configuration, rendered.
 Result<Config> settle_config(const DaemonOptions& options);
 
+// Whether a daemon with these settings has its programs, its user and its places: changes nothing, and looks into no database.
+Status check_places(const Config& config);
+
 // Whether a daemon with these settings would start: changes nothing. Each prerequisite has its own message.
 Status check_prerequisites(const Config& config);
 

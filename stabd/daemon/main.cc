@@ -100,10 +100,18 @@ Status serve(const daemon::Config& config) {
   wanted.database = config.database;
   wanted.limits = daemon::lab_limits(config.limits, wanted.roots);
   STAB_TRY(wanted.installation, host::find_installation());
+  // A start that is refused leaves nothing behind: what can be asked beforehand is, and who serves us already is found.
+  STAB_CHECK_OK(daemon::check_places(config));
+  const bool has_broker = !config.broker.empty();
+  if (has_broker) {
+    STAB_TRY(wanted.broker, separate(config, wanted.installation));
+  }
   const std::string directory = std::filesystem::path(config.socket).parent_path().string();
   if (!directory.empty()) STAB_CHECK_OK(engine::make_directories(directory));
   STAB_CHECK_OK(daemon::keep_private(wanted.database));
-  STAB_TRY(wanted.broker, separate(config, wanted.installation));
+  if (!has_broker) {
+    STAB_TRY(wanted.broker, separate(config, wanted.installation));
+  }
   STAB_CHECK_OK(check_trusted_folder(std::filesystem::path(config.database).parent_path().string()));
   STAB_TRY(const std::unique_ptr<engine::Engine> engine, engine::Engine::open(wanted));
   STAB_TRY(const std::unique_ptr<daemon::Server> server, daemon::Server::listen(config.socket, config.socket_group));

@@ -1,6 +1,7 @@
 // Clients from their connection to its end: what they send is read, what they are sent is written, and who has connected and
 // says nothing is dropped.
 #include <grp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 namespace stab::daemon {
 namespace {
 
-// The most that Linux takes by default: accepting is quick, and who is not wanted is told by being closed.
+// The most that Linux takes by default: accepting is quick, and who is not wanted is told so and closed.
 constexpr int kBacklog = 4096;
 // Clients that one callback drops: each is a line of the log.
 constexpr int kDropsAtOnce = 64;
@@ -68,7 +69,7 @@ void Server::Loop::accept(Listener& listener) {
   const std::optional<Peer> peer = peer_of(fd);
   if (!peer) return drop(*raw);
   if (const char* why = listener.places.why_none(peer->uid, is_privileged(*peer, owner), limits))
-    return drop(*raw, why, peer->uid);
+    return turn_away(*raw, fd, why, peer->uid);
   raw->peer = peer;
   raw->peer->connection = std::make_shared<Connection>(fd);
   listener.places.take(peer->uid);
@@ -148,6 +149,18 @@ void Server::Loop::end(Client& client) {
   if (failed == 0) return;
   delete request;
   drop(client);
+}
+
+// It has sent nothing that was read, and nothing was sent to it: what it is told has room, and stands alone.
+void Server::Loop::turn_away(Client& client, int fd, const char* why, uid_t uid) {
+  const std::string told = std::string(why) + "; end one that stays, such as 'stabctl watch' or 'stabctl web', or raise " +
+                           "'connections' or 'connections_of_user' in the daemon's configuration";
+  const std::string bytes = client.web ? "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                                         "Connection: close\r\nContent-Length: " +
+                                             std::to_string(told.size()) + "\r\n\r\n" + told
+                                       : fault_line({RpcCode::kBusy, told, "null"});
+  [[maybe_unused]] const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  drop(client, why, uid);
 }
 
 void Server::Loop::drop(Client& client, const char* why, uid_t uid) {

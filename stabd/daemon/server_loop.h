@@ -72,6 +72,8 @@ struct Server::Loop {
   // The connection ends when all that was sent is taken.
   void end(Client& client);
   void drop(Client& client, const char* why, uid_t uid);
+  // One that has no place, once it was told so.
+  void turn_away(Client& client, int fd, const char* why, uid_t uid);
   void drop(Client& client);
   void close_all();
   // Who has connected and says nothing, or not all of it.
