@@ -13,6 +13,7 @@ struct Arguments {
   std::vector<std::string> plans;  // submit: files
   std::string experiment;  // name or number; empty: the newest
   std::string database;    // empty: the default place
+  bool is_database_temporary = false;  // it goes when the command ends, so nobody is told of it
   std::string socket;      // empty: the default place
   std::vector<std::string> behind;  // compare, explain: what stands behind --, arguments of both sides
   std::string build;       // compare, explain: the command that builds a revision; empty: programs are compared

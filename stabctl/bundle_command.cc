@@ -16,7 +16,7 @@ namespace {
 Result<std::vector<store::Id>> take_in(store::Store& store, const std::string& path) {
   std::vector<store::Id> taken;
   std::vector<store::ExperimentRow> rows;
-  STAB_TRY(const TemporaryFolder folder, TemporaryFolder::make("import"));
+  STAB_TRY(const TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kImport));
   const std::string copy = folder.path() + "/bundle";
   {
     STAB_TRY(store::Store bundle, store::Store::open(path, store::Store::Access::kRead));

@@ -30,7 +30,7 @@ std::string daemon_option(const Arguments& arguments) {
 class FetchedBundle {
  public:
   static Result<FetchedBundle> fetch(DaemonClient& client, const std::string& experiment) {
-    STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("report"));
+    STAB_TRY(TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kReport));
     const std::string path = folder.path() + "/bundle";
     FetchedBundle bundle(std::move(folder));
     STAB_TRY(bundle.number_, fetch_bundle(client, experiment, path));

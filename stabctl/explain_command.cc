@@ -19,6 +19,7 @@
 #include "stabctl/explain_plan.h"
 #include "stabctl/explain_tries.h"
 #include "stabctl/explained_sides.h"
+#include "stabctl/measured_runs.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
 #include "stabd/engine/build/binary_archive.h"
@@ -168,8 +169,10 @@ class Explainer {
       STAB_CHECK_OK(engine::end_in_time(engine_.store(), id, statistics::kLeastCauseBlocks, clock_.realtime()));
     if (end != engine::RunEnd::kRejected && end != engine::RunEnd::kGaps) return end;
     if (end == engine::RunEnd::kGaps)
-      return bad_input("trials failed each time; 'stabctl logs " + std::to_string(id) + database_option(arguments_) +
-                       "' says how");
+      return bad_input("trials failed each time; " +
+                       (arguments_.is_database_temporary
+                            ? "--db FILE keeps them for 'stabctl logs'"
+                            : "'stabctl logs " + std::to_string(id) + database_option(arguments_) + "' says how"));
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
     STAB_TRY(const std::vector<store::TrialRow> failed,
              engine_.store().trials(
@@ -428,6 +431,7 @@ int explain_command(const Arguments& arguments) {
   };
   const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualExplainTime) : budget_of(arguments.at_most);
   if (!budget) return no_answer(budget.error());
+  if (const Status margin = check_margin(arguments); !margin) return no_answer(margin.error());
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   const auto sides = explained_sides(arguments);

@@ -126,7 +126,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   }
   // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
   // not exchange what is measured.
-  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("explain"));
+  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kExplain));
   const std::string old_copy = folder.path() + "/old", new_copy = folder.path() + "/new";
   for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
     std::error_code failed;

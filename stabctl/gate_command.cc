@@ -189,10 +189,10 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal stop;
   CaughtInterrupts caught(stop);
-  const auto scratch = TemporaryFolder::make("gate");
+  const auto scratch = TemporaryFolder::make(TemporaryPurpose::kGate);
   if (!scratch) return no_answer(scratch.error());
   Arguments own = arguments;
-  if (own.database.empty()) own.database = scratch->path() + "/gate.db";
+  if (own.database.empty()) own.database = scratch->path() + "/gate.db", own.is_database_temporary = true;
   const auto engine = open_engine(own, clock);
   if (!engine) return no_answer(engine.error());
   const bool asks_places = file->place && !arguments.bisect;

@@ -39,6 +39,7 @@ Result<std::vector<commands::SessionFinding>> known_controls(const std::string& 
 }
 
 Result<store::Logbook> open_logbook(const std::string& path) {
+  STAB_CHECK_OK(engine::check_home_above(path));
   std::error_code made;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), made);
   return store::Logbook::open(path, store::Logbook::Access::kWrite);

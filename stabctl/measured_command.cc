@@ -92,6 +92,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   out.shown = one_line(typed + behind);
   if (shell) {
     out.words = {"/bin/sh", "-c", typed + behind};
+    out.is_script = true;
     return out;
   }
   std::error_code error;
@@ -112,6 +113,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   STAB_TRY(program, absolute_path(program));
   program = fs::path(program).lexically_normal().string();
   out.szc = engine::szc_program(program);
+  out.is_script = first_bytes(program, 2) == "#!";
   return out;
 }
 

@@ -15,6 +15,7 @@ struct MeasuredCommand {
   std::string shown;  // on one line, as it was typed
   std::vector<std::string> words;
   engine::SzcProgram szc;  // what of its layout can be randomized
+  bool is_script = false;  // or a command of a shell's: its time is that of other programs
 };
 
 // Why the file can't be run, and what to do; fine: it can.

@@ -46,6 +46,12 @@ Result<nanoseconds> time_limit(const Arguments& arguments) {
   return budget_of(arguments.at_most);
 }
 
+Status check_margin(const Arguments& arguments) {
+  constexpr double kLeast = 1e-6, kMost = 1;
+  if (!arguments.margin || (*arguments.margin >= kLeast && *arguments.margin <= kMost)) return {};
+  return bad_input("--margin takes a share from 0.0001% to 100%, such as 1% or 0.01");
+}
+
 Status check_files(const Arguments& arguments) {
   for (const std::string* path : {&arguments.save, &arguments.export_json})
     if (!path->empty()) STAB_CHECK_OK(check_writable(*path));
@@ -75,6 +81,13 @@ Result<Probe> tried(const MeasuredCommand& command, const std::string& directory
   const char* word = accepted.size() == 1 ? "should" : "may";
   message += std::string("\nif that is how it ") + word + " end: --exit " + exit_words(accepted);
   return bad_input(message);
+}
+
+void try_again(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
+               const engine::StopSignal& stop, Probe& seen) {
+  if (most <= nanoseconds(0)) return;
+  Result<Probe> again = tried(command, directory, arguments, std::min(most, seen.wall), stop);
+  if (again && again->wall < seen.wall) seen = *std::move(again);
 }
 
 nanoseconds timeout_for(nanoseconds wall) {

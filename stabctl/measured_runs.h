@@ -19,6 +19,9 @@ namespace stab::ctl {
 // --at-most; a minute where it isn't given.
 Result<std::chrono::nanoseconds> time_limit(const Arguments& arguments);
 
+// Whether a margin that was typed is one that a plan takes.
+Status check_margin(const Arguments& arguments);
+
 // Whether the files that the arguments name can be written, so that nobody waits a minute for nothing.
 Status check_files(const Arguments& arguments);
 
@@ -29,6 +32,10 @@ std::vector<std::string> kept_environment();
 // not end with the status that the arguments ask for; with the last lines that it printed to standard error.
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
                     std::chrono::nanoseconds most, const engine::StopSignal& stop);
+
+// Once more, where there is time for it: a run that was quicker takes the place of `seen`.
+void try_again(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
+               std::chrono::nanoseconds most, const engine::StopSignal& stop, Probe& seen);
 
 // "600 s" of a run that takes so long alone, as a plan's timeout: busy machines slow down everything.
 std::chrono::nanoseconds timeout_for(std::chrono::nanoseconds wall);

@@ -85,10 +85,10 @@ int control_of_repository(const Arguments& arguments) {
   if (!session) return complain_of_no_answer(session.error());
   engine::StopSignal stop;
   CaughtInterrupts caught(stop);
-  const auto scratch = TemporaryFolder::make("nightly");
+  const auto scratch = TemporaryFolder::make(TemporaryPurpose::kNightly);
   if (!scratch) return complain_of_no_answer(scratch.error());
   Arguments own = arguments;
-  if (own.database.empty()) own.database = scratch->path() + "/nightly.db";
+  if (own.database.empty()) own.database = scratch->path() + "/nightly.db", own.is_database_temporary = true;
   const auto engine = open_engine(own, clock);
   if (!engine) return complain_of_no_answer(engine.error());
   Budget limit{*budget};
@@ -124,10 +124,10 @@ int nightly_control(const Arguments& arguments, const std::string& source) {
   if (!path) return complain_of_no_answer(path.error());
   const auto session = this_session(clock);
   if (!session) return complain_of_no_answer(session.error());
-  const auto scratch = TemporaryFolder::make("nightly");
+  const auto scratch = TemporaryFolder::make(TemporaryPurpose::kNightly);
   if (!scratch) return complain_of_no_answer(scratch.error());
   Arguments own = arguments;
-  if (own.database.empty()) own.database = scratch->path() + "/nightly.db";
+  if (own.database.empty()) own.database = scratch->path() + "/nightly.db", own.is_database_temporary = true;
   return run_selftest({source, "nightly.toml", own_plan,
                        [&](store::Store& store, const store::ExperimentRow& row) {
                          return judge(store, row, {*path, "", *session}, arguments, clock);

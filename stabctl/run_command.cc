@@ -134,6 +134,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, 
   options.clock = &clock;
   options.limits.most = engine::default_limits(options.roots);
   STAB_TRY(options.database, arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database));
+  if (arguments.database.empty()) STAB_CHECK_OK(engine::check_home_above(options.database));
   STAB_TRY(options.database, absolute_path(options.database));
   STAB_TRY(options.installation, host::find_installation());
   // If we are killed, the broker ends what runs.
@@ -188,6 +189,7 @@ Result<engine::RunEnd> build_until(engine::Engine& engine, store::Id experiment,
 int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& arguments, const Clock& clock, const Show& show,
                engine::StopSignal* stop) {
   Budget budget;
+  const bool is_kept = !arguments.is_database_temporary;
   const auto end = [&] {
     if (stop) return run_until(engine, experiment, arguments, clock, budget, *stop);
     engine::StopSignal own;
@@ -196,19 +198,23 @@ int run_to_end(engine::Engine& engine, store::Id experiment, const Arguments& ar
   }();
   if (!end) {
     const int code = complain(end.error());
-    if (const auto row = engine.store().experiment(experiment); row && !store::is_over(row->state))
+    if (const auto row = engine.store().experiment(experiment); is_kept && row && !store::is_over(row->state))
       std::fprintf(stderr, "then go on with: stabctl resume %lld%s\n", static_cast<long long>(experiment),
                    database_option(arguments).c_str());
     return code;
   }
   if (*end == engine::RunEnd::kRejected) {
-    std::fprintf(stderr, "what happened: stabctl logs %lld%s\n", static_cast<long long>(experiment),
-                 database_option(arguments).c_str());
+    if (is_kept)
+      std::fprintf(stderr, "what happened: stabctl logs %lld%s\n", static_cast<long long>(experiment),
+                   database_option(arguments).c_str());
     return kExitFailed;
   }
   if (*end == engine::RunEnd::kStopped) {
-    std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s\n", static_cast<long long>(experiment),
-                 database_option(arguments).c_str());
+    if (is_kept)
+      std::fprintf(stderr, "stopped; go on with: stabctl resume %lld%s\n", static_cast<long long>(experiment),
+                   database_option(arguments).c_str());
+    else
+      std::fputs("stopped; nothing of it is kept\n", stderr);
     return kExitUnfinished;
   }
   // What its layout map names is measured again by an experiment of its own, and what is shown has both.
@@ -308,8 +314,8 @@ int replay_command(const Arguments& arguments) {
   const auto seconds = [](const store::Outcome& outcome) {
     return outcome.wall_ns ? static_cast<double>(*outcome.wall_ns) / 1e9 : 0.0;
   };
-  std::printf("%s %s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
-              printable(again->failure).c_str(), seconds(*again), seconds(*before));
+  std::printf("%s%s%s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
+              again->failure.empty() ? "" : " ", printable(again->failure).c_str(), seconds(*again), seconds(*before));
   std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
   std::printf("what it printed: stabctl output %lld%s\n", static_cast<long long>(again->trial),
               database_option(arguments).c_str());

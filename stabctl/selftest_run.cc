@@ -32,7 +32,7 @@ int run_selftest(const Selftest& selftest, const Arguments& arguments) {
   engine::StopSignal stop;
   const CaughtInterrupts caught(stop);
   // The program's: gone with us unless the experiment still needs it.
-  auto folder = TemporaryFolder::make("selftest");
+  auto folder = TemporaryFolder::make(TemporaryPurpose::kSelftest);
   if (!folder) return complain_of_no_answer(folder.error());
   if (const Status written = write_program(folder->path(), selftest.source); !written)
     return complain_of_no_answer(written.error());
@@ -55,7 +55,7 @@ int run_selftest(const Selftest& selftest, const Arguments& arguments) {
     return judged;
   }, &stop);
   if (code == kExitFailed && !is_alarmed) return kExitUsage;  // a build, a trial: the rate is not known
-  if (code != kExitUnfinished) return code;
+  if (code != kExitUnfinished || arguments.is_database_temporary) return code;
   folder->keep();  // resume builds what is still to be built from it
   std::fprintf(stderr, "then its rate: stabctl selftest --experiment %lld%s\n", static_cast<long long>(*experiment),
                database_option(arguments).c_str());

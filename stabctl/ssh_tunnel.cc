@@ -63,7 +63,7 @@ SshTunnel::~SshTunnel() {
 }
 
 Status SshTunnel::start(const std::string& socket) {
-  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make("ssh"));
+  STAB_TRY(TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kSsh));
   if (!is_plain_path(folder.path()) || folder.path().size() + 4 >= sizeof(sockaddr_un::sun_path))
     return bad_input("TMPDIR leads to '" + folder.path() + "', which is too long for a socket or holds what ssh reads as "
                      "something else; name another one");

@@ -131,6 +131,9 @@ std::string_view kind_name(TomlNode::Kind kind) {
 }
 
 std::variant<TomlNode, Diagnostic> read_toml(std::string_view text, const std::string& path) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return diagnostic_at("", {path, 1, 1}, "it is UTF-16, as PowerShell's '>' writes",
+                         "turn it into UTF-8: iconv -f UTF-16 -t UTF-8");
   if (const auto deep = nests_too_deep(text))
     return diagnostic_at(text, {path, deep->line, 1}, deep->message, "no configuration or plan needs as many");
   try {

@@ -58,6 +58,7 @@ Result<Config> settle_config(const DaemonOptions& options) {
   if (config.database.empty() && ::geteuid() == 0) config.database = "/var/lib/stab/stab.db";
   if (config.database.empty()) {
     STAB_TRY(config.database, engine::default_database());
+    STAB_CHECK_OK(engine::check_home_above(config.database));
   }
   STAB_TRY(config.database, absolute_path(config.database));
   STAB_TRY(config.socket, absolute_path(config.socket));

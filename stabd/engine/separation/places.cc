@@ -22,19 +22,34 @@ namespace fs = std::filesystem;
 // A legitimate build has some 100,000 files, which go in seconds.
 constexpr std::chrono::minutes kRemoveLimit{2};
 
-}  // namespace
-
-Result<std::string> default_database() {
-  if (const char* state = ::getenv("XDG_STATE_HOME"); state != nullptr && state[0] == '/')
-    return std::string(state) + "/stab/stab.db";
+// Empty: there is none.
+std::string home_directory() {
   const char* home = ::getenv("HOME");
   if (home == nullptr || home[0] != '/') {
     const passwd* user = ::getpwuid(::getuid());
     home = user != nullptr ? user->pw_dir : nullptr;
   }
-  if (home == nullptr || home[0] != '/')
+  return home == nullptr || home[0] != '/' ? "" : home;
+}
+
+}  // namespace
+
+Result<std::string> default_database() {
+  if (const char* state = ::getenv("XDG_STATE_HOME"); state != nullptr && state[0] == '/')
+    return std::string(state) + "/stab/stab.db";
+  const std::string home = home_directory();
+  if (home.empty())
     return Error{ErrorCode::kNotFound, "no home directory to keep results in; name a file with --db", {}};
-  return std::string(home) + "/.local/state/stab/stab.db";
+  return home + "/.local/state/stab/stab.db";
+}
+
+Status check_home_above(const std::string& path) {
+  const std::string home = home_directory();
+  std::error_code error;
+  if (home.empty() || !path.starts_with(home + "/") || fs::status(home, error).type() != fs::file_type::not_found) return {};
+  return Error{ErrorCode::kNotFound,
+               "the home directory '" + home + "' is not there, and results are kept in it; set HOME, or name a file with --db",
+               {}};
 }
 
 std::string files_beside(const std::string& database) { return database + ".files"; }

@@ -16,6 +16,10 @@ namespace stab::engine {
 // whatever directory they work in. kNotFound where there is neither variable nor home.
 Result<std::string> default_database();
 
+// That the user's home is there, of a path below it that nobody has typed: who makes the path would make the home as well, and
+// results would lie where nobody looks.
+Status check_home_above(const std::string& path);
+
 // "<database>.files": build directories. Everything in it can be made again.
 std::string files_beside(const std::string& database);
 

@@ -18,5 +18,15 @@ TEST(TomlText, IsReadAgain) {
   }
 }
 
+// As older PowerShells write what '>' takes.
+TEST(TomlText, Utf16HasItsCure) {
+  for (const std::string& text : {std::string("\xff\xfe" "a\0=\0", 6), std::string("\xfe\xff\0a\0=", 6)}) {
+    const auto read = read_toml(text, "p.toml");
+    ASSERT_TRUE(std::holds_alternative<Diagnostic>(read));
+    EXPECT_NE(render(std::get<Diagnostic>(read)).find("it is UTF-16, as PowerShell's '>' writes"), std::string::npos);
+    EXPECT_NE(render(std::get<Diagnostic>(read)).find("hint: turn it into UTF-8: iconv -f UTF-16 -t UTF-8"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace stab::toml
