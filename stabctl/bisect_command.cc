@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 
 #include "analysis/commands/bisect.h"
 #include "analysis/page/bisect_page.h"
@@ -199,20 +198,22 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   // Of the ends, and of a commit that may be named: what random layouts cost by themselves makes no commit slower. On the way
   // between them it may lead the search elsewhere, and names nobody.
   const bool may_name = search_.steps.empty() || asked.position == asked.against + 1;
-  std::map<std::string, commands::CopyFacts> copies;
+  CountedCopies copies;
   if (may_name) {
     Budget of_count = left();
     copies = copies_of_revisions(engine_, pair, file, arguments_, clock_, of_count, stop_);
     if (of_count.is_over || stop_.asked()) return stopped(of_count);
   }
-  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples, copies));
+  STAB_TRY(const std::vector<GateQuestion> questions, commands::gate_questions(samples, copies.by_workload));
   const GateQuestion* question = question_of(questions, search_.steps.empty() ? nullptr : &search_.steps.front());
   if (question == nullptr) {
     step.finding = CommitFinding::kNotBuilt;
     step.why = "it doesn't measure " + (search_.subject.empty() ? std::string("anything") : search_.subject);
     return std::optional(step);
   }
-  return std::optional(commands::step_of(*question, step.margin));
+  step = commands::step_of(*question, step.margin);
+  if (!copies.uncounted.empty()) step.care.push_back(commands::uncounted_sentence(copies.uncounted));
+  return std::optional(step);
 }
 
 // The gate's file belongs to the question: another one asks something else.

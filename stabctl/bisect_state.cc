@@ -17,7 +17,7 @@ using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 5;
+constexpr int kVersion = 6;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
@@ -25,7 +25,8 @@ Json as_json(const BisectStep& step) {
           {"change", step.change},     {"interval", step.interval},
           {"cost", step.cost},         {"cost_low", step.cost_low}, {"cost_high", step.cost_high}, {"blocks", step.blocks},
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
-          {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}, {"by_copies", step.by_copies}};
+          {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}, {"by_copies", step.by_copies},
+          {"unit", step.unit},         {"care", step.care}};
 }
 
 // Throws Json::exception where a member is missing or of another type.
@@ -51,6 +52,8 @@ BisectStep from_json(const Json& json) {
   step.margin = json.at("margin");
   step.is_share = json.at("is_share");
   step.by_copies = json.at("by_copies");
+  step.unit = json.at("unit");
+  step.care = json.at("care").get<std::vector<std::string>>();
   return step;
 }
 

@@ -326,19 +326,28 @@ Status write_times(const Comparison& of, store::Store& store, store::Id experime
   return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
 }
 
-// Nothing: there was no time for it.
-std::optional<commands::CopyFacts> copies_of(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
+// What copies cost, of sides that move; or why that is not known.
+void count_copies(Comparison& of, engine::Engine& engine, const Run& ran, engine::StopSignal* stop) {
+  if (!of.plan.randomized) return;
+  if (ran.end != engine::RunEnd::kDone) {
+    of.facts.uncounted = ran.is_over_time ? "the time was over" : "it was interrupted";
+    return;
+  }
   AdHocPlan copies = of.plan;
   copies.counts_copies = true;
   copies.sliced = copies.same_stdout = false;
   const auto plan = parse_ad_hoc(text_of(copies), of.directory);
-  if (!plan) return std::nullopt;
+  if (!plan) {
+    of.facts.uncounted = one_line(plan.error().message);
+    return;
+  }
   engine::StopSignal own;
   std::optional<CaughtInterrupts> caught;
   if (!stop) caught.emplace(own);
   Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
-  const auto counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
-  return counted.empty() ? std::nullopt : std::optional(counted.begin()->second);
+  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
+  if (!counted.by_workload.empty()) of.facts.copies = counted.by_workload.begin()->second;
+  of.facts.uncounted = counted.uncounted;
 }
 
 Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
@@ -404,8 +413,7 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   if (ran.end == engine::RunEnd::kRejected || ran.end == engine::RunEnd::kGaps)
     return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
   of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
-  if (of.plan.randomized && ran.end == engine::RunEnd::kDone)
-    of.facts.copies = copies_of(of, *engine, stop ? &*stop : nullptr);
+  count_copies(of, *engine, ran, stop ? &*stop : nullptr);
   return answer(of, engine->store(), ran);
 }
 

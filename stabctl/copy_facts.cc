@@ -1,4 +1,4 @@
-// What can't be counted is left out: the answer stands as it is then, as without a count.
+// What can't be counted is left out: the answer stands as it is then, and says so.
 #include "stabctl/copy_facts.h"
 
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "stabctl/one_line_progress.h"
 
 namespace stab::ctl {
@@ -19,17 +20,50 @@ commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::Cop
   return out;
 }
 
-std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine, const plan::Plan& plan,
-                                                          const std::string& directory, const Clock& clock, Budget& limit,
-                                                          engine::StopSignal& stop) {
-  std::map<std::string, commands::CopyFacts> out;
+namespace {
+
+// The last line that a run which failed has said, or that an experiment was rejected for.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return one_line(text.substr(text.rfind('\n') + 1));
+}
+
+std::string why_uncounted(engine::Engine& engine, store::Id experiment, const Result<engine::RunEnd>& end, const Budget& limit,
+                          const std::string& failure) {
+  if (!end) return last_line(end.error().message);
+  switch (*end) {
+    case engine::RunEnd::kStopped: return limit.is_over ? "the time was over" : "it was interrupted";
+    case engine::RunEnd::kRejected: {
+      const auto row = engine.store().experiment(experiment);
+      return "no run of that could be made: " + last_line(row ? row->failure : row.error().message);
+    }
+    case engine::RunEnd::kGaps: return "runs of that failed each time: " + last_line(failure);
+    default: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, const std::string& directory, const Clock& clock,
+                             Budget& limit, engine::StopSignal& stop) {
+  CountedCopies out;
   const auto experiment = engine.submit(plan, directory, ::geteuid(), ::getegid());
-  if (!experiment) return out;
+  if (!experiment) {
+    out.uncounted = last_line(experiment.error().message);
+    return out;
+  }
   OneLineProgress quiet(true, clock, clock.monotonic_raw(), limit.most);
   const auto end = run_within(engine, *experiment, quiet, limit, stop);
-  if (const auto row = engine.store().experiment(*experiment); row && end && *end == engine::RunEnd::kDone)
-    if (const auto runs = engine::copied_runs_by_workload(engine.store(), *row))
-      for (const auto& [workload, both] : *runs) out[workload] = copy_facts(both[0], both[1], plan.experiment.margin);
+  out.uncounted = why_uncounted(engine, *experiment, end, limit, quiet.failure());
+  if (out.uncounted.empty()) {
+    const auto row = engine.store().experiment(*experiment);
+    const auto runs = row ? engine::copied_runs_by_workload(engine.store(), *row) : row.error();
+    if (!runs) out.uncounted = last_line(runs.error().message);
+    else
+      for (const auto& [workload, both] : *runs)
+        out.by_workload[workload] = copy_facts(both[0], both[1], plan.experiment.margin);
+  }
   // The newest experiment is the one that the user asked for.
   [[maybe_unused]] const Status gone = engine.store().delete_experiment(*experiment);
   return out;

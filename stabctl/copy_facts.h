@@ -15,9 +15,13 @@ namespace stab::ctl {
 // `margin`: a tenth of it is the least that is allowed for.
 commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::CopiedRun& newer, double margin);
 
-// By workload. `plan` runs each side in identical copies, sampled, the old one in its first cell. Empty: there was no time for
-// it, which `limit` tells, or it can't be run so.
-std::map<std::string, commands::CopyFacts> counted_copies(engine::Engine& engine, const plan::Plan& plan,
+struct CountedCopies {
+  std::map<std::string, commands::CopyFacts> by_workload;
+  std::string uncounted;  // why one of the workloads, or all of them, has none; empty: all have
+};
+
+// `plan` runs each side in identical copies, sampled, the old one in its first cell.
+CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan,
                                                           const std::string& directory, const Clock& clock, Budget& limit,
                                                           engine::StopSignal& stop);
 

@@ -26,6 +26,7 @@
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/function_places.h"
+#include "stabd/engine/results/load_samples.h"
 
 namespace stab::ctl {
 namespace {
@@ -82,6 +83,7 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (out.answer && !out.is_between_looks) STAB_CHECK_OK(look_into_place(out));
+    if (out.answer) STAB_CHECK_OK(take_care(out));
     if (is_interrupted_) out.unfinished = "it was interrupted";
     return {};
   }
@@ -97,6 +99,7 @@ class Explainer {
     if (!is_named && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
     // What was answered stands without what follows, but for what copies may have made of it.
     const Result<engine::SharedFunctions> functions = sampled_functions(out);
+    if (!functions) out.uncounted = one_line(functions.error().message);
     if (functions) STAB_CHECK_OK(allow_for_copies(*functions, out));
     if (!is_named) return {};
     out.libraries.emplace();
@@ -108,6 +111,19 @@ class Explainer {
     out.search.emplace();
     const Status searched = functions ? search(out, *functions, *out.search) : functions.error();
     if (!searched) out.search->not_done = searched.error().message;
+    return {};
+  }
+
+  // What a reader must know of the runs behind the answer: those of the first question, and those of the functions' places.
+  Status take_care(commands::Explanation& out) const {
+    for (const store::Id id : out.experiments) {
+      if (id != out.experiments.front() && (!out.search || !out.search->answer || id != out.experiments.back())) continue;
+      STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+      STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
+      STAB_TRY(const std::vector<std::string> care, commands::care_of(samples));
+      for (const std::string& one : care)
+        out.care.push_back((id == out.experiments.front() ? "" : "of the runs for single functions, ") + one);
+    }
     return {};
   }
 

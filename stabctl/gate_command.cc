@@ -236,7 +236,13 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (*end == engine::RunEnd::kDone && !arguments.bisect) {
     Budget left;
     if (budget->count() > 0) left.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
-    facts.copies = copies_of_revisions(**engine, *revisions, *file, arguments, clock, left, stop);
+    CountedCopies counted = copies_of_revisions(**engine, *revisions, *file, arguments, clock, left, stop);
+    facts.copies = std::move(counted.by_workload);
+    facts.uncounted = std::move(counted.uncounted);
+  } else if (file->moves_code) {
+    facts.uncounted = arguments.bisect ? "--bisect asks about many commits; a gate without it counts them"
+                      : interrupted    ? "it was interrupted"
+                                       : "the time was over";
   }
   if (asks_places && !interrupted) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stabctl/copy_facts.h"
+#include "base/printable.h"
 #include "stabctl/preflight_choice.h"
 
 namespace stab::ctl {
@@ -39,12 +39,11 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
   return out;
 }
 
-std::map<std::string, commands::CopyFacts> copies_of_revisions(engine::Engine& engine, const Revisions& revisions,
-                                                               const GateFile& file, const Arguments& arguments,
-                                                               const Clock& clock, Budget& limit, engine::StopSignal& stop) {
+CountedCopies copies_of_revisions(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
+                                  const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
   if (!file.moves_code) return {};
   const auto plan = gate_plan_of(revisions, arguments.plan, {.counts_copies = true});
-  if (!plan) return {};
+  if (!plan) return {{}, one_line(plan.error().message)};
   return counted_copies(engine, *plan, revisions.root, clock, limit, stop);
 }
 

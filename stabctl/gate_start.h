@@ -3,13 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
-#include "analysis/commands/copy_price.h"
 #include "base/clock.h"
 #include "stabctl/arguments.h"
+#include "stabctl/copy_facts.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/run_command.h"
 
@@ -26,10 +25,8 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
                                const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
                                CaughtInterrupts& caught, engine::StopSignal& stop, ToldNotes& told);
 
-// What running in copies has more to do in the one revision than in the other, by workload; empty where nothing moves, or where
-// counted_copies counts nothing.
-std::map<std::string, commands::CopyFacts> copies_of_revisions(engine::Engine& engine, const Revisions& revisions,
-                                                               const GateFile& file, const Arguments& arguments,
-                                                               const Clock& clock, Budget& limit, engine::StopSignal& stop);
+// What running in copies has more to do in the one revision than in the other; nothing where nothing moves.
+CountedCopies copies_of_revisions(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
+                                  const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop);
 
 }  // namespace stab::ctl

@@ -186,6 +186,16 @@ std::string answer_of(const BisectStep& step) {
   return out + (step.why.empty() ? "" : ": " + text::as_line(step.why));
 }
 
+// What a reader must know before believing a comparison.
+std::vector<std::string> care_of(const Bisection& search) {
+  std::vector<std::string> out;
+  for (const BisectStep& step : search.steps)
+    for (const std::string& one : step.care)
+      out.push_back("care, " + short_hash(search.commits[step.position]) + " against " +
+                    short_hash(search.commits[step.against]) + ": " + text::as_line(one));
+  return out;
+}
+
 text::TextTable table_of(const Bisection& search) {
   text::TextTable table({{"commit", Align::kLeft, true},
                          {"against", Align::kLeft},
@@ -203,6 +213,7 @@ std::string text_of(const Bisection& search) {
   std::string out = sentence(search) + "\n" + next_step(search) + "\n";
   if (search.steps.empty()) return out;
   out += "\n" + table_of(search).text(120) + error_rate(search) + "\n";
+  for (const std::string& one : care_of(search)) out += text::wrap(one, 120, "", "  ");
   return search.clock.empty() ? out : out + text::wrap("compared: " + search.clock, 120, "", "  ");
 }
 
@@ -217,6 +228,7 @@ std::string markdown_of(const Bisection& search) {
       out += "| " + escaped(field) + " ";
     out += "|\n";
   }
+  for (const std::string& one : care_of(search)) out += "\n" + escaped(one) + "\n";
   return out + "\n" + escaped(error_rate(search)) + "; again: <code>" + escaped(search.command) + "</code>\n";
 }
 
@@ -252,7 +264,7 @@ std::string json_of(const Bisection& search) {
   const char* findings[] = {"not slower", "slower", "unsure", "no build"};
   text::JsonWriter json;
   json.begin_object();
-  json.value("format", "stab-bisect").value("version", 1).value("answer", kEnds[static_cast<int>(search.end)]);
+  json.value("format", "stab-bisect").value("version", 2).value("answer", kEnds[static_cast<int>(search.end)]);
   json.value("direction", slower_word(search.faster));
   json.value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
@@ -268,9 +280,11 @@ std::string json_of(const Bisection& search) {
     json.value("answer", findings[static_cast<int>(step.finding)]).value("taken", findings[static_cast<int>(step.taken)]);
     json.value("direction", slower_word(step.faster)).value("alpha", step.alpha).value("search", step.part);
     json.value("blocks", step.blocks);
-    json.value("cost", step.change == "-" ? std::nullopt : std::optional(step.cost));
-    json.value("change", step.change).value("interval", step.interval).value("reason", step.why);
-    json.end();
+    const auto known = [&](double of) { return step.change == "-" ? std::nullopt : std::optional(of); };
+    json.value("cost", known(step.cost)).value("cost_low", known(step.cost_low)).value("cost_high", known(step.cost_high));
+    json.value("unit", step.unit).value("reason", step.why).begin_array("care");
+    for (const std::string& one : step.care) json.element(one);
+    json.end().end();
   }
   json.end().end();
   return json.take();
@@ -319,6 +333,8 @@ BisectStep step_of(const GateQuestion& question, double margin) {
   step.subject = question.subject;
   step.why = question.refused;
   step.by_copies = question.by_copies;
+  step.unit = question.unit;
+  step.care = question.care;
   return step;
 }
 
@@ -332,6 +348,7 @@ BisectOutput bisect_output(const Bisection& search) {
   out.sentence = sentence(search);
   out.next = next_step(search);
   out.error = error_rate(search);
+  out.care = care_of(search);
   return out;
 }
 

@@ -31,11 +31,13 @@ struct BisectStep {
   std::string change, interval;  // as people read them; "-" where there are none
   double cost = 0, cost_low = 0, cost_high = 0;  // as GateQuestion has them
   bool is_share = true;  // of the cost: a share, and no difference in the response's unit
+  std::string unit;      // of the cost: "share", or the response's
   double margin = 0;     // by which "not slower" was asked
   uint64_t blocks = 0;
   std::string workload, response, subject;  // what was compared
   std::string why;      // why there is no answer
   bool by_copies = false;  // which is what random layouts cost by themselves
+  std::vector<std::string> care;  // what may turn the answer: caveats of its trials, and what could not be counted
 };
 
 // What a gate's answer says as a comparison; who compared with whom is the caller's to fill in.
@@ -101,10 +103,11 @@ Status run_bisection(Bisection& search, const CompareCommits& compare);
 struct BisectOutput {
   int exit_code = 0;  // 0 one commit, 1 nothing to find, 3 a range or no answer
   std::string text;
-  std::string json;      // format stab-bisect, version 1
+  std::string json;      // format stab-bisect, version 2
   std::string markdown;  // a sentence and a table, for a comment
   std::string log;       // as `git bisect replay` reads it
   std::string sentence, next, error;  // the answer, what to do, and how often it is wrong, a line each
+  std::vector<std::string> care;      // of each comparison what may turn it, a line each
 };
 
 BisectOutput bisect_output(const Bisection& search);

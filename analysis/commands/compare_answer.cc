@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/commands/gate.h"
+#include "analysis/report/caveats.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
@@ -146,24 +147,6 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
           with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
 }
 
-// Of those that can turn this answer; others are in the report.
-std::vector<const report::Caveat*> caveats_that_matter(const report::Report& report) {
-  std::vector<const report::Caveat*> out;
-  for (const report::Caveat& caveat : report.caveats) {
-    switch (caveat.code) {
-      case report::CaveatCode::kFailedTrials:
-      case report::CaveatCode::kSlicingMoves:
-      case report::CaveatCode::kLowOverlap:
-        out.push_back(&caveat);
-        break;
-      default:
-        break;
-    }
-    if (out.size() == 3) break;
-  }
-  return out;
-}
-
 std::string paragraph(const std::string& text, int width) {
   return text::wrap(text, width, "", "  ");
 }
@@ -195,8 +178,9 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
   if (copies_count(facts)) out += paragraph(copies_sentence(*facts.copies), width);
-  for (const report::Caveat* caveat : caveats_that_matter(report))
-    out += paragraph("care: " + caveat->message + "; " + caveat->hint, width);
+  if (!facts.uncounted.empty()) out += paragraph(uncounted_sentence(facts.uncounted), width);
+  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
+    out += paragraph("care: " + report::care_text(caveat), width);
   return out + "\nnext: " +
          (is_open                                      ? cure.command
           : is_change && !facts.next_of_change.empty() ? facts.next_of_change
@@ -228,14 +212,14 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
   json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about).begin_array("care");
-  for (const report::Caveat* caveat : caveats_that_matter(report)) json.value({}, caveat->message);
+  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats)) json.element(caveat.message);
   json.end();
   if (facts.copies) {
     json.begin_object("copies");
     write_copies(json, *facts.copies);
     json.end();
   }
-  json.end();
+  json.value("uncounted", facts.uncounted).end();
   return json.take();
 }
 
@@ -250,8 +234,9 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
   if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies));
-  for (const report::Caveat* caveat : caveats_that_matter(report))
-    notes.push_back("care: " + caveat->message + "; " + caveat->hint);
+  if (!facts.uncounted.empty()) notes.push_back(uncounted_sentence(facts.uncounted));
+  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
+    notes.push_back("care: " + report::care_text(caveat));
   for (const std::string& note : notes)
     if (!note.empty()) out += "- " + text::as_markdown(text::as_line(note)) + "\n";
   return out;

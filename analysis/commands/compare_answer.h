@@ -34,6 +34,7 @@ struct CompareFacts {
   std::string ends{};              // their exit statuses, where both are accepted and differ: "0 against 1"
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
   std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
+  std::string uncounted{};            // why they were not
 };
 
 struct CompareOutput {

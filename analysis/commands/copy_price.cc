@@ -59,6 +59,11 @@ std::string led_sentence(const CopyFacts& facts) {
          "and such calls cost what they cost in a plain run";
 }
 
+std::string uncounted_sentence(const std::string& why) {
+  return "calls through pointers, libraries loaded and functions copied were not counted, as " + why +
+         ": if one side has more of them, what that costs in random layouts is a part of the difference";
+}
+
 void write_copies(text::JsonWriter& json, const CopyFacts& facts) {
   const statistics::CopyPrice price = price_of(facts);
   json.value("counts", facts.counts).value("low", std::expm1(price.low)).value("high", std::expm1(price.high));

@@ -27,6 +27,8 @@ enum class WithoutCopies : uint8_t { kExplain, kPlainPrograms };
 std::string copies_sentence(const CopyFacts& facts, WithoutCopies what = WithoutCopies::kExplain);
 // That calls through pointers led to copies. pre: some did
 std::string led_sentence(const CopyFacts& facts);
+// What an answer says that had to do without a count, and why it had to.
+std::string uncounted_sentence(const std::string& why);
 // As members of the object that is open.
 void write_copies(text::JsonWriter& json, const CopyFacts& facts);
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/report/caveats.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
@@ -383,6 +385,13 @@ std::string copies_text(const Explanation& all, int width) {
   if (all.copies && all.copies->old_led + all.copies->new_led > 0)
     out += text::wrap(led_sentence(*all.copies), width, "\n", "  ");
   if (copies_count(all)) out += text::wrap(copies_sentence(*all.copies, WithoutCopies::kPlainPrograms), width, "\n", "  ");
+  if (!all.uncounted.empty()) out += text::wrap(uncounted_sentence(all.uncounted), width, "\n", "  ");
+  return out;
+}
+
+std::string care_text(const Explanation& all, int width) {
+  std::string out;
+  for (const std::string& one : all.care) out += text::wrap("care: " + one, width, "\n", "  ");
   return out;
 }
 
@@ -499,10 +508,13 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     write_copies(json, *all.copies);
     json.end();
   }
+  json.value("uncounted", all.uncounted);
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
+  json.end().begin_array("care");
+  for (const std::string& one : all.care) json.element(one);
   json.end();
 }
 
@@ -511,6 +523,13 @@ bool AloneFacts::print_something_else() const {
     return outputs.size() > 1 && std::count(outputs.begin(), outputs.end(), outputs[0]) == std::ssize(outputs);
   };
   return is_one(old_outputs) && is_one(new_outputs) && old_outputs[0] != new_outputs[0];
+}
+
+Result<std::vector<std::string>> care_of(const report::Samples& samples) {
+  STAB_TRY(const report::Report report, report::analyse(samples));
+  std::vector<std::string> out;
+  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats)) out.push_back(report::care_text(caveat));
+  return out;
 }
 
 std::string explain_sentence(const Explanation& explanation) { return sentence_of(explanation); }
@@ -534,7 +553,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
   out.text += outputs_text(all, width) + other_clock_text(all, width);
-  out.text += copies_text(all, width);
+  out.text += copies_text(all, width) + care_text(all, width);
   if (all.search) out.text += search_text(all, width);
   out.text += libraries_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +

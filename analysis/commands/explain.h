@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "analysis/commands/copy_price.h"
+#include "analysis/report/samples.h"
 #include "analysis/statistics/cause.h"
 #include "analysis/statistics/place_effects.h"
 #include "analysis/text/json_writer.h"
+#include "base/result.h"
 
 namespace stab::commands {
 
@@ -69,10 +71,12 @@ struct Explanation {
   std::optional<FunctionSearch> search;  // where place is a part of it
   std::optional<LibraryFacts> libraries;  // where there is code or place
   std::optional<CopyFacts> copies;        // where both programs ran so
+  std::string uncounted;                  // why there are none where they were wanted
   std::optional<AloneFacts> alone;        // where each ran so
   std::string wall_command;               // what compares wall time: "stabctl compare ./old ./new compares it"
   double seconds = 0;                 // that the blocks took
   std::vector<int64_t> experiments;   // that keep the trials
+  std::vector<std::string> care;      // what may turn the answer: caveats of its experiments
 };
 
 struct ExplainOutput {
@@ -81,6 +85,8 @@ struct ExplainOutput {
 };
 ExplainOutput explain_output(const Explanation& explanation, int width);
 
+// What may turn an answer from these trials: their caveats, a line each.
+Result<std::vector<std::string>> care_of(const report::Samples& samples);
 // The answer as one sentence. pre: there is one
 std::string explain_sentence(const Explanation& explanation);
 // What the JSON says, as fields of the object that is open.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/commands/junit.h"
+#include "analysis/report/caveats.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/stopping_decision.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr size_t kMostMarkdown = 60'000;
 constexpr size_t kMostRows = 100;
 constexpr int kWidth = 100;
-constexpr size_t kMostCaveats = 3;  // on a terminal: the gravest are first
+constexpr size_t kMostCaveats = 3;  // on a terminal, beside those that can turn the answer: the gravest are first
 using Align = text::TextTable::Align;
 
 constexpr char kMarker[] = "<!-- stab-gate -->\n";
@@ -248,8 +249,20 @@ std::string sentence(const report::Report& report, const Judged& judged, const G
 // A sentence of each workload whose place was asked about.
 std::vector<std::string> place_texts(const GateFacts& facts) {
   std::vector<std::string> out;
-  if (facts.places)
-    for (const GatePlace& one : facts.places->workloads) out.push_back(place_text(one));
+  if (!facts.places) return out;
+  for (const GatePlace& one : facts.places->workloads) {
+    out.push_back(place_text(one));
+    for (const std::string& care : one.explanation.care) out.push_back("care, place of " + one.workload + ": " + care);
+  }
+  return out;
+}
+
+// What copies may cost, of each workload; and why that is not known of all.
+std::vector<std::string> copies_texts(const GateFacts& facts) {
+  std::vector<std::string> out;
+  for (const auto& [workload, copies] : facts.copies)
+    if (copies.counts) out.push_back(workload + ": " + copies_sentence(copies));
+  if (!facts.uncounted.empty()) out.push_back(uncounted_sentence(facts.uncounted));
   return out;
 }
 
@@ -279,6 +292,9 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
     if (caveat.code == report::CaveatCode::kFewWorkloads) continue;
     if (caveat.code == report::CaveatCode::kSlicingUnchecked)
       caveat.hint = "blocks = \"sliced\" below [gate] measures it after 20 blocks or more: one block in ten runs alone";
+    if (caveat.code == report::CaveatCode::kFailedTrials)
+      caveat.hint =
+          "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";
     if (caveat.code == report::CaveatCode::kSlicingMoves)
       caveat.hint = "programs that run at once share caches; blocks = \"in turn\" below [gate] runs them one after the other";
     out.push_back(std::move(caveat));
@@ -297,10 +313,11 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
            markdown_rows(report, judged.fine) + "\n</details>\n";
   if (const std::vector<report::Caveat> caveats = caveats_of_gate(report); !caveats.empty()) {
     out += "\n<details><summary>read with care: " + std::to_string(caveats.size()) + "</summary>\n\n";
-    for (const report::Caveat& caveat : caveats) out += "- " + escaped(caveat.message + "; " + caveat.hint) + "\n";
+    for (const report::Caveat& caveat : caveats) out += "- " + escaped(report::care_text(caveat)) + "\n";
     out += "\n</details>\n";
   }
   if (facts.is_over_time) out += "\n" + escaped(facts.unfinished) + "\n";
+  for (const std::string& one : copies_texts(facts)) out += "\n" + escaped(one) + "\n";
   if (const std::string between = sessions_text(report, judged, facts); !between.empty()) out += "\n" + escaped(between) + "\n";
   if (judged.stream) out += "\n" + escaped(stream_text(*judged.stream, *facts.stream)) + "\n";
   for (const std::string& place : place_texts(facts)) out += "\n" + escaped(place) + "\n";
@@ -436,13 +453,6 @@ void write_places(const GatePlaces& places, text::JsonWriter& json) {
   json.end().end();
 }
 
-std::vector<std::string> copies_texts(const GateFacts& facts) {
-  std::vector<std::string> out;
-  for (const auto& [workload, copies] : facts.copies)
-    if (copies.counts) out.push_back(workload + ": " + copies_sentence(copies));
-  return out;
-}
-
 std::string json(const report::Report& report, const Judged& judged, const GateFacts& facts) {
   const char* words[] = {"not worse", "worse", "unsure"};
   text::JsonWriter json;
@@ -459,6 +469,8 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
     write_copies(json, copies);
     json.end();
   }
+  json.end().value("uncounted", facts.uncounted).begin_array("care");
+  for (const report::Caveat& caveat : caveats_of_gate(report)) json.element(report::care_text(caveat));
   json.end();
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
@@ -549,8 +561,9 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
   if (out.stream) out.text += text::wrap(stream_text(*out.stream, *facts.stream), kWidth, "", "  ");
   for (const std::string& place : place_texts(facts)) out.text += text::wrap(place, kWidth, "", "  ");
   const std::vector<report::Caveat> caveats = caveats_of_gate(report);
-  for (size_t i = 0; i < std::min(caveats.size(), kMostCaveats); ++i)
-    out.text += text::wrap("care: " + caveats[i].message + "; " + caveats[i].hint, kWidth, "", "  ");
+  for (size_t i = 0; i < caveats.size(); ++i)
+    if (i < kMostCaveats || report::turns_an_answer(caveats[i].code))
+      out.text += text::wrap("care: " + report::care_text(caveats[i]), kWidth, "", "  ");
   out.json = json(report, judged, facts);
   out.markdown = markdown(report, judged, facts);
   out.junit = junit(report, judged, facts);
@@ -573,6 +586,9 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
   GateFacts facts;
   facts.copies = copies;
   const Judged judged = judge(samples, report, facts);
+  std::vector<std::string> care;
+  for (const report::Caveat& caveat : report::caveats_that_turn(caveats_of_gate(report)))
+    care.push_back(report::care_text(caveat));
   std::vector<GateQuestion> out;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
     for (const Question& one : *list) {
@@ -580,9 +596,11 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
       GateQuestion question{.workload = contrast.workload, .response = contrast.response, .subject = subject(report, one),
                             .answer = one.answer, .declared = one.response->declared, .change = change(one),
                             .interval = interval(one), .n = contrast.n, .refused = contrast.refused};
+      question.care = care;
       if (contrast.refused.empty()) {
         const report::Interval cost = cost_of(one);
         question.is_share = contrast.scale == report::Scale::kLog;
+        question.unit = question.is_share ? "share" : one.response->unit;
         question.cost = cost.estimate;
         question.cost_low = cost.low;
         question.cost_high = cost.high;

@@ -33,6 +33,7 @@ struct GateFacts {
   std::optional<GateStream> stream{};  // absent: each gate is judged alone
   std::optional<GatePlaces> places{};  // absent: places were not asked about
   std::map<std::string, CopyFacts> copies{};  // by workload, where its programs move and they were counted
+  std::string uncounted{};                    // why workloads whose programs move were not; empty: all were
 };
 
 struct GateOutput {
@@ -73,6 +74,8 @@ struct GateQuestion {
   uint64_t n = 0;
   std::string refused;  // why there is no answer
   bool by_copies = false;  // which is what random layouts cost by themselves
+  std::string unit{};      // of the cost: "share", or the response's own
+  std::vector<std::string> care{};  // caveats that can turn the answer
 };
 // All questions of a gate, the worst ones first. `copies`: as GateFacts has them; a cost's bounds allow for them.
 Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,

@@ -96,7 +96,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   std::string failures;
   for (const report::Caveat& caveat : report.caveats)
     if (caveat.code == report::CaveatCode::kFailedTrials)
-      failures = "care: " + caveat.message + "; those that ended well may differ from these";
+      failures = "care: " + caveat.message + "; 'stabctl logs' says why; those that ended well may differ from these";
   if (!failures.empty()) out.text += text::wrap(failures, width, "", "  ");
   out.text += text::wrap(facts.about, width, "", "  ") + "\nnext: " + facts.next + "\n";
   text::JsonWriter json;

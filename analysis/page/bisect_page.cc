@@ -198,7 +198,9 @@ std::string render_bisection(const Bisection& search) {
            "a further search stand below. A heavy row names its commit: it compares it with the commit before it, in "
            "trials of its own. Where the answer is faster, the table's change is how much slower the other commit is.</p>"
            "</figure>\n" +
-           table(search, steps) + "\n</section>\n";
+           table(search, steps) + "\n";
+  for (const std::string& one : output.care) out += "<p class=\"note\">" + text(one) + "</p>\n";
+  if (!steps.empty()) out += "</section>\n";
   return out + "</main>\n<footer><p>Again: <code>" + text(search.command) + "</code></p></footer>\n</body>\n</html>\n";
 }
 

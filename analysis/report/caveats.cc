@@ -312,7 +312,7 @@ std::string repeated_text(const Samples& samples) {
     cells += (cells.empty() ? "" : ", ") + samples.repeated_cells[i];
   if (samples.repeated_cells.size() > kMost) cells += ", and in " + count(samples.repeated_cells.size() - kMost, "more cell");
   return count(samples.repeated, "attempt") + " failed and " + (samples.repeated == 1 ? "was" : "were") + " run again" +
-         (cells.empty() ? "" : " (" + cells + ")") + "; 'stabctl logs' says why";
+         (cells.empty() ? "" : " (" + cells + ")");
 }
 
 void counts(const Samples& samples, const Report& report, Caveats& out) {
@@ -325,7 +325,7 @@ void counts(const Samples& samples, const Report& report, Caveats& out) {
     const std::string lost = report.failed > 0 ? count(report.failed, "trial") + " failed and gave no value" : "";
     const std::string again = samples.repeated > 0 ? repeated_text(samples) : "";
     out.push_back({CaveatCode::kFailedTrials, lost + (lost.empty() || again.empty() ? "" : "; ") + again,
-                   "if failures follow a treatment, the remaining trials are a selection"});
+                   "'stabctl logs' says why; if failures follow a treatment, the remaining trials are a selection"});
   }
   if (!samples.layout_outputs.empty()) {
     const size_t more = samples.layout_outputs.size() - 1;
@@ -577,6 +577,19 @@ std::string_view disturbance_word(uint32_t bit_index) {
       "pressure", "major faults", "swapped", "kernel log", "laboratory busy", "suspended"};
   return bit_index < kDisturbanceCount ? kWords[bit_index] : "unknown";
 }
+
+bool turns_an_answer(CaveatCode code) {
+  return code == CaveatCode::kFailedTrials || code == CaveatCode::kSlicingMoves || code == CaveatCode::kLowOverlap;
+}
+
+std::vector<Caveat> caveats_that_turn(const std::vector<Caveat>& caveats) {
+  std::vector<Caveat> out;
+  for (const Caveat& caveat : caveats)
+    if (turns_an_answer(caveat.code)) out.push_back(caveat);
+  return out;
+}
+
+std::string care_text(const Caveat& caveat) { return caveat.message + "; " + caveat.hint; }
 
 std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   Caveats out;

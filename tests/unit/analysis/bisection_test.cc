@@ -1,6 +1,8 @@
 // Whole searches, in comparisons with errors: how often they name a commit that did nothing.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/page/bisect_page.h"
 #include "tests/unit/analysis/made_bisections.h"
 
@@ -332,6 +334,39 @@ TEST(Bisection, NamesAreNoMarkup) {
   for (const std::string& text : {output.text, output.markdown, output.log}) EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(output.markdown.find("<b>"), std::string::npos) << output.markdown;
   EXPECT_NE(output.log.find("git bisect bad fedcba9876543210"), std::string::npos) << output.log;
+}
+
+// Numbers for programs, and what a reader must know of the trials in each form.
+TEST(Bisection, SaysNumbersAndCaveatsOfEachComparison) {
+  commands::Bisection search;
+  search.alpha = 0.05;
+  search.commits = {{"0123456789abcdef", "good"}, {"fedcba9876543210", "bad"}};
+  search.end = commands::BisectEnd::kCommit;
+  search.slower = 1;
+  commands::BisectStep step;
+  step.position = 1;
+  step.finding = step.taken = commands::CommitFinding::kSlower;
+  step.change = "+3.00 %";
+  step.interval = "+2.00 %, +4.00 %";
+  step.cost = 0.03, step.cost_low = 0.02, step.cost_high = 0.04;
+  step.unit = "share";
+  step.care = {"6 attempts failed and were run again (revision=head: 6)"};
+  search.steps = {step};
+  const commands::BisectOutput output = commands::bisect_output(search);
+  const auto json = nlohmann::json::parse(output.json);
+  EXPECT_EQ(json["version"], 2);
+  const nlohmann::json& one = json["comparisons"][0];
+  EXPECT_EQ(one["cost"], 0.03);
+  EXPECT_EQ(one["cost_low"], 0.02);
+  EXPECT_EQ(one["cost_high"], 0.04);
+  EXPECT_EQ(one["unit"], "share");
+  EXPECT_EQ(one["care"][0], step.care[0]);
+  const std::string care = "care, fedcba987654 against 0123456789ab: 6 attempts failed and were run again (revision=head: 6)";
+  EXPECT_NE(output.text.find(care), std::string::npos) << output.text;
+  EXPECT_NE(output.markdown.find("6 attempts failed and were run again"), std::string::npos) << output.markdown;
+  EXPECT_NE(page::render_bisection(search).find(care), std::string::npos);
+  search.steps[0].change = "-";
+  EXPECT_TRUE(nlohmann::json::parse(commands::bisect_output(search).json)["comparisons"][0]["cost_low"].is_null());
 }
 
 // As a page: a row for each comparison, heavy where it names its commit, and nothing of a subject is markup.

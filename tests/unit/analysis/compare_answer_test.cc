@@ -134,6 +134,16 @@ TEST(CompareAnswer, SaysWhichSideFailed) {
   EXPECT_TRUE(nlohmann::json::parse(answered(made(0)).json)["care"].empty());
 }
 
+TEST(CompareAnswer, SaysThatNothingWasCounted) {
+  CompareFacts of = facts();
+  of.uncounted = "the time was over";
+  const CompareOutput output = answered(made(0.03), of);
+  EXPECT_THAT(output.text, HasSubstr("were not counted, as the time was\n  over: "));
+  EXPECT_THAT(output.markdown, HasSubstr("were not counted, as the time was over"));
+  EXPECT_EQ(nlohmann::json::parse(output.json)["uncounted"], "the time was over");
+  EXPECT_EQ(nlohmann::json::parse(answered(made(0.03)).json)["uncounted"], "");
+}
+
 TEST(CompareAnswer, AnUnsureOneNamesWhatItTakes) {
   const std::string text = answered(made(0.012, 0.02, 12)).text;
   EXPECT_THAT(text, HasSubstr(" blocks are needed to decide (now 12)"));

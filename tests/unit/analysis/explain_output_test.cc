@@ -61,6 +61,18 @@ TEST(ExplainOutputTest, WhatCopiesMayCostIsTold) {
   EXPECT_NE(said.json.find("\"new_pointer_calls\": 12000000"), std::string::npos) << said.json;
 }
 
+TEST(ExplainOutputTest, WhatFailedAndWhatWasNotCountedIsTold) {
+  Explanation all = open_code_and_known_place();
+  all.care = {"3 attempts failed and were run again (build=new, code=once: 3); 'stabctl logs' says why"};
+  all.uncounted = "it was interrupted";
+  const ExplainOutput said = explain_output(all, 300);
+  EXPECT_NE(said.text.find("care: 3 attempts failed and were run again (build=new, code=once: 3)"), std::string::npos)
+      << said.text;
+  EXPECT_NE(said.text.find("were not counted, as it was interrupted: "), std::string::npos) << said.text;
+  EXPECT_NE(said.json.find("\"uncounted\": \"it was interrupted\""), std::string::npos) << said.json;
+  EXPECT_NE(said.json.find("\"3 attempts failed"), std::string::npos) << said.json;
+}
+
 TEST(ExplainOutputTest, KnownCodeIsSaidThoughThePlaceIsOpen) {
   Explanation all = open_code_and_known_place();
   all.search.reset();

@@ -116,6 +116,33 @@ TEST(GateCopies, OnlyWhatHoldsWhateverTheyCostIsAnAnswer) {
   EXPECT_EQ(question(said)["answer"], "unsure");
 }
 
+TEST(GateCopies, ThatTheyWereNotCountedIsSaid) {
+  GateFacts facts = facts_of(0, 0);
+  facts.uncounted = "the time was over";
+  const GateOutput said = gate(samples_of(0.04), facts);
+  EXPECT_EQ(said.exit_code, 1);
+  EXPECT_THAT(unwrapped(said.text), HasSubstr("were not counted, as the time was over: "));
+  EXPECT_THAT(said.markdown, HasSubstr("were not counted, as the time was over: "));
+  EXPECT_EQ(json::parse(said.json)["uncounted"], "the time was over");
+}
+
+// However many graver caveats there are.
+TEST(GateCaveats, RunsThatFailedAreToldInEachForm) {
+  report::Samples samples = samples_of(0.04);
+  samples.repeated = 6;
+  samples.repeated_cells = {"revision=head: 6"};
+  samples.layout_outputs = {"program0: seed 7 gives 'a', off 'b'"};
+  samples.lost_machines = {"one: 2 blocks"};
+  samples.simulated = {"cachegrind"};
+  samples.early_looks = {"by root"};
+  const GateOutput said = gate(samples, facts_of(0, 0));
+  for (const std::string& text : {unwrapped(said.text), said.markdown, said.json})
+    EXPECT_THAT(text, HasSubstr("6 attempts failed and were run again (revision=head: 6)"));
+  const std::vector<std::string> care = gate_questions(samples)->front().care;
+  ASSERT_EQ(care.size(), 1u);
+  EXPECT_THAT(care[0], HasSubstr("6 attempts failed and were run again (revision=head: 6)"));
+}
+
 // What a search for a commit asks: the bounds have what they may cost, and a reason stands where they leave it open.
 TEST(GateCopies, AreABoundOfWhatACommitCosts) {
   const auto asked = [](double slower, double old_millions, double new_millions) {
