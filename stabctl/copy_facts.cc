@@ -7,9 +7,20 @@
 #include <cmath>
 
 #include "base/printable.h"
+#include "runtime/modes.h"
 #include "stabctl/one_line_progress.h"
 
 namespace stab::ctl {
+namespace {
+
+bool leads_pointers(const plan::Plan& plan) {
+  return std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
+    return factor.kind == plan::FactorKind::kCode &&
+           factor.levels.at(0).value == abi::kCodeWords[static_cast<size_t>(abi::CodeMode::kDirect)];
+  });
+}
+
+}  // namespace
 
 commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::CopiedRun& newer, double margin) {
   constexpr double kMatters = 0.1;
@@ -61,8 +72,11 @@ CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, con
     const auto runs = row ? engine::copied_runs_by_workload(engine.store(), *row) : row.error();
     if (!runs) out.uncounted = last_line(runs.error().message);
     else
-      for (const auto& [workload, both] : *runs)
-        out.by_workload[workload] = copy_facts(both[0], both[1], plan.experiment.margin);
+      for (const auto& [workload, both] : *runs) {
+        commands::CopyFacts& facts = out.by_workload[workload];
+        facts = copy_facts(both[0], both[1], plan.experiment.margin);
+        facts.is_rest = leads_pointers(plan);
+      }
   }
   // The newest experiment is the one that the user asked for.
   [[maybe_unused]] const Status gone = engine.store().delete_experiment(*experiment);

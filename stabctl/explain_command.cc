@@ -298,6 +298,7 @@ class Explainer {
       return;
     }
     again.copies = *rest;
+    again.copies->is_rest = true;
     again.copies->old_led = std::max(0.0, out.copies->old_entries - rest->old_entries);
     again.copies->new_led = std::max(0.0, out.copies->new_entries - rest->new_entries);
     out = std::move(again);

@@ -11,6 +11,7 @@
 #include "plan/limits.h"
 #include "plan/toml/section.h"
 #include "plan/toml/toml_reader.h"
+#include "runtime/modes.h"
 #include "stabctl/plan_lines.h"
 
 namespace stab::ctl {
@@ -204,7 +205,9 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     settings.max = settings.first = settings.links = 0;
     settings.responses = {"cpu_time"};
     settings.blocks.clear();
-    settings.code = "copy";
+    // Where pointers lead to copies, what still costs more is what doesn't.
+    const std::string direct = abi::kCodeWords[static_cast<size_t>(abi::CodeMode::kDirect)];
+    if (settings.code != direct) settings.code = "copy";
     settings.stack = settings.heap = settings.epoch = "";
     settings.sampled = true;
   }

@@ -177,7 +177,7 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
-  if (copies_count(facts)) out += paragraph(copies_sentence(*facts.copies), width);
+  if (copies_count(facts)) out += paragraph(copies_sentence(*facts.copies, WithoutCopies::kExplain), width);
   if (!facts.uncounted.empty()) out += paragraph(uncounted_sentence(facts.uncounted), width);
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
     out += paragraph("care: " + report::care_text(caveat), width);
@@ -233,7 +233,7 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
          cell(std::to_string(sides.contrast->n)) + "\n\n";
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
-  if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies));
+  if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies, WithoutCopies::kExplain));
   if (!facts.uncounted.empty()) notes.push_back(uncounted_sentence(facts.uncounted));
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
     notes.push_back("care: " + report::care_text(caveat));

@@ -25,6 +25,17 @@ std::string copied_text(const CopyFacts& facts) {
   return out;
 }
 
+const char* cure_of(WithoutCopies what) {
+  switch (what) {
+    case WithoutCopies::kExplain:
+      return "'stabctl explain' leads pointers to where the functions lie, and such calls cost no more";
+    case WithoutCopies::kGateFile:
+      return "code = \"direct\" in [gate] leads pointers to where the functions lie, and such calls cost no more";
+    case WithoutCopies::kPlainPrograms: break;
+  }
+  return "a plan with code = \"off\" and link = { seeds = 10 } compares the plain programs over link orders";
+}
+
 }  // namespace
 
 statistics::CopyPrice price_of(const CopyFacts& facts) {
@@ -46,10 +57,7 @@ std::string copies_sentence(const CopyFacts& facts, WithoutCopies what) {
   return "a run of each has " + copied_text(facts) +
          ". these cost more where functions lie at random than in a plain run, which may be " + bound(price.low) + " to " +
          bound(price.high) +
-         " % of the difference there. the answer allows for it. " +
-         (what == WithoutCopies::kExplain
-              ? "'stabctl explain' can lead pointers to where the functions lie, so that such calls cost no more"
-              : "a plan with code = \"off\" and link = { seeds = 10 } compares the plain programs over link orders");
+         " % of the difference there. the answer allows for it. " + cure_of(facts.is_rest ? WithoutCopies::kPlainPrograms : what);
 }
 
 std::string led_sentence(const CopyFacts& facts) {

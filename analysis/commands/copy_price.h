@@ -16,15 +16,16 @@ struct CopyFacts {
   double old_functions = 0, new_functions = 0;  // that are copied
   double seconds = 0;                           // of CPU time, a run
   bool counts = false;                          // it may be as large as to matter, and the answer allows for it
+  bool is_rest = false;                         // counted where pointers lead to copies: what doesn't
   // Calls through pointers, a run, if they led to copies in the runs that were compared. Those above are what was left of them.
   double old_led = 0, new_led = 0;
 };
 // What that may make of the difference of both.
 statistics::CopyPrice price_of(const CopyFacts& facts);
-// The counts, what they may make, and what doesn't have it: explain, where layouts were drawn again and again; where explain has
-// asked, the plain programs.
-enum class WithoutCopies : uint8_t { kExplain, kPlainPrograms };
-std::string copies_sentence(const CopyFacts& facts, WithoutCopies what = WithoutCopies::kExplain);
+// The counts, what they may make, and what doesn't have it: of two programs explain, of a gate one line of its file, and where
+// pointers were led the plain programs.
+enum class WithoutCopies : uint8_t { kExplain, kGateFile, kPlainPrograms };
+std::string copies_sentence(const CopyFacts& facts, WithoutCopies what);
 // That calls through pointers led to copies. pre: some did
 std::string led_sentence(const CopyFacts& facts);
 // What an answer says that had to do without a count, and why it had to.

@@ -261,7 +261,7 @@ std::vector<std::string> place_texts(const GateFacts& facts) {
 std::vector<std::string> copies_texts(const GateFacts& facts) {
   std::vector<std::string> out;
   for (const auto& [workload, copies] : facts.copies)
-    if (copies.counts) out.push_back(workload + ": " + copies_sentence(copies));
+    if (copies.counts) out.push_back(workload + ": " + copies_sentence(copies, WithoutCopies::kGateFile));
   if (!facts.uncounted.empty()) out.push_back(uncounted_sentence(facts.uncounted));
   return out;
 }
@@ -611,7 +611,7 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
             question.cost_high = (1 + cost.high) * std::exp(-price.low) - 1;
           }
           question.by_copies = one.by_copies;
-          if (one.by_copies) question.refused = copies_sentence(*counted);
+          if (one.by_copies) question.refused = copies_sentence(*counted, WithoutCopies::kGateFile);
         }
       }
       out.push_back(std::move(question));
