@@ -392,7 +392,9 @@ void pays_for_what_it_computed_in_the_kernel() {
   bool paid = false;
   for (int i = 0; i < 20 && !paid; ++i) {
     static volatile bool is_elsewhere, is_expected, is_over;
-    is_elsewhere = is_expected = is_over = false;
+    is_elsewhere = false;
+    is_expected = false;
+    is_over = false;
     pthread_t thread;
     pthread_create(&thread, nullptr, [](void*) -> void* {
       for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {

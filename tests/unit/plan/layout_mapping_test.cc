@@ -56,7 +56,6 @@ TEST(LayoutMapping, LongLoopsNeedLayoutsThatTheyAreLedTo) {
   EXPECT_TRUE(plan.layout.long_loops);
   EXPECT_FALSE(plan.layout.map);
   EXPECT_FALSE(plan.experiment.record_epochs);
-  const auto refusal = [](const std::string& text) { return render(parse_plan(text, "t.toml").errors); };
   EXPECT_NE(errors_of(plan_of("\"off\", \"once\"", "")).find("no cell of this plan has a next one"), std::string::npos);
   EXPECT_NE(errors_of(plan_of("\"shuffle\"", "[counters]\nsimulate = \"cachegrind\"\n")).find("are simulated"),
             std::string::npos);
