@@ -35,6 +35,9 @@ std::string describe_trial(const Samples& samples, const Trial& trial) {
   return "trial " + std::to_string(trial.order) + " (" + cell + ")";
 }
 
+// Of the levels of code: a process has one random layout.
+bool has_one_layout(const std::string& level) { return level == "once" || level == "direct"; }
+
 // What a reader can do about an experiment without a single value.
 std::string why_no_value(const Samples& samples) {
   if (samples.trials.empty() && samples.failed > 0)
@@ -250,7 +253,7 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
         for (const Trial& trial : samples.trials) {
           if (trial.workload != w || trial.levels[f] != level || !trial.dose || !answers(samples, trial)) continue;
           const Dose& dose = *trial.dose;
-          draws += code < samples.factors.size() && samples.factors[code].levels[trial.levels[code]] == "once";
+          draws += code < samples.factors.size() && has_one_layout(samples.factors[code].levels[trial.levels[code]]);
           if (dose.epochs > 0) {
             epochs.push_back(static_cast<double>(dose.epochs));
             unentered.push_back(static_cast<double>(dose.epochs_unentered) / static_cast<double>(dose.epochs));

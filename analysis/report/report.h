@@ -306,7 +306,7 @@ struct DoseSummary {
   double share = 0;                 // functions moved, functions padded or requests served, 0 to 1
   std::optional<double> epochs;     // that ended in a trial, median; absent where the runtime doesn't count them
   double unentered = 0;             // of code and stack: the share of them in which the program entered no function anew, median
-  bool one_draw = false;            // the plan asks for one layout a process: code = "once", or a simulator without epochs
+  bool one_draw = false;            // the plan asks for one layout a process: "once", "direct", or a simulator without epochs
 };
 
 struct ValidityCount {

@@ -360,6 +360,7 @@ TEST(Caveats, LowDoseNamesItsReason) {
   EXPECT_THAT(low_doses(0, 0)[0], ::testing::AllOf(HasSubstr("shorten the epoch"), Not(HasSubstr("epochs ended"))));
   // One layout a run is what the plan asks for.
   EXPECT_TRUE(low_doses(100, 99, "once").empty());
+  EXPECT_TRUE(low_doses(100, 99, "direct").empty());
 }
 
 // Forty programs whose two builds are the same: the alarms are counted one by one, and their rate has an exact interval.
