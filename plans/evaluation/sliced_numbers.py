@@ -17,7 +17,8 @@ def add_sliced(add, trials):
         add_pairs(add, name, functools.partial(pair_answers, functools.partial(trials, experiment), full))
     add_sensitivity(add, functools.partial(planted_answers, trials))
     add_control(add, functools.partial(order_costs, trials))
-    add_levels(add, functools.partial(level_changes, trials))
+    add_levels(add, functools.partial(level_changes, trials, "sliced-levels"), "sliced.levels")
+    add_levels(add, functools.partial(level_changes, trials, "sliced-levels-second"), "sliced.second.levels")
     add_overhead(add, trials, "sliced-overhead", "sliced.cost")
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
 
@@ -181,11 +182,11 @@ def add_overhead(add, trials, experiment, prefix):
 
 
 @functools.cache
-def level_changes(trials):
-    return paired_changes(trials, "sliced-levels", lambda row: row["opt"], {"-O1": ("-O1", "-O2"), "-O3": ("-O3", "-O2"), "again": ("again", "-O2")})
+def level_changes(trials, experiment):
+    return paired_changes(trials, experiment, lambda row: row["opt"], {"-O1": ("-O1", "-O2"), "-O3": ("-O3", "-O2"), "again": ("again", "-O2")})
 
 
-def add_levels(add, answers):
+def add_levels(add, answers, prefix):
     def over(level):
         means = defaultdict(list)
         for subject, answer in answers()[level].items():
@@ -197,9 +198,9 @@ def add_levels(add, answers):
         return sum(p < 0.05 and answer["mean"] * sign > 0 for p, answer in zip(way.holm([a["p"] for a in own]), own))
     for level in ("-O1", "-O3", "again"):
         for what in ("mean", "low", "high"):
-            add(f"sliced.levels.{level}.{what}", lambda level=level, what=what: percent(over(level)[what]))
-        add(f"sliced.levels.{level}.faster", lambda level=level: sure(level, -1))
-        add(f"sliced.levels.{level}.slower", lambda level=level: sure(level, 1))
-        add(f"sliced.levels.{level}.alarms", lambda level=level: sum(a["p"] < 0.05 for a in answers()[level].values()))
-        add(f"sliced.levels.{level}.half", lambda level=level: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[level].values()))
-    add("sliced.levels.n", lambda: len(answers()["-O1"]))
+            add(f"{prefix}.{level}.{what}", lambda level=level, what=what: percent(over(level)[what]))
+        add(f"{prefix}.{level}.faster", lambda level=level: sure(level, -1))
+        add(f"{prefix}.{level}.slower", lambda level=level: sure(level, 1))
+        add(f"{prefix}.{level}.alarms", lambda level=level: sum(a["p"] < 0.05 for a in answers()[level].values()))
+        add(f"{prefix}.{level}.half", lambda level=level: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[level].values()))
+    add(f"{prefix}.n", lambda: len(answers()["-O1"]))
