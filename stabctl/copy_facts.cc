@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/printable.h"
-#include "runtime/modes.h"
 #include "stabctl/one_line_progress.h"
 
 namespace stab::ctl {
@@ -15,8 +14,7 @@ namespace {
 
 bool leads_pointers(const plan::Plan& plan) {
   return std::any_of(plan.factors.begin(), plan.factors.end(), [](const plan::Factor& factor) {
-    return factor.kind == plan::FactorKind::kCode &&
-           factor.levels.at(0).value == abi::kCodeWords[static_cast<size_t>(abi::CodeMode::kDirect)];
+    return factor.kind == plan::FactorKind::kCode && factor.levels.at(0).value == "direct";
   });
 }
 

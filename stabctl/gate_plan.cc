@@ -11,7 +11,6 @@
 #include "plan/limits.h"
 #include "plan/toml/section.h"
 #include "plan/toml/toml_reader.h"
-#include "runtime/modes.h"
 #include "stabctl/plan_lines.h"
 
 namespace stab::ctl {
@@ -206,8 +205,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     settings.responses = {"cpu_time"};
     settings.blocks.clear();
     // Where pointers lead to copies, what still costs more is what doesn't.
-    const std::string direct = abi::kCodeWords[static_cast<size_t>(abi::CodeMode::kDirect)];
-    if (settings.code != direct) settings.code = "copy";
+    if (settings.code != "direct") settings.code = "copy";
     settings.stack = settings.heap = settings.epoch = "";
     settings.sampled = true;
   }
