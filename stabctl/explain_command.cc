@@ -95,13 +95,13 @@ class Explainer {
       if (has_place(*out.answer)) out.search.emplace().not_done = "it was interrupted";
       return {};
     }
-    const bool is_named = statistics::names_code(out.answer->verdict) || has_place(*out.answer);
-    if (!is_named && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
+    const auto is_named = [&out] { return statistics::names_code(out.answer->verdict) || has_place(*out.answer); };
+    if (!is_named() && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
     // What was answered stands without what follows, but for what copies may have made of it.
     const Result<engine::SharedFunctions> functions = sampled_functions(out);
     if (!functions) out.uncounted = one_line(functions.error().message);
     if (functions) STAB_CHECK_OK(allow_for_copies(*functions, out));
-    if (!is_named) return {};
+    if (!is_named()) return {};  // by the last answer
     out.libraries.emplace();
     if (functions)
       tell_libraries(*functions, *out.libraries);
