@@ -291,8 +291,7 @@ class Explainer {
     const Result<commands::CopyFacts> rest = counted_directly(again);
     const bool is_led = rest && std::abs(rest->new_entries - rest->old_entries) <
                                     std::abs(out.copies->new_entries - out.copies->old_entries) / 2;
-    const Status asked = is_led ? ask_with_direct_pointers(again) : Status(bad_input("pointers can't be led"));
-    if (!asked || again.is_between_looks) {
+    if (!is_led || !ask_with_direct_pointers(again) || again.is_between_looks) {
       blocks_ = asked_before;
       out.experiments = std::move(again.experiments);
       return;

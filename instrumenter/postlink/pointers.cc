@@ -53,7 +53,7 @@ class Finder {
   void keep_boundaries() {
     for (const Symbol& symbol : image_.symbols()) {
       const bool is_label = symbol.type == STT_NOTYPE || symbol.type == STT_OBJECT || symbol.type == STT_TLS;
-      if (is_label && symbol.section != SHN_UNDEF && !symbol.name.empty()) labels_.insert(symbol.value);
+      if (is_label && symbol.section != SHN_UNDEF && !symbol.name.empty()) stay(moving_at(symbol.value));
     }
   }
 
@@ -116,30 +116,17 @@ class Finder {
   }
 
   Pointers finish() {
-    std::vector<bool> named(functions_.size());
-    for (const abi::PointerSlot& slot : slots_) named[slot.target] = true;
-    for (const abi::PointerField& field : fields_) named[field.target] = true;
-    for (uint32_t index = 0; index < functions_.size(); ++index)
-      if (named[index] && labels_.count(functions_[index].start) != 0) stays_[index] = true;
-    Pointers out;
-    for (uint32_t index = 0; index < functions_.size(); ++index) {
-      if (stays_[index]) ++out.staying;
-      else if (named[index]) ++out.functions;
-    }
     const auto stays = [this](const auto& one) -> bool { return stays_[one.target]; };
     std::erase_if(slots_, stays);
     std::erase_if(fields_, stays);
-    out.slots = std::move(slots_);
-    out.fields = std::move(fields_);
-    std::sort(out.slots.begin(), out.slots.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
-    return out;
+    std::sort(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+    return {std::move(slots_), std::move(fields_)};
   }
 
   const ElfImage& image_;
   const FunctionTable& functions_;
   const Disassembly& disassembly_;
-  std::vector<bool> stays_;        // by function
-  std::set<uint64_t> labels_;      // addresses of symbols that are no functions'
+  std::vector<bool> stays_;  // by function
   std::vector<abi::PointerSlot> slots_;
   std::vector<abi::PointerField> fields_;
 };

@@ -15,8 +15,6 @@ namespace stab::postlink {
 struct Pointers {
   std::vector<abi::PointerSlot> slots;    // ascending by address
   std::vector<abi::PointerField> fields;  // ascending by function and place
-  uint32_t functions = 0;                 // whose pointers these are
-  uint32_t staying = 0;                   // functions that move, and of which something makes the address that can't be led
 };
 
 // Two pointers to one function must stay equal. So a function's are led together, or none: it has none here if others can look

@@ -18,18 +18,18 @@ uint32_t words_in_row(const code::Pointers& pointers, uint32_t first) {
 }
 
 // Makes words that hold a function's address hold its copy's, or the other way round. What holds something else is the program's
-// doing by now, and stays. Counts the words; false: one could not be read or written.
-bool turn_words(const Session& session, bool to_copies, uint32_t& turned) {
+// doing by now, and stays. Returns how many words it made; -1: one could not be read or written.
+long turn_words(const Session& session, bool to_copies) {
   const Module& program = session.images.program;
   const int memory = session.family.program.memory;
   const code::Pointers& pointers = session.pointers;
-  turned = 0;
+  long turned = 0;
   uint64_t words[kMostWords];
   for (uint32_t first = 0; first < pointers.slot_count;) {
     const uint32_t count = words_in_row(pointers, first);
     const uint64_t address = program.place.bias + pointers.slots[first].address;
     const long bytes = static_cast<long>(count * sizeof words[0]);
-    if (sys::pread_full(memory, words, static_cast<size_t>(bytes), address) != bytes) return false;
+    if (sys::pread_full(memory, words, static_cast<size_t>(bytes), address) != bytes) return -1;
     bool changes = false;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t target = pointers.slots[first + i].target;
@@ -40,10 +40,10 @@ bool turn_words(const Session& session, bool to_copies, uint32_t& turned) {
       changes = true;
       ++turned;
     }
-    if (changes && sys::pwrite(memory, words, static_cast<size_t>(bytes), address) != bytes) return false;
+    if (changes && sys::pwrite(memory, words, static_cast<size_t>(bytes), address) != bytes) return -1;
     first += count;
   }
-  return true;
+  return turned;
 }
 
 }  // namespace
@@ -59,13 +59,13 @@ void lead_pointers(Session& session, int slot) {
   Module& program = session.images.program;
   const code::Pointers& pointers = session.pointers;
   if (pointers.slot_count + pointers.field_count == 0) return;
-  uint32_t words = 0, back = 0;
-  if (!turn_words(session, true, words)) {
-    (void)turn_words(session, false, back);
+  const long words = turn_words(session, true);
+  if (words < 0) {
+    (void)turn_words(session, false);
     return degrade(*session.control, Degradation::kPointersStay);
   }
   code::lead_fields(program.code, pointers, program.place, program.scratch, program.slot_memory(slot));
-  session.use.pointers_led = words + pointers.field_count;
+  session.use.pointers_led = static_cast<uint32_t>(words) + pointers.field_count;
 }
 
 }  // namespace stab::helper
