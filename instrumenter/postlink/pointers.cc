@@ -8,15 +8,14 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/sections_abi.h"
+#include "instrumenter/postlink/references.h"
 
 namespace stab::postlink {
 namespace {
 
-// Unwind tables, and the lists of our own pass, name functions without being used as pointers.
-bool is_bookkeeping(std::string_view section) {
-  return section.starts_with(".eh_frame") || section.starts_with(".gcc_except_table") || section == abi::kFunctionsSection ||
-         section == abi::kGotosSection;
+// Nor do tables of exceptions hold a pointer that the program takes.
+bool holds_no_pointer(std::string_view section) {
+  return is_bookkeeping(section) || section.starts_with(".gcc_except_table");
 }
 
 class Finder {
@@ -71,15 +70,10 @@ class Finder {
     }
   }
 
-  bool is_decoded(uint64_t address) const {
-    const auto function = functions_.holding(address);
-    return function && disassembly_.codes[*function].decoded;
-  }
-
   void take_data(const Section& section) {
-    if (!section.allocated() || is_bookkeeping(section.name)) return;
+    if (!section.allocated() || holds_no_pointer(section.name)) return;
     for (const Relocation& relocation : image_.kept_relocations(section)) {
-      if (section.executable() && is_decoded(relocation.place)) continue;
+      if (section.executable() && is_decoded(functions_, disassembly_, relocation.place)) continue;
       // In code that isn't decoded an addend counts from the field, and the target from the instruction's end.
       if (section.executable()) {
         stay(moving_at(relocation.target));
@@ -103,7 +97,7 @@ class Finder {
       if (!target || !known.insert(place).second) return;
       const Section* section = image_.section_at(place);
       if (section != nullptr && section->name.starts_with(".got")) slots_.push_back({place, *target, 0});
-      else if (section == nullptr || !is_bookkeeping(section->name)) stay(target);
+      else if (section == nullptr || !holds_no_pointer(section->name)) stay(target);
     };
     for (const Relocation& relocation : image_.dynamic_relocations())
       if (relocation.type == R_X86_64_RELATIVE) take(relocation.place, relocation.target);

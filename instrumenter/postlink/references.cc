@@ -8,7 +8,6 @@
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
-namespace {
 
 bool is_bookkeeping(std::string_view section) {
   return section.starts_with(".eh_frame") || section == abi::kFunctionsSection ||
@@ -19,8 +18,6 @@ bool is_decoded(const FunctionTable& functions, const Disassembly& disassembly, 
   const auto function = functions.holding(address);
   return function && disassembly.codes[*function].decoded;
 }
-
-}  // namespace
 
 References References::collect(const ElfImage& image, const FunctionTable& functions,
                                const Disassembly& disassembly) {

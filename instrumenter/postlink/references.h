@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
@@ -21,6 +22,11 @@ struct Reference {
   bool branch;     // a direct call or jump; otherwise the address becomes or meets data
   bool operator<(const Reference& other) const { return target < other.target; }
 };
+
+// Whether a section names functions without any use of them: unwind tables, and the lists of our own pass.
+bool is_bookkeeping(std::string_view section);
+// Whether an address lies in a function that was decoded, so that its fields tell all that it refers to.
+bool is_decoded(const FunctionTable& functions, const Disassembly& disassembly, uint64_t address);
 
 class References {
  public:

@@ -126,7 +126,8 @@ uint64_t bytes_in_front(const abi::CodeHeader& header) {
          uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) + fixed_bytes(header) +
          uint64_t{header.loop_words} * sizeof(uint32_t);
 }
-uint64_t identities_at(const abi::CodeHeader& header) { return (bytes_in_front(header) + 7) & ~uint64_t{7}; }
+uint64_t round_up_word(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
+uint64_t identities_at(const abi::CodeHeader& header) { return round_up_word(bytes_in_front(header)); }
 
 }  // namespace
 
@@ -137,6 +138,8 @@ uint64_t metadata_bytes(const abi::CodeHeader& header) {
   if ((header.flags & abi::kCodeIdentities) == 0) return bytes_in_front(header);
   return identities_at(header) + uint64_t{header.function_count} * (sizeof(uint64_t) + sizeof(uint32_t));
 }
+
+uint64_t pointers_at(const abi::CodeHeader& header) { return round_up_word(metadata_bytes(header)); }
 
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const abi::CodeHeader* header = static_cast<const abi::CodeHeader*>(bytes);

@@ -38,6 +38,9 @@ enum class MetadataFault : uint8_t {
 // The bytes that a header's section takes; 0: it is none of this version.
 uint64_t metadata_bytes(const abi::CodeHeader& header);
 
+// Where pointers begin (kCodePointers), behind all that those bytes hold. pre: it is one of this version
+uint64_t pointers_at(const abi::CodeHeader& header);
+
 // pre: `bytes` is 8-aligned, outlives `out`, and nobody writes it meanwhile.
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 

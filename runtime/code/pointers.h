@@ -18,8 +18,7 @@ struct Pointers {
   uint32_t field_count = 0;
 };
 
-// `bytes`: what follows the bytes that metadata_bytes() tells of, from their next multiple of 8 to the section's end. False: that
-// is no such list.
+// `bytes`: from pointers_at() to the section's end. False: that is no such list.
 // pre: it is 8-aligned, outlives `out`, and nobody writes it meanwhile; header.flags has kCodePointers
 bool read_pointers(const Metadata& code, const void* bytes, size_t size, Pointers& out);
 

@@ -90,7 +90,7 @@ code::MetadataFault read_module_metadata(int file, ModuleMemory& memory, code::M
 bool read_module_pointers(int file, ModuleMemory& memory, const code::Metadata& code, code::Pointers& out) {
   code::FileSpan span;
   if ((code.header->flags & abi::kCodePointers) == 0 || !code::find_code_section(read_file_at, &file, span)) return false;
-  const uint64_t in_front = (code::metadata_bytes(*code.header) + 7) & ~uint64_t{7};
+  const uint64_t in_front = code::pointers_at(*code.header);
   if (span.bytes < in_front || span.bytes > kMostFileBytes) return false;
   const uint64_t bytes = span.bytes - in_front;
   uint8_t* const copy = memory.allocate_to_fill(bytes);

@@ -117,7 +117,7 @@ void read(const uint8_t* data, size_t size) {
   Metadata code;
   if (read_metadata(section.bytes(), size, code) != MetadataFault::kNone) return;
   Pointers pointers;
-  const uint64_t in_front = (metadata_bytes(*code.header) + 7) & ~uint64_t{7};
+  const uint64_t in_front = pointers_at(*code.header);
   if ((code.header->flags & abi::kCodePointers) != 0 && in_front <= size)
     (void)read_pointers(code, section.bytes() + in_front, size - in_front, pointers);
   build(code, pointers);

@@ -117,7 +117,7 @@ TEST_F(LongLoopsTest, TheRuntimeReadsWhatWasFound) {
   code::Metadata code;
   ASSERT_EQ(code::read_metadata(aligned.data(), section.size(), code), code::MetadataFault::kNone);
   // Pointers follow.
-  const uint64_t in_front = (code::metadata_bytes(*code.header) + 7) / 8 * 8;
+  const uint64_t in_front = code::pointers_at(*code.header);
   const auto view = CodeView::parse({reinterpret_cast<const uint8_t*>(aligned.data()), section.size()});
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_EQ(in_front + sizeof(abi::PointerCounts) + view->pointer_slots.size_bytes() + view->pointer_fields.size_bytes(),
