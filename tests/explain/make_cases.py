@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Makes pairs of programs whose difference is known: a change of code, of place, both, or neither. Each is plain C, built by szc.
 
-    tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N]
+    tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N] [--parts loop] [--loop nops]
 
 writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and, when they are made, case.json. A
 round has a case of each kind, in an order of its own, so that the first so many are a fair sample. A case that can't be made is
-drawn again, and left out after three tries. programs.py has the programs, truth.py says what is true of them, and run_cases runs
+drawn again, and left out after three tries. A part whose place this processor doesn't mind is refused: --loop takes another loop,
+--parts leaves the part out. programs.py has the programs, truth.py says what is true of them, and run_cases runs
 `stabctl explain` over them. docs/evaluation/explain-cases.md says which kinds there are."""
 import argparse
 import copy
@@ -20,13 +21,14 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import truth  # noqa: E402
-from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, MOVES, ROUNDS, TAIL, WIDE,  # noqa: E402
+from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, LOOPS, MOVES, ROUNDS, TAIL,  # noqa: E402
                       Filler, NotMade, Side, addresses, filler, fit, fit_lines, grown, is_placed, lines_function, lines_places,
                       loop_place)
 
 KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "both", "cancel", "nothing", "size", "inlining",
          "pgo", "lto"]
 TRIES = 3  # of a case
+PLACED = ["loop", "lines"]  # parts that have a place that matters
 # Iterations of the programs that are measured: some 0.1 s each.
 MEASURED = {"chain": 60_000_000, "loop": 120_000_000, "loop-slow": 120_000_000, "lines": 10_000_000, "lines-slow": 10_000_000,
             "called": 15_000_000, "inlined": 15_000_000}
@@ -35,8 +37,9 @@ MEASURED = {"chain": 60_000_000, "loop": 120_000_000, "loop-slow": 120_000_000, 
 class Maker:
     """Makes the cases of one folder."""
 
-    def __init__(self, szc, draw, reaction, seconds):
-        self.szc, self.draw, self.reaction, self.seconds = szc, draw, reaction, seconds
+    def __init__(self, given, draw, reaction):
+        self.szc, self.draw, self.reaction, self.seconds = given.szc, draw, reaction, given.seconds
+        self.parts, self.loop = given.parts, LOOPS[given.loop]
 
     def side(self, part, share, is_double=False):
         """A program of which this part adds so much of its time where it lies slowly."""
@@ -47,10 +50,10 @@ class Maker:
         chain = int((self.seconds - count * self.reaction[part]) / self.reaction["chain"])
         if part == "loop" and is_double:
             half = max(1, count // ROUNDS // 2)
-            side.add("loop", count, [WIDE.format(name="wide"), WIDE.format(name="wide2")],
+            side.add("loop", count, [self.loop.format(name=name) for name in ("wide", "wide2")],
                      f"x += wide({half}, x);", f"x += wide2({half}, x);")
         elif part == "loop":
-            side.add("loop", count, [WIDE.format(name="wide")], "x += wide(#, x);")
+            side.add("loop", count, [self.loop.format(name="wide")], "x += wide(#, x);")
         else:
             side.add("lines", count, [lines_function("right")], CALL_LINES)
             side.first = [BOTH]
@@ -112,8 +115,8 @@ class Maker:
         has_place = kind in ("function", "string", "header", "link", "both", "cancel", "pgo", "lto")
         has_code = kind in ("code", "code-moved", "both") or (kind in ("pgo", "lto") and draw.random() < 0.3)
         share = draw.choice([0.02, 0.04, 0.06])
-        # What cancels must have a size that is known.
-        part = "lines" if kind == "cancel" else draw.choice(["loop", "lines"])
+        # What cancels must have a size that is known: a neighbour on the same core changes that of the loop.
+        part = "lines" if kind == "cancel" and "lines" in self.parts else draw.choice(self.parts)
         slow = draw.choice(["old", "new"]) if has_place else ""
         code = draw.choice([1, -1]) * draw.choice([0.005, 0.01, 0.02, 0.03, 0.05]) if has_code else 0.0
         if kind == "cancel":
@@ -149,7 +152,7 @@ class Maker:
     def of_size(self, folder):
         """A function before the part is longer and does more, which moves the part."""
         code, share = self.draw.choice([0.005, 0.01, 0.02, 0.03, 0.05]), self.draw.choice([0.02, 0.04, 0.06])
-        part, slow = self.draw.choice(["loop", "lines"]), self.draw.choice(["old", "new"])
+        part, slow = self.draw.choice(self.parts), self.draw.choice(["old", "new"])
         more = max(1, int(code * self.seconds / self.reaction["chain"] / ROUNDS))
         old = self.side(part, share)
         old.hot.insert(0, GROWING % "")
@@ -175,7 +178,7 @@ class Maker:
     def of_inlining(self, folder):
         """A function that one side inlines; the part is moved by another one, between equal places or not."""
         code, share = self.draw.choice([0.01, 0.02, 0.03, 0.05]), self.draw.choice([0.02, 0.04, 0.06])
-        part, slow = self.draw.choice(["loop", "lines"]), self.draw.choice(["", "", "old", "new"])
+        part, slow = self.draw.choice(self.parts), self.draw.choice(["", "", "old", "new"])
         old = self.side(part, share)
         new = copy.deepcopy(old)
         count = int(code * self.seconds / (self.reaction["called"] - self.reaction["inlined"]))
@@ -191,7 +194,7 @@ class Maker:
     def of_pair(self, folder):
         """Two loops that are moved alike, or two functions that want the same lines only where both are moved."""
         share, slow = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(["old", "new"])
-        part = self.draw.choice(["loop", "lines"])
+        part = self.draw.choice(self.parts)
         old = self.side(part, share, is_double=True)
         between = filler("between", 0 if part == "loop" or slow == "old" else self.draw.randrange(5, 12))
         old.hot.insert(1, between)
@@ -240,10 +243,15 @@ def made_case(maker, kind, folder):
     return None
 
 
-def make_reaction(szc, folder, draw):
+def measured_parts(given):
+    return [part for part in truth.PARTS if part.removesuffix("-slow") not in PLACED or part.removesuffix("-slow") in given.parts]
+
+
+def make_reaction(given, folder, draw):
     """The programs that truth.measure runs, one for each part."""
+    szc, loop = given.szc, LOOPS[given.loop]
     folder.mkdir(parents=True, exist_ok=True)
-    for part in truth.PARTS:
+    for part in measured_parts(given):
         side = Side(draw)
         work, path = MEASURED[part], folder / part
         if part == "chain":
@@ -251,7 +259,7 @@ def make_reaction(szc, folder, draw):
         if part in HOW:
             side.add(part, work, [CALLED.format(how=HOW[part])], "x += mixes(#, x);")
         if part.startswith("loop"):
-            side.add(part, work, [WIDE.format(name="wide")], "x += wide(#, x);")
+            side.add(part, work, [loop.format(name="wide")], "x += wide(#, x);")
             fit(szc, path, side, side.unrelated, lambda made: is_placed("loop", made, part == "loop-slow", True), "places 'wide'")
         elif part.startswith("lines"):
             between = filler("between", 0 if part == "lines-slow" else 8)
@@ -271,14 +279,16 @@ def main():
     words.add_argument("--seconds", type=float, default=0.12, help="CPU time of a run")
     words.add_argument("--jobs", type=int, default=2)
     words.add_argument("--kinds", default=",".join(KINDS))
+    words.add_argument("--parts", type=lambda text: text.split(","), default=PLACED, help="whose places are planted")
+    words.add_argument("--loop", choices=LOOPS, default="additions", help="what the part 'loop' does")
     given = words.parse_args()
     draw = random.Random(given.seed)
-    make_reaction(given.szc, given.folder / "reaction", draw)
-    reaction = truth.medians(truth.measure(given.folder / "reaction", MEASURED, truth.PARTS, 7))
+    make_reaction(given, given.folder / "reaction", draw)
+    reaction = truth.medians(truth.measure(given.folder / "reaction", MEASURED, measured_parts(given), 7))
     print("reaction: " + ", ".join(f"{part} {1e9 * seconds:.2f} ns" for part, seconds in reaction.items()), flush=True)
-    for part in ("loop", "lines"):
+    for part in given.parts:
         if reaction[part + "-slow"] < 1.15 * reaction[part]:
-            sys.exit(f"this processor hardly minds the place of '{part}'; there are no cases to be made of it")
+            sys.exit(f"this processor hardly minds the place of '{part}'; there are no cases to be made of it (see --loop and --parts)")
     kinds = given.kinds.split(",")
     busy = {kind: draw.sample(range(given.rounds), given.rounds // 3) for kind in kinds}
     cases = []
@@ -292,7 +302,7 @@ def main():
 
     def make(case):
         folder = given.folder / case["name"]
-        made = made_case(Maker(given.szc, random.Random(case["seed"]), reaction, given.seconds), case["kind"], folder)
+        made = made_case(Maker(given, random.Random(case["seed"]), reaction), case["kind"], folder)
         print(f"{case['name']} {'is made' if made else 'can not be made'}", flush=True)
         folder.mkdir(exist_ok=True)
         (folder / "made").write_text(json.dumps({**case, **made} if made else None))

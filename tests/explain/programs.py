@@ -3,7 +3,7 @@
 A program consists of parts that take time and fillers that move them:
 
   chain    three loops bound by latency: their place makes no difference. A change of code is a change of their count
-  loop     `wide`, a short loop of independent additions. Where it crosses a line of 64 bytes it takes longer
+  loop     `wide`, a short loop of one of LOOPS. Where it crosses a line of 64 bytes it takes longer
   lines    `left` and `right`, which jump through seven lines of the instruction cache each. Where both want the same lines of a
            cache of eight ways, they take longer; neither does by itself
   called   a loop that calls a function in each iteration; `inlined` has the function inlined
@@ -32,7 +32,8 @@ def unrelated(name, statements, how="NOINLINE"):
 
 OTHER_HEAD = "typedef unsigned long word;\n#define NOINLINE __attribute__((noinline))\n"
 
-WIDE = """
+# Which one minds its place is the processor's affair: independent additions do on Zen 3, and many short instructions on Zen 5.
+LOOPS = {"additions": """
 NOINLINE word {name}(word n, word x) {{
   word a = 1, b = 2, c = 3, d = 4;
   do {{
@@ -44,7 +45,14 @@ NOINLINE word {name}(word n, word x) {{
   }} while (--n);
   return a + b + c + d + x;
 }}
-"""
+""", "nops": """
+NOINLINE word {name}(word n, word x) {{
+  do {{
+    __asm__ volatile(".rept 14; nop; .endr");
+  }} while (--n);
+  return x;
+}}
+"""}
 
 CHAIN_LOOP = "  do {{ x = (x ^ (x >> 7)) * {factor}u + n; }} while (--n);\n"
 CHAIN = "\nNOINLINE word {name}(word n, word x) {{\n" + CHAIN_LOOP + "  return x;\n}}\n"
