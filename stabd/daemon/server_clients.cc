@@ -153,12 +153,12 @@ void Server::Loop::end(Client& client) {
 
 // It has sent nothing that was read, and nothing was sent to it: what it is told has room, and stands alone.
 void Server::Loop::turn_away(Client& client, int fd, const char* why, uid_t uid) {
-  const std::string told = std::string(why) + "; end one that stays, such as 'stabctl watch' or 'stabctl web', or raise " +
+  const std::string words = std::string(why) + "; end one that stays, such as 'stabctl watch' or 'stabctl web', or raise " +
                            "'connections' or 'connections_of_user' in the daemon's configuration";
   const std::string bytes = client.web ? "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
                                          "Connection: close\r\nContent-Length: " +
-                                             std::to_string(told.size()) + "\r\n\r\n" + told
-                                       : fault_line({RpcCode::kBusy, told, "null"});
+                                             std::to_string(words.size()) + "\r\n\r\n" + words
+                                       : fault_line({RpcCode::kBusy, words, "null"});
   [[maybe_unused]] const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   drop(client, why, uid);
 }

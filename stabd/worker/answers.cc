@@ -19,6 +19,7 @@
 #include "stabd/worker/empty_directory.h"
 #include "stabd/worker/measure.h"
 #include "stabd/worker/named_file.h"
+#include "stabd/worker/own_libraries.h"
 #include "stabd/worker/sha256.h"
 #include "stabd/worker/tree_hash.h"
 
@@ -262,6 +263,14 @@ Result<ReadAnew::Answer> answer(const ReadAnew& request, UniqueFd&) {
   return Done{};
 }
 
+Result<OwnLibraries::Answer> answer(const OwnLibraries& request, UniqueFd&) {
+  STAB_TRY(std::vector<std::string> paths, own_libraries(request.path, request.search_path, request.directory));
+  size_t bytes = 256, count = 0;
+  while (count < paths.size() && (bytes += paths[count].size() + 8) <= kMaxPacketBytes) ++count;
+  paths.resize(count);
+  return OwnLibraries::Answer{std::move(paths)};
+}
+
 std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(std::chrono::seconds limit)) {
   Header header;
   Reader reader(packet);
@@ -276,7 +285,8 @@ std::string answer_to(std::string_view packet, UniqueFd& passed, void (*begin)(s
            take<CopyFile>(packet, header, passed, begin, out) || take<Empty>(packet, header, passed, begin, out) ||
            take<Measure>(packet, header, passed, begin, out) ||
            take<ReadMetrics>(packet, header, passed, begin, out) ||
-           take<ReadSimulated>(packet, header, passed, begin, out) || take<ReadAnew>(packet, header, passed, begin, out));
+           take<ReadSimulated>(packet, header, passed, begin, out) || take<ReadAnew>(packet, header, passed, begin, out) ||
+           take<OwnLibraries>(packet, header, passed, begin, out));
   return out;
 }
 

@@ -23,6 +23,7 @@ Result<Empty::Answer> answer(const Empty& request, UniqueFd& fd);
 Result<ReadMetrics::Answer> answer(const ReadMetrics& request, UniqueFd& fd);
 Result<Measure::Answer> answer(const Measure& request, UniqueFd& fd);
 Result<ReadAnew::Answer> answer(const ReadAnew& request, UniqueFd& fd);
+Result<OwnLibraries::Answer> answer(const OwnLibraries& request, UniqueFd& fd);
 
 // A request packet to its answer's packet; nothing where it is no request. `passed` as `fd` above; `begin` is told how
 // many seconds the request may take, before it is done.

@@ -35,7 +35,7 @@ inline constexpr size_t kMaxWordsBytes = 4096;
 // Do not renumber.
 enum class Kind : uint32_t {
   kLook = 1, kFind, kOpen, kHash, kHashTree, kCopyTree, kFill, kCheckFiles, kHashOutput, kMatch, kCopyFile, kEmpty, kMeasure,
-  kReadMetrics, kReadSimulated, kReadAnew,
+  kReadMetrics, kReadSimulated, kReadAnew, kOwnLibraries,
 };
 
 struct Header {
@@ -320,6 +320,21 @@ struct ReadAnew {
   using Answer = Done;
   template <class Self, class Coder>
   static void fields(Self& self, Coder& coder) { coder.all(self.path, self.max_bytes); }
+};
+
+// The files of the shared libraries that a program brings along (own_libraries.h): as many as an answer holds.
+struct OwnLibraries {
+  static constexpr Kind kKind = Kind::kOwnLibraries;
+  static constexpr char kWords[] = "look for a program's libraries";
+  static constexpr std::chrono::seconds kLimit{30};
+  std::string path, search_path, directory;
+  struct Answer {
+    std::vector<std::string> paths;
+    template <class Self, class Coder>
+    static void fields(Self& self, Coder& coder) { coder.all(self.paths); }
+  };
+  template <class Self, class Coder>
+  static void fields(Self& self, Coder& coder) { coder.all(self.path, self.search_path, self.directory); }
 };
 
 using Writer = FieldWriter;

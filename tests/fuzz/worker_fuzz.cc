@@ -52,5 +52,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check<ReadMetrics>(packet);
   check<ReadSimulated>(packet);
   check<ReadAnew>(packet);
+  check<OwnLibraries>(packet);
   return 0;
 }

@@ -68,6 +68,7 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
         if (setup.seen_.count(path) > 0) continue;
         STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{path}));
         setup.seen_[path] = seen;
+        setup.look_for_libraries(launch);
       }
     }
     setup.stack_top_.push_back(longest);
@@ -76,15 +77,33 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
   return setup;
 }
 
-// So that all programs lie alike in the page cache, as what was read from a disk does. Where all together are too long, none is.
+// A program that can't be read, but run, has none that we know of.
+void TrialSetup::look_for_libraries(const host::LaunchRequest& launch) {
+  constexpr std::string_view kSearchPath = "LD_LIBRARY_PATH=";
+  worker::OwnLibraries request{program_of(launch), "", launch.directory};
+  for (const std::string& entry : launch.env) {
+    if (entry.starts_with(kSearchPath)) request.search_path = entry.substr(kSearchPath.size());
+  }
+  const auto found = place_.worker->ask(request);
+  if (!found.ok()) return;
+  for (const std::string& path : found->paths) {
+    if (libraries_.count(path) > 0) continue;
+    if (const auto seen = place_.worker->ask(worker::Look{path}); seen.ok()) libraries_[path] = *seen;
+  }
+}
+
+// So that all programs and their libraries lie alike in the page cache, as what was read from a disk does. Where all together
+// are too long, none is.
 void TrialSetup::read_programs_anew() const {
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
   uint64_t bytes = 0;
-  for (const auto& [path, seen] : seen_) bytes += seen.bytes;
+  for (const auto* files : {&seen_, &libraries_}) {
+    for (const auto& [path, seen] : *files) bytes += seen.bytes;
+  }
   if (bytes > kMostBytes) return;
-  for (const auto& [path, seen] : seen_) {
+  for (const auto* files : {&seen_, &libraries_}) {
     // A file that can't be read, but run, has no other cure.
-    [[maybe_unused]] const auto read = place_.worker->ask(worker::ReadAnew{path, seen.bytes});
+    for (const auto& [path, seen] : *files) (void)place_.worker->ask(worker::ReadAnew{path, seen.bytes});
   }
 }
 

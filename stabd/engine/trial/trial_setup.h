@@ -63,6 +63,7 @@ class TrialSetup {
   std::optional<host::LaunchRequest> request_of(const plan::Command& command, const store::NewTrial& trial,
                                                 const std::string& directory) const;
 
+  void look_for_libraries(const host::LaunchRequest& launch);
   void read_programs_anew() const;
 
   const ExpandedPlan* expanded_;
@@ -77,6 +78,7 @@ class TrialSetup {
   std::map<std::pair<int, int>, std::vector<std::string>> counted_;  // functions, by subject and build
   std::map<int, TableOfProgram> matched_;  // by program
   std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
+  std::map<std::string, worker::Look::Answer> libraries_;  // those that programs bring along, by path
   // Paths of programs by directory and first word, found once: prepare() has asked for all of them.
   mutable std::map<std::pair<std::string, std::string>, std::string> programs_;
 };

@@ -1,0 +1,26 @@
+// The shared libraries that a program brings along.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::worker {
+
+// What a dynamic section says about libraries (System V ABI, "Dynamic Section"): DT_NEEDED, and DT_RPATH or DT_RUNPATH.
+struct NeededLibraries {
+  std::vector<std::string> names, directories;
+};
+
+// Of an ELF file of 64 bits. Nothing: it is none, or says none. Whatever it says, at most 18 MiB of it are read.
+NeededLibraries needed_libraries(int fd);
+
+// The files of the libraries that ld.so would find for this program below its own search paths and `search_path`, which is as in
+// LD_LIBRARY_PATH, and of those that they need. Names are relative to `directory`. The system's are not among them: all programs
+// have the same.
+Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,
+                                               const std::string& directory);
+
+}  // namespace stab::worker

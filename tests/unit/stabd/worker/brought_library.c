@@ -1,0 +1,2 @@
+// One library by any name.
+int NAME(void) { return 1; }
