@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -58,7 +59,7 @@ Status send_message(int socket, std::string_view bytes, const std::vector<int>& 
   return system_error("send a message", put < 0 ? errno : EMSGSIZE);
 }
 
-Result<Message> receive_message(int socket, size_t most_bytes, std::chrono::milliseconds patience) {
+Result<Message> receive_message(int socket, size_t most_bytes, std::chrono::milliseconds patience, size_t most_descriptors) {
   pollfd waiting{socket, POLLIN, 0};
   int ready = 0;
   do {
@@ -66,23 +67,27 @@ Result<Message> receive_message(int socket, size_t most_bytes, std::chrono::mill
   } while (ready < 0 && errno == EINTR);
   if (ready == 0) return Error{ErrorCode::kBusy, "no message after " + std::to_string(patience.count() / 1000) + " s", {}};
 
+  // Kept: made and cleared for each message, it would cost more than all the rest.
+  static thread_local std::string room;
+  if (room.size() < most_bytes) room.resize(most_bytes);
   Message received;
-  received.bytes.resize(most_bytes);
-  iovec part{received.bytes.data(), received.bytes.size()};
+  iovec part{room.data(), most_bytes};
   Beside beside;
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = beside.bytes;
-  message.msg_controllen = sizeof beside.bytes;
+  // Without the alignment behind them, which would be room for one more.
+  message.msg_controllen = CMSG_LEN(std::min(most_descriptors, kMostMessageDescriptors) * sizeof(int));
   ssize_t got = 0;
   do {
     got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && errno != ECONNRESET) return system_error("receive a message", errno);
   received.descriptors = descriptors_beside(message);
-  received.bytes.resize(static_cast<size_t>(got < 0 ? 0 : got));
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) return Error{ErrorCode::kCorrupt, "a message is too long", {}};
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return Error{ErrorCode::kCorrupt, "a message is too long, or has too many descriptors", {}};
+  received.bytes.assign(room.data(), static_cast<size_t>(got < 0 ? 0 : got));
   return received;
 }
 

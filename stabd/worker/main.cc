@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
+#include "base/message_socket.h"
 #include "stabd/worker/answers.h"
-#include "stabd/worker/worker_channel.h"
 
 namespace {
 
@@ -29,12 +29,13 @@ int main() {
   // launcher has seen to that.
   ::signal(SIGPIPE, SIG_IGN);
   for (;;) {
-    auto packet = receive_packet(kSocketFd);
-    if (!packet || packet->ended) return 0;
-    stab::UniqueFd passed = std::move(packet->fd);
+    auto packet = stab::receive_message(kSocketFd, kMaxPacketBytes, std::chrono::milliseconds(-1), 1);
+    if (!packet || packet->bytes.empty()) return 0;
+    stab::UniqueFd passed;
+    if (!packet->descriptors.empty()) passed = std::move(packet->descriptors[0]);
     const std::string answer = answer_to(packet->bytes, passed, set_alarm);
     if (answer.empty()) return 2;  // an engine of another version
-    if (!send_packet(kSocketFd, answer, passed.get())) return 3;
+    if (!stab::send_message(kSocketFd, answer, passed ? std::vector<int>{passed.get()} : std::vector<int>())) return 3;
     ::alarm(0);
   }
 }

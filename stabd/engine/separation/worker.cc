@@ -105,7 +105,7 @@ Status Worker::start_unless_it_runs() {
   return {};
 }
 
-Result<worker::Packet> Worker::exchange(const std::string& request, int passed, const char* words, milliseconds limit) {
+Result<Message> Worker::exchange(const std::string& request, int passed, const char* words, milliseconds limit) {
   const milliseconds most = setting_.limit.value_or(limit);
   if (request.size() > worker::kMaxPacketBytes)
     return bad_input(std::string("to ") + words + " takes more than " + std::to_string(worker::kMaxPacketBytes) +
@@ -119,7 +119,8 @@ Result<worker::Packet> Worker::exchange(const std::string& request, int passed, 
   const auto ended = [&] {
     return lost("ended", "another process of this user, or the kernel's for want of memory, has ended it");
   };
-  if (const Status sent = worker::send_packet(socket_.get(), request, passed); !sent) return ended();
+  const std::vector<int> beside = passed < 0 ? std::vector<int>() : std::vector<int>{passed};
+  if (const Status sent = send_message(socket_.get(), request, beside); !sent) return ended();
   switch (wait_for(socket_.get(), setting_.cancel_fd, process_->pid(), most, setting_.stop_patience)) {
     case Woken::kReadable: break;
     case Woken::kStopped: return lost("was stopped", "another process of this user has stopped it, and it was killed");
@@ -131,9 +132,9 @@ Result<worker::Packet> Worker::exchange(const std::string& request, int passed, 
                   std::string("the worker took more than ") + words_of(most) + " to " + words +
                       ", and was killed; what it reads is too slow or too much: copy it to a local disk, or make it smaller");
   }
-  Result<worker::Packet> packet = worker::receive_packet(socket_.get());
+  Result<Message> packet = receive_message(socket_.get(), worker::kMaxPacketBytes, milliseconds(0), 1);
   if (!packet) return no_answer(words);
-  if (packet->ended) return ended();
+  if (packet->bytes.empty()) return ended();
   return packet;
 }
 

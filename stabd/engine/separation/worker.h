@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/message_socket.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "stabd/engine/separation/own_process.h"
-#include "stabd/worker/worker_channel.h"
 #include "stabd/worker/worker_wire.h"
 
 namespace stab::engine {
@@ -61,7 +61,7 @@ class Worker {
     std::pair<typename Request::Answer, UniqueFd> answer;
     const uint64_t serial = ++serial_;
     const std::string bytes = worker::encode_request(request, serial);
-    Result<worker::Packet> packet = exchange(bytes, passed, Request::kWords, Request::kLimit);
+    Result<Message> packet = exchange(bytes, passed, Request::kWords, Request::kLimit);
     // One that was killed says nothing about what was asked, and everything can be asked twice.
     if (!packet && packet.error().code == ErrorCode::kUnavailable)
       packet = exchange(bytes, passed, Request::kWords, Request::kLimit);
@@ -69,7 +69,7 @@ class Worker {
     Error error;
     if (!worker::decode_answer<Request>(packet->bytes, serial, answer.first, error)) return no_answer(Request::kWords);
     if (!error.message.empty()) return shown(std::move(error));
-    answer.second = std::move(packet->fd);
+    if (!packet->descriptors.empty()) answer.second = std::move(packet->descriptors[0]);
     return answer;
   }
 
@@ -80,7 +80,7 @@ class Worker {
  private:
   Status start_unless_it_runs();
   // The answer's packet to a request's.
-  Result<worker::Packet> exchange(const std::string& request, int passed, const char* words, std::chrono::milliseconds limit);
+  Result<Message> exchange(const std::string& request, int passed, const char* words, std::chrono::milliseconds limit);
   Error no_answer(const char* words);  // ends it
   Error note(ErrorCode code, std::string words);
   static Error shown(Error error);

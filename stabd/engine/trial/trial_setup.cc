@@ -79,10 +79,10 @@ Result<TrialSetup> TrialSetup::prepare(const ExpandedPlan& expanded, const Build
 
 // A program that can't be read, but run, has none that we know of.
 void TrialSetup::look_for_libraries(const host::LaunchRequest& launch) {
-  constexpr std::string_view kSearchPath = "LD_LIBRARY_PATH=";
+  constexpr std::string_view kVariable = "LD_LIBRARY_PATH=";
   worker::OwnLibraries request{program_of(launch), "", launch.directory};
   for (const std::string& entry : launch.env) {
-    if (entry.starts_with(kSearchPath)) request.search_path = entry.substr(kSearchPath.size());
+    if (entry.starts_with(kVariable)) request.search_path = entry.substr(kVariable.size());
   }
   const auto found = place_.worker->ask(request);
   if (!found.ok()) return;

@@ -6,14 +6,14 @@
 
 #include <string>
 
-#include "stabd/worker/worker_channel.h"
+#include "base/message_socket.h"
 #include "stabd/worker/worker_wire.h"
 
 int main() {
   using namespace stab::worker;
   for (;;) {
-    auto packet = receive_packet(kSocketFd);
-    if (!packet || packet->ended) return 0;
+    auto packet = stab::receive_message(kSocketFd, kMaxPacketBytes, std::chrono::milliseconds(-1), 1);
+    if (!packet || packet->bytes.empty()) return 0;
     Header header;
     Look look;
     Reader reader(packet->bytes);
@@ -33,6 +33,6 @@ int main() {
     if (look.path == "terminal") answer = encode_error(header, {stab::ErrorCode::kUnavailable, "\x1b[2J cleared", {}});
     if (header.kind == static_cast<uint32_t>(Kind::kFind)) answer = encode_answer(header, Find::Answer{1000});
     if (measures) answer = encode_answer(header, Measure::Answer{UINT64_MAX, 1, true});
-    (void)send_packet(kSocketFd, answer, -1);
+    (void)stab::send_message(kSocketFd, answer, {});
   }
 }

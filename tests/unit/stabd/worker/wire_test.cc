@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "stabd/worker/worker_channel.h"
+#include "base/message_socket.h"
 
 namespace stab::worker {
 namespace {
@@ -93,26 +93,27 @@ class ChannelTest : public testing::Test {
     one_.reset(ends[0]);
     other_.reset(ends[1]);
   }
+  Result<Message> receive() { return receive_message(other_.get(), kMaxPacketBytes, std::chrono::milliseconds(0), 1); }
   UniqueFd one_, other_;
 };
 
 TEST_F(ChannelTest, TheLongestPacketFits) {
   const std::string bytes(kMaxPacketBytes, 'x');
-  ASSERT_TRUE(send_packet(one_.get(), bytes, other_.get()).ok());
-  const auto packet = receive_packet(other_.get());
+  ASSERT_TRUE(send_message(one_.get(), bytes, {other_.get()}).ok());
+  const auto packet = receive();
   ASSERT_TRUE(packet.ok()) << packet.error().text();
   EXPECT_EQ(packet->bytes, bytes);
-  ASSERT_TRUE(packet->fd.valid());
-  EXPECT_NE(::fcntl(packet->fd.get(), F_GETFD) & FD_CLOEXEC, 0);
-  EXPECT_EQ(receive_packet(other_.get()).error().code, ErrorCode::kBusy);
+  ASSERT_EQ(packet->descriptors.size(), 1u);
+  EXPECT_NE(::fcntl(packet->descriptors[0].get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_EQ(receive().error().code, ErrorCode::kBusy);
   one_.reset();
-  EXPECT_TRUE(receive_packet(other_.get())->ended);
+  EXPECT_TRUE(receive()->bytes.empty());
 }
 
 TEST_F(ChannelTest, ALongerOneIsRefused) {
   const std::string bytes(kMaxPacketBytes + 1, 'x');
-  ASSERT_TRUE(send_packet(one_.get(), bytes, -1).ok());
-  EXPECT_EQ(receive_packet(other_.get()).error().code, ErrorCode::kCorrupt);
+  ASSERT_TRUE(send_message(one_.get(), bytes, {}).ok());
+  EXPECT_EQ(receive().error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(ChannelTest, MoreDescriptorsThanOneAreRefusedAndNoneIsLeft) {
@@ -133,7 +134,7 @@ TEST_F(ChannelTest, MoreDescriptorsThanOneAreRefusedAndNoneIsLeft) {
   const int next = ::dup(0);
   ::close(next);
   ASSERT_EQ(::sendmsg(one_.get(), &message, 0), 1);
-  EXPECT_EQ(receive_packet(other_.get()).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(receive().error().code, ErrorCode::kCorrupt);
   const int after = ::dup(0);
   EXPECT_EQ(after, next) << "a descriptor was left open";
   ::close(after);
