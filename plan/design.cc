@@ -73,7 +73,7 @@ bool in_fraction(const std::optional<FractionDesign>& fraction, const std::vecto
 }
 
 template <size_t kCount>
-uint8_t word_index(const char* const (&words)[kCount], const std::string& word) {
+uint8_t word_index(const char* const (&words)[kCount], std::string_view word) {
   static_assert(kCount <= UINT8_MAX);
   for (size_t i = 0; i < kCount; ++i)
     if (word == words[i]) return static_cast<uint8_t>(i);
@@ -97,7 +97,7 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
     Layout& layout = cell.layout;
     switch (factor.kind) {
       case FactorKind::kCode:
-        layout.code = static_cast<abi::CodeMode>(word_index(abi::kCodeWords, level.value));
+        layout.code = code_mode(level.value);
         break;
       case FactorKind::kStack:
         layout.stack = static_cast<abi::StackMode>(word_index(abi::kStackWords, level.value));
@@ -234,6 +234,8 @@ std::string effect_name(const Plan& plan, const FractionDesign& fraction, uint32
 }
 
 }  // namespace
+
+abi::CodeMode code_mode(std::string_view word) { return static_cast<abi::CodeMode>(word_index(abi::kCodeWords, word)); }
 
 bool keeps_layout(FactorKind kind, const Level& level) {
   switch (kind) {

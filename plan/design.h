@@ -51,6 +51,8 @@ constexpr uint64_t layout_id(const Cell& cell, int link, uint32_t block) {
 // The first of each set is the lowest-order one.
 using AliasSet = std::vector<std::string>;
 
+// What a level of the factor code says; kOff where it is none of its words.
+abi::CodeMode code_mode(std::string_view word);
 // Whether a level of code, stack or heap leaves what it names where it was: no layouts are to be expected of it.
 bool keeps_layout(FactorKind kind, const Level& level);
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "plan/design.h"
 #include "runtime/code/layout_script.h"
 
 namespace stab::plan {
@@ -61,7 +62,7 @@ const Factor* code_factor(const Plan& plan) {
 }
 
 bool has_level(const Factor* factor, abi::CodeMode mode) {
-  const auto is = [mode](const Level& level) { return level.value == abi::kCodeWords[static_cast<size_t>(mode)]; };
+  const auto is = [mode](const Level& level) { return code_mode(level.value) == mode; };
   return factor != nullptr && std::any_of(factor->levels.begin(), factor->levels.end(), is);
 }
 

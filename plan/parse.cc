@@ -46,7 +46,7 @@ void warn_runs_per_seed(toml::Faults& faults, const Plan& plan) {
   for (const Factor& factor : plan.factors) {
     if (factor.kind != FactorKind::kCode) continue;
     for (const Level& level : factor.levels)
-      if (level.value == "shuffle" || level.value == "pad" || level.value == "design")
+      if (abi::has_layouts(code_mode(level.value)))
         return faults.warning(factor.spot,
                               "runs_per_seed > 1 with code = \"" + level.value +
                                   "\": layouts follow the clock, so runs of one seed differ",

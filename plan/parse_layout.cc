@@ -7,6 +7,7 @@
 #include "base/number_text.h"
 #include "base/rng.h"
 #include "base/wording.h"
+#include "plan/design.h"
 #include "plan/layout_confirmation.h"
 #include "plan/layout_replay.h"
 #include "plan/layout_scripts.h"
@@ -27,7 +28,7 @@ Factor* factor_of(Plan& plan, FactorKind kind) {
   return at == plan.factors.end() ? nullptr : &*at;
 }
 
-bool has_layouts(const Level& level) { return level.value != "off" && level.value != "copy"; }
+bool is_random(const Level& level) { return !keeps_layout(FactorKind::kCode, level); }
 
 // epoch = "10ms": a factor of one level.
 void parse_epoch(toml::Section& section, Plan& plan) {
@@ -66,7 +67,7 @@ void check_map(toml::Section& section, Plan& plan) {
   if (plan.counters.simulation.on())
     return faults.error(section.spot(), "a map compares times of the machine, and trials of this plan are simulated",
                         "leave simulate out, or the map");
-  if (!code || std::none_of(code->levels.begin(), code->levels.end(), has_layouts))
+  if (!code || std::none_of(code->levels.begin(), code->levels.end(), is_random))
     return faults.error(code ? code->spot : section.spot(), "a map compares layouts, and no cell of this plan draws any",
                         "write code = [\"shuffle\"] under [factors]");
   if (plan.machines.count > 0)
@@ -83,7 +84,7 @@ void check_long_loops(toml::Section& section, Plan& plan) {
     return faults.error(section.spot(),
                         "loops that stay are found by looks at the running program, and trials of this plan are simulated",
                         "leave simulate out, or long_loops");
-  const auto has_next = [](const Level& level) { return has_layouts(level) && level.value != "once" && level.value != "direct"; };
+  const auto has_next = [](const Level& level) { return abi::has_layouts(code_mode(level.value)); };
   if (!code || std::none_of(code->levels.begin(), code->levels.end(), has_next))
     return faults.error(code ? code->spot : section.spot(),
                         "loops are led from one layout to the next, and no cell of this plan has a next one",
@@ -146,9 +147,9 @@ void make_confirmation(Plan& plan) {
   plan.experiment.record_epochs = true;
   plan.stopping = {};
   if (Factor* code = factor_of(plan, FactorKind::kCode)) {
-    std::erase_if(code->levels, [](const Level& level) { return !has_layouts(level); });
+    std::erase_if(code->levels, [](const Level& level) { return !is_random(level); });
     for (Level& level : code->levels)
-      if (level.value == "shuffle" || level.value == "pad") level.value = kDesignedCode;
+      if (abi::has_layouts(code_mode(level.value))) level.value = kDesignedCode;
   }
 }
 

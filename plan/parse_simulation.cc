@@ -1,4 +1,5 @@
 // [counters] simulate, [counters.cache] and [counters.cost], and what does not go together with a simulated trial.
+#include "plan/design.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 
@@ -74,7 +75,7 @@ void check_simulation(toml::Faults& faults, const Plan& plan) {
         faults.error(epoch->spot, "epoch '" + level.name + "' is a time, and a simulated trial's is its simulator's", hint);
   if (const Factor* code = factor_of(plan, FactorKind::kCode); code != nullptr && epoch == nullptr)
     for (const Level& level : code->levels)
-      if (level.value == "shuffle" || level.value == "pad" || level.value == "design")
+      if (abi::has_layouts(code_mode(level.value)))
         faults.error(code->spot,
                      "code '" + level.name + "' changes with its epoch, and the plan has none that a simulated trial keeps",
                      hint + ", or code = [\"once\"]");

@@ -11,6 +11,7 @@
 #include "analysis/statistics/placements.h"
 #include "base/like.h"
 #include "base/number_text.h"
+#include "plan/design.h"
 #include "plan/layout_confirmation.h"
 #include "runtime/code/layout_script.h"
 #include "stabd/engine/results/layout_tool.h"
@@ -429,7 +430,7 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
   if (ran.text_hash.empty() || ran.code == "copy" || ran.code == "off") return {};
   STAB_TRY(const std::string stored, store.epochs(trial.id));
-  const bool by_trial = ran.code == "once" || ran.code == "direct";
+  const bool by_trial = abi::has_one_layout(plan::code_mode(ran.code));
   if (stored.empty() && !by_trial) {
     ++without_epochs;
     return {};
