@@ -187,7 +187,7 @@ std::vector<uint8_t> encode_code_metadata(const ElfImage& image, const FunctionT
                                           bool stacks_are_switched, bool is_walked, const LongLoops& loops) {
   return Encoder(image, functions, disassembly, tables)
       .encode((stacks_are_switched ? abi::kCodeSwitchesStacks : 0) | (is_walked ? abi::kCodeWalked : 0), loops,
-              find_identities(image, functions, disassembly), find_pointers(image, functions, disassembly));
+              find_identities(image, functions, disassembly), find_pointers(image, functions, disassembly, tables));
 }
 
 }  // namespace stab::postlink

@@ -40,13 +40,28 @@ uint32_t landing_of(const ImageScratch& scratch, uint32_t function) {
   return is_counted(scratch, function) ? scratch.entry[function] : scratch.body[function];
 }
 
+namespace {
+
+// How far a field has to be shifted that leads to this function.
+uint32_t shift_to(const Metadata& code, const ImagePlace& place, const ImageScratch& scratch, uint32_t target) {
+  return static_cast<uint32_t>(place.slot + landing_of(scratch, target) - (place.text + code.functions[target].start));
+}
+
+}  // namespace
+
 void lead_fields(const Metadata& code, const Pointers& pointers, const ImagePlace& place, const ImageScratch& scratch,
                  uint8_t* out) {
   for (uint32_t i = 0; i < pointers.field_count; ++i) {
     const abi::PointerField& field = pointers.fields[i];
-    const uint64_t copy = place.slot + landing_of(scratch, field.target);
-    const uint64_t original = place.text + code.functions[field.target].start;
-    arch::shift_field(out + scratch.body[field.function] + field.at, static_cast<uint32_t>(copy - original));
+    arch::shift_field(out + scratch.body[field.function] + field.at, shift_to(code, place, scratch, field.target));
+  }
+}
+
+void lead_original_fields(const Metadata& code, const Pointers& pointers, const ImagePlace& place, const ImageScratch& scratch,
+                          uint8_t* text) {
+  for (uint32_t i = 0; i < pointers.field_count; ++i) {
+    const abi::PointerField& field = pointers.fields[i];
+    arch::shift_field(text + code.functions[field.function].start + field.at, shift_to(code, place, scratch, field.target));
   }
 }
 

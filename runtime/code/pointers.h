@@ -28,5 +28,9 @@ uint32_t landing_of(const ImageScratch& scratch, uint32_t function);
 // Makes the instructions of an image that build_image has just written make addresses of copies.
 void lead_fields(const Metadata& code, const Pointers& pointers, const ImagePlace& place, const ImageScratch& scratch,
                  uint8_t* out);
+// The same in the originals' instructions, at `text`: a copy may go on there, by a label that is a value, and calls of a program
+// that is home again come there.
+void lead_original_fields(const Metadata& code, const Pointers& pointers, const ImagePlace& place, const ImageScratch& scratch,
+                          uint8_t* text);
 
 }  // namespace stab::code

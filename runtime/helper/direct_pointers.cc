@@ -65,6 +65,9 @@ void lead_pointers(Session& session, int slot) {
     return degrade(*session.control, Degradation::kPointersStay);
   }
   code::lead_fields(program.code, pointers, program.place, program.scratch, program.slot_memory(slot));
+  // What entries are published and restored from, and what the program executes where it goes on in an original.
+  code::lead_original_fields(program.code, pointers, program.place, program.scratch, program.original);
+  code::lead_original_fields(program.code, pointers, program.place, program.scratch, program.text);
   session.use.pointers_led = static_cast<uint32_t>(words) + pointers.field_count;
 }
 

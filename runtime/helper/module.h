@@ -28,7 +28,7 @@ struct Module {
   uint32_t image_bytes = 0;           // of the newest image
 
   code::Metadata code;
-  const uint8_t* original = nullptr;  // a copy of the text's bytes in the file; whole pages
+  uint8_t* original = nullptr;        // a copy of the text's bytes in the file, with what is led (kDirect); whole pages
   code::ImagePlace place;             // slot and executed are set for each image
   code::ImageScratch scratch;
   FunctionNames names;

@@ -373,6 +373,20 @@ TEST_F(PointersTest, CodeMakesTheAddressOfTheCopy) {
   }
 }
 
+TEST_F(PointersTest, OriginalsMakeTheAddressOfTheCopyToo) {
+  make();
+  ASSERT_TRUE(read());
+  move_to(0, abi::CodeMode::kDirect, 1);
+  Bytes text = original_;
+  lead_original_fields(code_, pointers_, newest_, scratch_, text.data());
+  const uint32_t at = pieces_[kWhere].start + 3;
+  int32_t distance = 0;
+  std::memcpy(&distance, text.data() + at, sizeof distance);
+  EXPECT_EQ(text_of(kWhere) + 7 + static_cast<uint64_t>(int64_t{distance}), newest_.slot + scratch_.body[kLoads]);
+  std::memcpy(text.data() + at, original_.data() + at, sizeof distance);
+  EXPECT_EQ(text, original_) << "nothing else is written";
+}
+
 TEST_F(PointersTest, CountedFunctionsAreEnteredByTheirCount) {
   make();
   ASSERT_TRUE(read());
