@@ -1,5 +1,6 @@
 /* Continuations as interpreters make them: setjmp, a copy of the stack on the heap, and longjmp into it once it is put back. The
-   copies hold return addresses of layouts that no stack holds meanwhile. */
+   copies hold return addresses of layouts that no stack holds meanwhile.
+   other-compilers: once */
 #include <setjmp.h>
 #include <string.h>
 #include "repeat.h"
