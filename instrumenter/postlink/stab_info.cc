@@ -90,9 +90,9 @@ std::string describe_pointers(const CodeView& code) {
   std::set<uint32_t> led;
   for (const abi::PointerSlot& slot : code.pointer_slots) led.insert(slot.target);
   for (const abi::PointerField& field : code.pointer_fields) led.insert(field.target);
-  return line("pointers", std::to_string(led.size()) + " functions can be led to by pointers, in " +
-                              std::to_string(code.pointer_slots.size()) + " words and " +
-                              std::to_string(code.pointer_fields.size()) + " instructions (code = \"direct\")");
+  return line("pointers", "to " + std::to_string(led.size()) + " functions lead to their copies with code = \"direct\": " +
+                              std::to_string(code.pointer_slots.size()) + " words of data, " +
+                              std::to_string(code.pointer_fields.size()) + " instructions");
 }
 
 std::string describe_functions(const ElfImage& image, const CodeView& code) {
