@@ -36,7 +36,9 @@ class FunctionReader {
       if (at == 0) code_.first_instruction_bytes = instruction.length;
       take(instruction, function_.start + at, bytes.data() + at);
       const bool calls = instruction.is_call() || instruction.is_indirect_call();
-      if (!is_padding(instruction)) flow_ended = instruction.ends_flow() || calls;
+      if (is_padding(instruction)) continue;
+      flow_ended = instruction.ends_flow() || calls;
+      code_.ends_with_call = calls;
     }
     if (!std::all_of(own_targets_.begin(), own_targets_.end(), [this](uint64_t offset) { return bool{start(offset)}; }))
       return undecoded(first_field);

@@ -44,6 +44,7 @@ struct FunctionCode {
   bool short_jump_leaves = false;
   bool branches_into_entry = false;  // a direct branch of its own to its bytes 1 to 4
   bool falls_off_its_end = false;
+  bool ends_with_call = false;       // which may come back, if something of it follows
   bool loads_stack_from_elsewhere = false;
   bool loads_stack_from_register = false;
   bool marks_stack_pointer = false;  // speculative load hardening

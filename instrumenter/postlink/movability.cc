@@ -170,6 +170,10 @@ class Judge {
     loose_labels_ = find_loose_labels(image, functions, disassembly, references, tables);
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
+    for (const Symbol& symbol : image.symbols())
+      if (symbol.section != SHN_UNDEF && symbol.name.find('.') != std::string_view::npos)
+        part_starts_.emplace_back(symbol.value, symbol.name);
+    std::sort(part_starts_.begin(), part_starts_.end());
   }
 
   Immovable decide(uint32_t index) const {
@@ -191,7 +195,8 @@ class Judge {
     if (code.short_jump_leaves || is_entered_by_short_jump(function)) return Immovable::kCrossShortJump;
     // A compiled function that runs off its end does so only in undefined behaviour, or into a part of it that was split off
     // and begins there (-fbasic-block-sections, from where the linker may take the jump); assembly may mean it.
-    if (code.falls_off_its_end && (is_unseen || goes_on_in_part(function))) return Immovable::kFallsThrough;
+    if (code.falls_off_its_end && is_unseen) return Immovable::kFallsThrough;
+    if ((code.falls_off_its_end || code.ends_with_call) && goes_on_in_part(function)) return Immovable::kFallsThrough;
     if (refers_to_one_of(kReturnsTwice, index, callees_, disassembly_, functions_))
       return Immovable::kReturnsTwice;
     if (askers_.asks(index)) return Immovable::kAsksCaller;
@@ -216,9 +221,14 @@ class Judge {
   // Parts of blocks are symbols without a type, "f.__part.1".
   bool goes_on_in_part(const Function& function) const {
     const std::string prefix = std::string(function.name) + ".";
-    return std::any_of(image_.symbols().begin(), image_.symbols().end(), [&](const Symbol& symbol) {
-      return symbol.value == function.end() && symbol.section != SHN_UNDEF && symbol.name.starts_with(prefix);
-    });
+    auto part = std::lower_bound(part_starts_.begin(), part_starts_.end(), std::pair(function.end(), std::string_view()));
+    if (part == part_starts_.end()) return false;
+    // Nops may align the part.
+    const uint64_t start = part->first;
+    if (functions_.next_sized_after(function.end() - 1) < start) return false;
+    for (; part != part_starts_.end() && part->first == start; ++part)
+      if (part->second.starts_with(prefix)) return true;
+    return false;
   }
 
   bool is_entered_by_short_jump(const Function& function) const {
@@ -316,6 +326,7 @@ class Judge {
   bool foreign_moves_;
   const FunctionTable& functions_;
   Askers askers_;
+  std::vector<std::pair<uint64_t, std::string_view>> part_starts_;  // where symbols "f.something" are, ascending
   std::vector<uint64_t> loose_labels_;                       // ascending
   std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
 };

@@ -24,6 +24,14 @@ NOINLINE static long choose(int x) {
     default: return step(200, x);
   }
 }
+static volatile long noted;
+NOINLINE static void note(long x) { noted += x & 1; }
+/* Its first block ends with a call, and the loop follows: no pad comes in between. */
+__attribute__((disable_sanitizer_instrumentation)) NOINLINE static long loop_behind_call(long x) {
+  note(x);
+  for (long i = 0; i < 9 + (x & 1); ++i) x = x * 5 + noted % 2 - noted % 2;
+  return x;
+}
 /* Something that moves whatever becomes of the others. */
 static long straight(long x) { return x * 1000003 + 1; }
 static long (*volatile through)(long) = straight;
@@ -33,7 +41,7 @@ int main(void) {
   REPEAT {
     long sum = 0;
     for (int i = 0; i < 9; ++i) sum += choose(i);
-    CHECK(sum == expected && through(2) == 2000007);
+    CHECK(sum == expected && through(2) == 2000007 && loop_behind_call(1) == 9765625);
   }
   printf("%ld\n", expected);
 }

@@ -82,6 +82,13 @@ TEST_F(MovabilityTest, ACompiledFunctionThatGoesOnInItsNextPartStays) {
   EXPECT_EQ(fate("f"), Immovable::kFallsThrough);
   analyze_assembly(kPlainStart + falls + followed_by("g") + list);
   EXPECT_EQ(fate("f"), Immovable::kNo) << "undefined behaviour";
+  analyze_assembly(kPlainStart + falls + ".p2align 4\n" + followed_by("f.__part.1") + list);
+  EXPECT_EQ(fate("f"), Immovable::kFallsThrough) << "through what aligns it";
+  const std::string calls = assembly_function("f", "nop\nnop\nnop\ncall f");
+  analyze_assembly(kPlainStart + calls + followed_by("f.__part.1") + list);
+  EXPECT_EQ(fate("f"), Immovable::kFallsThrough) << "the call comes back";
+  analyze_assembly(kPlainStart + calls + followed_by("g") + list);
+  EXPECT_EQ(fate("f"), Immovable::kNo) << "it does not";
 }
 
 TEST_F(MovabilityTest, ColdPartsThatAreJumpedToStay) {
