@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,11 @@ constexpr char kCacheVersion[] = "5";
 
 void add_part(std::string& all, const std::string& name, const std::string& value) {
   all += name + "=" + std::to_string(value.size()) + ":" + value + "\n";
+}
+
+bool is_noexec(const std::string& directory) {
+  struct statvfs system;
+  return ::statvfs(directory.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0;
 }
 
 // The hash that a worker answered with; it decides nothing but this user's own names.
@@ -240,6 +246,16 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
 Result<std::string> find_program(const BuildPlace& place, const std::string& directory, const std::string& name) {
   if (name.find('/') == std::string::npos) return find_in_path(*place.worker, kSearchPath, name);
   if (name[0] == '/') return name;
+  // Another file of that name, such as one that the plan's directory has, would be measured in the place of what was built.
+  if (!directory.empty()) {
+    const std::string made = fs::path(directory + "/" + name).lexically_normal().string();
+    STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{made}));
+    if (seen.type == static_cast<uint32_t>(worker::FileType::kRegular) && !seen.executable)
+      return bad_input("'" + made + "' is what the build made, and may not be executed: " +
+                       (is_noexec(directory)
+                            ? "its file system is mounted noexec; keep the database, which builds lie next to, on another one"
+                            : "let the build make it executable"));
+  }
   worker::Find find;
   find.runs = true;
   for (const std::string& parent : {directory, place.plan_directory})

@@ -44,7 +44,8 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
                   const plan::Build& build, store::BuildRow& row);
 
 // The file that `name`, the first word of a command, means: with a slash below the build's directory or the
-// plan's, without one in the search path of measured programs. kNotFound says where it was looked for.
+// plan's, without one in the search path of measured programs. kNotFound says where it was looked for. A file
+// of the build's that may not be executed is an Error, whatever the plan's directory has.
 Result<std::string> find_program(const BuildPlace& place, const std::string& directory, const std::string& name);
 
 // SHA-256 of a regular file, as the worker reads it.
