@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -19,6 +20,13 @@ namespace fs = std::filesystem;
 constexpr const char* kNames[] = {"gate", "explain", "nightly", "selftest", "import", "report", "ssh"};  // of TemporaryPurpose
 
 std::string prefix_of(TemporaryPurpose purpose) { return std::string("stab-") + kNames[static_cast<size_t>(purpose)] + "-"; }
+
+// What fs::temp_directory_path looks at.
+std::string wanted_folder() {
+  for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+    if (const char* const value = std::getenv(name)) return value;
+  return "/tmp";
+}
 
 // A folder of a command of ours that is no more: nobody holds it.
 UniqueFd hold_left(const std::string& path) {
@@ -43,7 +51,10 @@ void remove_left(const std::string& below) {
 Result<TemporaryFolder> TemporaryFolder::make(TemporaryPurpose purpose) {
   std::error_code missing;
   const fs::path below = fs::temp_directory_path(missing);
-  if (missing) return Error{ErrorCode::kSystem, "no temporary folder: " + missing.message() + "; set TMPDIR to one", {}};
+  if (missing)
+    return Error{ErrorCode::kSystem,
+                 "no temporary folder: '" + wanted_folder() + "': " + missing.message() + "; set TMPDIR to one that is there",
+                 {}};
   std::string path = (below / (prefix_of(purpose) + "XXXXXX")).string();
   const std::string folder = fs::path(path).parent_path().string();
   if (const Status trusted = check_trusted_folder(folder); !trusted)
