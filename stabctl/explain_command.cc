@@ -61,8 +61,33 @@ void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryF
   out.share = functions.libraries.share;
   out.unmoved = functions.libraries.unmoved;
   out.apart = functions.libraries.apart;
+  out.rebuilt = functions.libraries.rebuilt;
   for (const engine::SharedLibraryFunction& one : functions.libraries.functions)
     out.functions.push_back({one.name, one.moved, one.lies_alike, one.old_linked, one.new_linked, one.old_share, one.new_share});
+}
+
+commands::BodyFacts facts_of(const engine::SharedFunctions& functions) {
+  commands::BodyFacts out;
+  out.functions = functions.bodies.functions;
+  out.changed = functions.bodies.changed;
+  out.old_alone = functions.bodies.old_alone;
+  out.new_alone = functions.bodies.new_alone;
+  out.unmatched = functions.unmatched;
+  for (const engine::ChangedObject& one : functions.bodies.data)
+    out.data.push_back({one.name, one.old_linked, one.new_linked, one.old_bytes, one.new_bytes});
+  return out;
+}
+
+// "m_code, build=old: exit status 3, expected exit status 0" may be how its runs are to end. Empty: it is nothing of that kind.
+// `file`: of the user's, that says what runs; empty: the command line does.
+std::string cure_of_status(const std::string& failure, const std::string& file) {
+  constexpr std::string_view kSeen = ": exit status ", kWanted = ", expected exit status ";
+  const size_t seen = failure.rfind(kSeen);
+  const size_t wanted = seen == std::string::npos ? seen : failure.find(kWanted, seen);
+  if (wanted == std::string::npos) return {};
+  const std::string status = failure.substr(seen + kSeen.size(), wanted - seen - kSeen.size());
+  return "if runs are to end with status " + status +
+         (file.empty() ? ", write --exit " + status : ", write expect = { exit = " + status + " } into " + file) + "\n";
 }
 
 // The whole of one run of explain.
@@ -102,6 +127,7 @@ class Explainer {
     if (!functions) out.uncounted = one_line(functions.error().message);
     if (functions) STAB_CHECK_OK(allow_for_copies(*functions, out));
     if (!is_named()) return {};  // by the last answer
+    if (functions) out.bodies = facts_of(*functions);
     out.libraries.emplace();
     if (functions)
       tell_libraries(*functions, *out.libraries);
@@ -116,6 +142,10 @@ class Explainer {
 
   // What a reader must know of the runs behind the answer: those of the first question, and those of the functions' places.
   Status take_care(commands::Explanation& out) const {
+    STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(out.experiments.front()));
+    if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256)
+      out.care.push_back("both sides are the same program, byte for byte" +
+                         (sides_.are_built_here ? ": '" + made[0].binary_path + "'" : ""));
     for (const store::Id id : out.experiments) {
       if (id != out.experiments.front() && (!out.search || !out.search->answer || id != out.experiments.back())) continue;
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
@@ -193,8 +223,11 @@ class Explainer {
     STAB_TRY(const std::vector<store::TrialRow> failed,
              engine_.store().trials(
                  id, {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kFailed, .block = {}, .limit = 1}));
-    if (failed.empty() || sides_.cure_of_failure.empty()) return bad_input(row.failure);
-    return bad_input(without_line_ends(row.failure) + "\n" + sides_.cure_of_failure);
+    const bool is_asked_here = !failed.empty() && sides_.recorded.empty();
+    const std::string file = builds_.text_name == ExplainedBuilds{}.text_name ? "" : builds_.text_name;
+    const std::string cure = (is_asked_here ? cure_of_status(row.failure, file) : "") +
+                             (failed.empty() ? "" : sides_.cure_of_failure);
+    return bad_input(cure.empty() ? row.failure : without_line_ends(row.failure) + "\n" + without_line_ends(cure));
   }
 
   Status ask_cause(commands::Explanation& out) {
@@ -341,7 +374,9 @@ class Explainer {
     search.unmatched = functions.unmatched;
     search.left_out = functions.left_out;
     for (const engine::SharedFunction& one : functions.moved)
-      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share, one.library});
+      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share, one.library, one.is_named});
+    if (functions.moved.empty() && functions.stayed.empty())
+      return bad_input("no function that can be moved is in both programs");
     if (functions.moved.empty())
       return bad_input(
           "each function that both builds have, that can be moved and that takes time begins at the same place "

@@ -2,10 +2,14 @@
 // such an answer is wrong.
 #include "analysis/commands/explain.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 #include "analysis/report/caveats.h"
 #include "analysis/report/report.h"
@@ -15,6 +19,21 @@
 
 namespace stab::commands {
 namespace {
+
+// A C++ name as its source has it, "libwork.so!void inflate<7>(char*)", and so long that a line takes it. Others stay.
+std::string source_name(const std::string& name) {
+  constexpr size_t kLongest = 64, kMostRead = 1024;
+  const size_t begin = name.find("_Z");
+  if (begin == std::string::npos || name.size() > kMostRead || (begin > 0 && name[begin - 1] != '!')) return name;
+  const size_t end = std::min(name.find(' ', begin), name.size());  // behind it may be an address
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(
+      abi::__cxa_demangle(name.substr(begin, end - begin).c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || !plain) return name;
+  std::string source = plain.get();
+  if (source.size() > kLongest) source = source.substr(0, kLongest - 3) + "...";
+  return name.substr(0, begin) + source + name.substr(end);
+}
 
 using Align = text::TextTable::Align;
 
@@ -45,6 +64,14 @@ bool may_be_library_place(const Explanation& all) {
   return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
 }
 
+// Code that takes another time while no instruction differs: its data are longer, or lie or are something else.
+bool may_be_data(const Explanation& all) {
+  constexpr double kNextToNothing = 0.005;  // of the samples, in code that was not compared
+  return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() &&
+         all.libraries && all.libraries->not_known.empty() &&
+         all.bodies->unmatched + all.libraries->rebuilt < kNextToNothing;
+}
+
 bool waits(const Explanation& all) { return all.alone && (all.alone->old_waits || all.alone->new_waits); }
 
 // What takes another time while it waits has the same CPU time, so nobody may call its code the same.
@@ -54,7 +81,8 @@ bool may_wait_longer(const Explanation& all) {
 }
 
 statistics::CauseVerdict verdict_of(const Explanation& all) {
-  return may_be_library_place(all) || may_wait_longer(all) ? statistics::CauseVerdict::kUnresolved : all.answer->verdict;
+  return may_be_library_place(all) || may_be_data(all) || may_wait_longer(all) ? statistics::CauseVerdict::kUnresolved
+                                                                               : all.answer->verdict;
 }
 
 // "new was on a CPU for 27 % of its time and waited for the rest, which CPU time does not see"
@@ -89,8 +117,8 @@ std::string of_functions(const Explanation& all) {
   if (!places) return "";
   const std::vector<size_t> found = found_functions(*places);
   if (found.empty() || found.size() > 2) return "";
-  std::string names = "'" + all.search->functions[found[0]].name + "'";
-  if (found.size() == 2) names += " and '" + all.search->functions[found[1]].name + "'";
+  std::string names = "'" + source_name(all.search->functions[found[0]].name) + "'";
+  if (found.size() == 2) names += " and '" + source_name(all.search->functions[found[1]].name) + "'";
   if (statistics::makes_half(*places, all.answer->place.estimate)) return " of " + names;
   return ", of which " + names + (found.size() == 2 ? " make " : " makes ") + percent_of(places->of_found);
 }
@@ -113,10 +141,13 @@ std::string sentence_of(const Explanation& all) {
   const std::string whole = clock + all.new_name + " is " + change(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
   const std::string but_it_waits = may_wait_longer(all) ? "; but " + waits_text(all) : "";
-  if (may_be_library_place(all))
+  if (may_be_library_place(all) || may_be_data(all))
     return "unresolved: " + clock + all.new_name + " is " + change(answer.code.estimate) + " than " + all.old_name +
-           " wherever its own functions lie, but functions of libraries that szc did not build lie elsewhere in the two: it is "
-           "code, or the place of those" +
+           (may_be_library_place(all)
+                ? " wherever its own functions lie, but functions of libraries that szc did not build lie elsewhere in the two: "
+                  "it is code, or the place of those"
+                : " wherever its functions lie, but their instructions are the same: it is what its data are, or where they "
+                  "lie") +
            (answer.verdict == statistics::CauseVerdict::kBoth
                 ? "; the place" + of_half(all) + " is known to make " + percent_of(answer.place.estimate)
                 : "");
@@ -266,7 +297,7 @@ std::string search_text(const Explanation& all, int width) {
   const std::vector<size_t> found = found_functions(places);
   if (!found.empty()) {
     size_t longest = 0;
-    for (const size_t f : found) longest = std::max(longest, text::display_width(search.functions[f].name));
+    for (const size_t f : found) longest = std::max(longest, text::display_width(source_name(search.functions[f].name)));
     const auto made = [&](PlaceDetail detail) {
       text::TextTable table({{"function", Align::kLeft, false},
                              {"its place", Align::kRight, true},
@@ -275,7 +306,7 @@ std::string search_text(const Explanation& all, int width) {
                              {"new place", Align::kLeft, true}});
       for (const size_t f : found) {
         const PlacedFunctionFacts& facts = search.functions[f];
-        table.add({facts.name, percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
+        table.add({source_name(facts.name), percent_of(places.functions[f].estimate), interval_of(places.functions[f]),
                    address_text(facts.old_address, detail), address_text(facts.new_address, detail)});
       }
       return table;
@@ -283,10 +314,11 @@ std::string search_text(const Explanation& all, int width) {
     out += with_names(made, longest, width);
   }
   for (const statistics::PairEffect& pair : places.pairs)
-    out += text::wrap("'" + search.functions[pair.first].name + "' and '" + search.functions[pair.second].name +
+    out += text::wrap("'" + source_name(search.functions[pair.first].name) + "' and '" +
+                    source_name(search.functions[pair.second].name) +
                     "' together add " + percent_of(pair.estimate) + " to what each adds: their distance matters",
                 width, "  ", "  ");
-  if (places.pairs.empty() && found.size() == 1) {
+  if (places.pairs.empty() && found.size() == 1 && search.functions[found[0]].is_named) {
     const PlacedFunctionFacts& facts = search.functions[found[0]];
     const bool keep_old = places.functions[found[0]].estimate > 0;
     const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
@@ -357,7 +389,7 @@ std::string libraries_text(const Explanation& all, int width) {
       libraries.functions.begin(),
       libraries.functions.begin() + static_cast<ptrdiff_t>(std::min(libraries.functions.size(), kMostShown)));
   size_t longest = 0;
-  for (const LibraryFacts::Function& one : shown) longest = std::max(longest, text::display_width(one.name));
+  for (const LibraryFacts::Function& one : shown) longest = std::max(longest, text::display_width(source_name(one.name)));
   const auto made = [&](PlaceDetail detail) {
     std::vector<text::TextTable::ColumnStyle> columns = {
         {"function", Align::kLeft, false}, {"of old", Align::kRight, true}, {"of new", Align::kRight, true}};
@@ -367,7 +399,7 @@ std::string libraries_text(const Explanation& all, int width) {
     text::TextTable table(columns);
     const auto place = [&](uint64_t address) { return address == 0 ? std::string("-") : address_text(address, detail); };
     for (const LibraryFacts::Function& one : shown) {
-      std::vector<std::string> cells = {one.name, share_text(one.old_share), share_text(one.new_share)};
+      std::vector<std::string> cells = {source_name(one.name), share_text(one.old_share), share_text(one.new_share)};
       if (has_places) cells.insert(cells.end(), {place(one.old_address), place(one.new_address)});
       cells.push_back(state_of(one, all));
       table.add(std::move(cells));
@@ -378,6 +410,48 @@ std::string libraries_text(const Explanation& all, int width) {
   if (libraries.functions.size() > kMostShown)
     out += text::wrap(std::to_string(libraries.functions.size() - kMostShown) + " more are in --json", width, "  ", "  ");
   return out;
+}
+
+// "'front' is 21 bytes long instead of 1", or "'table' begins at 32 instead of 16"
+std::string object_text(const BodyFacts::Object& one) {
+  const std::string name = "'" + source_name(one.name) + "' ";
+  if (one.old_bytes != one.new_bytes)
+    return name + "is " + report::plural(one.new_bytes, "byte") + " long instead of " + std::to_string(one.old_bytes);
+  const auto place = [](uint64_t address) { return std::to_string(address % 4096); };
+  return name + "begins at " + place(one.new_address) + " instead of " + place(one.old_address);
+}
+
+// The first ones of a list, and how many there are more.
+std::string few_of(const std::vector<std::string>& all) {
+  constexpr size_t kMostShown = 4;
+  std::string out;
+  for (size_t i = 0; i < all.size() && i < kMostShown; ++i) out += (i == 0 ? "" : ", ") + all[i];
+  return out + (all.size() > kMostShown ? " and " + std::to_string(all.size() - kMostShown) + " more" : "");
+}
+
+std::string few_names(const std::vector<std::string>& all) {
+  std::vector<std::string> names;
+  for (const std::string& name : all) names.push_back("'" + source_name(name) + "'");
+  return few_of(names);
+}
+
+// What the bytes of both say of an answer that names code or place.
+std::string bodies_text(const Explanation& all, int width) {
+  if (!all.bodies || all.bodies->functions == 0) return "";
+  const BodyFacts& bodies = *all.bodies;
+  const std::string of = report::plural(bodies.functions, "function") + " that can be moved";
+  std::string out = bodies.changed.empty()
+                        ? "instructions differ in none of " + of
+                        : "instructions differ in " + std::to_string(bodies.changed.size()) + " of " + of + ": " +
+                              few_names(bodies.changed);
+  if (!bodies.old_alone.empty()) out += "; " + all.old_name + " alone has " + few_names(bodies.old_alone);
+  if (!bodies.new_alone.empty()) out += "; " + all.new_name + " alone has " + few_names(bodies.new_alone);
+  if (may_be_data(all) && !bodies.data.empty()) {
+    std::vector<std::string> objects;
+    for (const BodyFacts::Object& one : bodies.data) objects.push_back(object_text(one));
+    out += "; of data, modulo 4096, " + few_of(objects);
+  }
+  return text::wrap(out, width, "\n", "  ");
 }
 
 std::string copies_text(const Explanation& all, int width) {
@@ -455,6 +529,26 @@ void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
   json.end().end();
 }
 
+void bodies_json(text::JsonWriter& json, const BodyFacts& bodies) {
+  json.begin_object("instructions").value("functions", bodies.functions).value("not_compared_share", bodies.unmatched);
+  for (const auto& [key, names] : {std::pair{"changed", &bodies.changed}, std::pair{"old_alone", &bodies.old_alone},
+                                   std::pair{"new_alone", &bodies.new_alone}}) {
+    json.begin_array(key);
+    for (const std::string& name : *names) json.element(name);
+    json.end();
+  }
+  json.begin_array("data");
+  for (const BodyFacts::Object& one : bodies.data)
+    json.begin_object()
+        .value("name", one.name)
+        .value("old_address", one.old_address)
+        .value("new_address", one.new_address)
+        .value("old_bytes", one.old_bytes)
+        .value("new_bytes", one.new_bytes)
+        .end();
+  json.end().end();
+}
+
 void search_json(text::JsonWriter& json, const FunctionSearch& search) {
   json.begin_object("functions").value("not_done", search.not_done).value("sampled", search.sampled);
   json.value("unmatched_share", search.unmatched).value("left_out", search.left_out);
@@ -510,6 +604,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
   }
   json.value("uncounted", all.uncounted);
   if (all.libraries) libraries_json(json, *all.libraries);
+  if (all.bodies) bodies_json(json, *all.bodies);
   if (all.search) search_json(json, *all.search);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
@@ -549,13 +644,13 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   const bool open = verdict_of(all) == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
   out.text = text::wrap(sentence_of(all), width, "", "  ") + "\n" + effects_text(all, width);
-  const bool blocks_settle_it = !may_be_library_place(all) && !may_wait_longer(all) && !copies_count(all);
+  const bool blocks_settle_it = !may_be_library_place(all) && !may_be_data(all) && !may_wait_longer(all) && !copies_count(all);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
   out.text += outputs_text(all, width) + other_clock_text(all, width);
   out.text += copies_text(all, width) + care_text(all, width);
   if (all.search) out.text += search_text(all, width);
-  out.text += libraries_text(all, width);
+  out.text += libraries_text(all, width) + bodies_text(all, width);
   out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
                              ", compared by CPU time; intervals of code and place hold with " + share_text(answer.confidence) +
                              " each; of such answers at most " + share_text(all.settings.alpha) +

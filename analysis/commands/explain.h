@@ -22,6 +22,7 @@ struct PlacedFunctionFacts {
   uint64_t bytes = 0;
   double share = 0;          // of the samples
   std::string library = {};  // "libfoo.so.1"; empty: it is the program's own
+  bool is_named = true;      // by a symbol that no other function has
 };
 
 // Which of the functions it is; or why that is not known.
@@ -47,7 +48,8 @@ struct LibraryFacts {
   double share = 0;                 // of the samples of both, in all libraries
   double unmoved = 0;               // and in those whose code stays
   double apart = 0;                 // of those, in functions that begin at another place in each
-  std::vector<Function> functions;  // the most sampled first
+  std::vector<Function> functions = {};  // the most sampled first
+  double rebuilt = 0;                    // share of the samples, in files that are not the same one in both
 };
 
 // What each program did when it ran alone, before the blocks.
@@ -60,6 +62,21 @@ struct AloneFacts {
   bool print_something_else() const;
 };
 
+// What the two programs' own bytes say of what was changed, whatever addresses their functions use.
+struct BodyFacts {
+  struct Object {
+    std::string name;
+    uint64_t old_address = 0, new_address = 0;  // link-time
+    uint64_t old_bytes = 0, new_bytes = 0;
+  };
+  uint64_t functions = 0;            // that can be moved, of both
+  std::vector<std::string> changed = {};  // whose instructions differ
+  std::vector<std::string> old_alone = {}, new_alone = {};
+  double unmatched = 0;              // share of the samples in functions that never move, whose bytes are not compared
+  std::vector<Object> data = {};     // data of both that is longer in one, or begins elsewhere in its page
+  bool are_same() const { return functions > 0 && changed.empty() && old_alone.empty() && new_alone.empty(); }
+};
+
 struct Explanation {
   std::string old_name, new_name, command;
   statistics::CauseSettings settings;
@@ -70,6 +87,7 @@ struct Explanation {
   bool is_between_looks = false;
   std::optional<FunctionSearch> search;  // where place is a part of it
   std::optional<LibraryFacts> libraries;  // where there is code or place
+  std::optional<BodyFacts> bodies;        // where there is code or place
   std::optional<CopyFacts> copies;        // where both programs ran so
   std::string uncounted;                  // why there are none where they were wanted
   std::optional<AloneFacts> alone;        // where each ran so

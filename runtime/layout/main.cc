@@ -21,7 +21,7 @@
 // with an offset and a pad for each of the functions, in the order in which they were named.
 //
 // The third form prints a layout script that matches the layouts of these builds of one program, with its table
-// (code/match_table.h).
+// (code/match_table.h). A fourth, --bodies, tells builds of one program apart (bodies.h).
 //
 // EXECUTABLE "-" is standard input, a regular file: who asks may read what we may not. Executable and script are opened first;
 // then it takes from itself whatever else it could do (layout_sandbox.h), and reads.
@@ -32,6 +32,7 @@
 #include "runtime/helper/epoch_record.h"
 #include "runtime/helper/function_names.h"
 #include "runtime/helper/script_file.h"
+#include "runtime/layout/bodies.h"
 #include "runtime/layout/layout_sandbox.h"
 #include "runtime/layout/match.h"
 #include "runtime/layout/regular_file.h"
@@ -191,11 +192,9 @@ void print_layout(Run& run) {
     else fputs("-\t", stdout);
     if (padded && run.pad_of[i] != layout::kNoPad) printf("%u\t", run.binary.pads[run.pad_of[i]] & abi::kPadMask);
     else fputs("-\t", stdout);
-    // A name comes from a file of somebody's: tabs and new lines in it would be fields.
     const char* name = run.names.name_of(i);
     if (name == nullptr) printf("fn_%llx", start);
-    else
-      for (; *name != 0; ++name) putchar(*name > ' ' && *name <= '~' ? *name : '?');
+    else layout::print_name(name);
     putchar('\n');
   }
 }
@@ -252,10 +251,15 @@ int main(int argc, char** argv) {
     if (!layout::print_match(argv + 2, argc - 2)) return 1;
     return ferror(stdout) || fflush(stdout) != 0 ? refuse("--match", "the output could not be written") : 0;
   }
+  if (argc == 3 && strcmp(argv[1], "--bodies") == 0) {
+    if (!layout::print_bodies(argv[2])) return 1;
+    return ferror(stdout) || fflush(stdout) != 0 ? refuse("--bodies", "the output could not be written") : 0;
+  }
   if (!parse(argc, argv, run.options)) {
     fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
           "                   [--image N] [--refill N] | --through N [START...]\n"
           "       stab-layout --match EXECUTABLE...\n"
+          "       stab-layout --bodies EXECUTABLE\n"
           "started by stabctl layout and by stabd, not by people\n",
           stderr);
     return 2;

@@ -42,6 +42,8 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   out.text_hash = head[2];
   if (out.text_hash != ran.text_hash)
     return Error{ErrorCode::kCorrupt, "'" + binary.path + "' is not what trial " + std::to_string(trial.id) + " ran", {}};
+  STAB_TRY(const std::string told, tool.bodies(binary));
+  STAB_TRY(out.bodies, read_bodies(told));
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     ListedFunction function;
@@ -49,6 +51,8 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
       return tool.another_version();
     function.moves = fields[2] != "-";
     function.name = fields[4];
+    if (const auto body = out.bodies.functions.find(function.linked); body != out.bodies.functions.end())
+      function.identity = body->second.identity;
     out.add(std::move(function));
   }
   return out;
@@ -99,11 +103,11 @@ void add_library_functions(const ListedBuild& older, const ListedBuild& newer, c
   }
 }
 
-std::string names_in_script(const ListedFunction& function) {
+std::string names_in_script(const ListedFunction& function, bool is_alone) {
   layout_report::PlacementData::Function named;
   named.linked = function.linked;
   named.name = function.name;
-  return name_in_script(named, 1);
+  return name_in_script(named, is_alone ? 1 : 2);
 }
 
 }  // namespace
@@ -120,14 +124,16 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
   };
   for (const ListedFunction& function : newer.functions) {
     const double own = share_of(function.samples, newer);
-    const ListedFunction* const before = older.find(function.name);
-    if (!function.moves || before == nullptr || newer.find(function.name) == nullptr) {
+    const ListedFunction* const before = older.find_same(function);
+    if (!function.moves || before == nullptr || newer.find_same(function) == nullptr) {
       out.unmatched += own;
       continue;
     }
     SharedFunction shared;
-    shared.name = names_in_script(function);
-    shared.shown = function.name;
+    const bool is_alone = newer.find(function.name) != nullptr;
+    shared.name = names_in_script(function, is_alone);
+    shared.is_named = is_alone && shared.name == function.name;
+    shared.shown = is_alone ? function.name : function.name + " at " + hex_text(function.linked);
     shared.old_linked = before->linked;
     shared.new_linked = function.linked;
     shared.bytes = function.bytes;
@@ -190,6 +196,7 @@ SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& n
                                          before.share(old_one.samples),
                                          after.share(new_one.samples)};
     if (!moved && !function.lies_alike) out.apart += (function.old_share + function.new_share) / 2;
+    if (!is_same_file) out.rebuilt += (function.old_share + function.new_share) / 2;
     if (may_be_busy(static_cast<double>(old_one.samples), older.samples) ||
         may_be_busy(static_cast<double>(new_one.samples), newer.samples))
       out.functions.push_back(function);
@@ -267,6 +274,7 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
+  out.bodies = bodies_of_both(builds[0]->bodies, builds[1]->bodies);
   STAB_TRY(const auto runs, copied_runs(store, row));
   out.older = runs[0], out.newer = runs[1];
   return out;

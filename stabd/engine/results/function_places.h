@@ -12,17 +12,20 @@
 #include "analysis/statistics/cause.h"
 #include "analysis/statistics/place_effects.h"
 #include "base/result.h"
+#include "stabd/engine/results/build_bodies.h"
 #include "stabd/engine/results/layout_tool.h"
 #include "stabd/engine/results/library_samples.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
-// A function that two builds have, by the one name that it has in each, or that builds of a library have which they load.
+// A function that two builds have, or that builds of a library have which they load. It is known by its identity, also where the
+// builds have no symbols or several functions of its name; in lists without identities by a name that no other function has.
 struct SharedFunction {
   std::string name;          // as a layout script names it in the new build, without its library
   std::string library;       // "libfoo.so.1"; empty: it is the program's own
   std::string shown;         // for people
+  bool is_named = true;      // by a symbol that no other function has
   uint64_t old_linked = 0, new_linked = 0;  // link-time addresses
   uint64_t bytes = 0;        // in the new build
   double share = 0;          // of the samples of both builds, 0 to 1; where nothing was sampled 0
@@ -38,6 +41,7 @@ struct ListedFunction {
   std::string name;
   bool moves = false;
   double samples = 0;
+  uint64_t identity = 0;  // 0: its list has none
 };
 
 struct ListedBuild {
@@ -45,22 +49,35 @@ struct ListedBuild {
   std::string text_hash;
   double samples = 0;  // of all, wherever
   LibrarySamples in_libraries;
+  BuildBodies bodies;
 
   void add(ListedFunction function) {
-    const auto [named, is_new] = named_.emplace(function.name, functions.size());
-    if (!is_new) named->second = kSeveral;
+    const auto put = [this](auto& where, const auto& key) {
+      const auto [found, is_new] = where.emplace(key, functions.size());
+      if (!is_new) found->second = kSeveral;
+    };
+    put(named_, function.name);
+    if (function.identity != 0) put(identified_, function.identity);
     functions.push_back(std::move(function));
   }
 
   // Null where none or several have the name.
-  const ListedFunction* find(const std::string& name) const {
-    const auto named = named_.find(name);
-    return named == named_.end() || named->second == kSeveral ? nullptr : &functions[named->second];
+  const ListedFunction* find(const std::string& name) const { return at(named_, name); }
+  // The one that is `other` of another build. Null where none or several are.
+  const ListedFunction* find_same(const ListedFunction& other) const {
+    return other.identity != 0 && !identified_.empty() ? at(identified_, other.identity) : find(other.name);
   }
 
  private:
   static constexpr size_t kSeveral = SIZE_MAX;
-  std::unordered_map<std::string, size_t> named_;  // by name: where it is in `functions`
+  template <typename Where, typename Key>
+  const ListedFunction* at(const Where& where, const Key& key) const {
+    const auto found = where.find(key);
+    return found == where.end() || found->second == kSeveral ? nullptr : &functions[found->second];
+  }
+
+  std::unordered_map<std::string, size_t> named_;      // by name: where it is in `functions`
+  std::unordered_map<uint64_t, size_t> identified_;    // by identity
 };
 
 // Where the builds were in files other than their own.
@@ -77,6 +94,7 @@ struct SharedLibraries {
   double share = 0;                              // of both builds' samples, in all such files
   double unmoved = 0;                            // and in those whose code stays
   double apart = 0;                              // of those, in what begins at another place in each build, or may do so
+  double rebuilt = 0;                            // in files that are not the same one in both, or not known to be
 };
 
 // Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few
@@ -109,6 +127,7 @@ struct SharedFunctions {
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
   size_t left_out = 0;                // moved ones beyond the most that are looked at
   SharedLibraries libraries;
+  BodiesOfBoth bodies;
   CopiedRun older, newer;
 };
 

@@ -125,6 +125,12 @@ Result<std::string> LayoutTool::match(const BinaryFile& binary) const {
   return ask(binary, std::move(question));
 }
 
+Result<std::string> LayoutTool::bodies(const BinaryFile& binary) const {
+  FileQuestion question;
+  question.words = {path, "--bodies", binary.is_kept ? "-" : binary.path};
+  return ask(binary, std::move(question));
+}
+
 Result<std::string> LayoutTool::ask(const BinaryFile& binary, FileQuestion question) const {
   question.most_bytes = kMostOutputBytes;
   question.timeout = kTimeout;

@@ -100,6 +100,47 @@ TEST(ExplainOutputTest, APlaceThatDoesNotMatterIsToldAndIsNoCause) {
   EXPECT_TRUE(explain_output(all, 200).text.starts_with("nothing: neither the code nor the place")) << said.text;
 }
 
+Explanation known_code() {
+  Explanation all = open_code_and_known_place();
+  all.search.reset();
+  all.answer->verdict = statistics::CauseVerdict::kCode;
+  all.answer->code = {0.03, 0.02, 0.04, 0.005, EffectState::kThere};
+  all.answer->place = {0.001, -0.002, 0.004, 0.004, EffectState::kAbsent};
+  all.libraries.emplace();
+  all.bodies = BodyFacts{.functions = 3,
+                         .changed = {"_Z4workILi7EEmm"},
+                         .new_alone = {"more"},
+                         .data = {{"front", 0x6d7c0, 0x6d7c0, 1, 21}, {"table", 0x6d7d0, 0x6d7e0, 64, 64}}};
+  return all;
+}
+
+// Functions may take another time wherever they lie as what they read lies elsewhere.
+TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
+  Explanation all = known_code();
+  const ExplainOutput code = explain_output(all, 400);
+  EXPECT_EQ(code.exit_code, 0);
+  EXPECT_TRUE(code.text.starts_with("code: new is 3.05 % slower")) << code.text;
+  EXPECT_NE(code.text.find("instructions differ in 1 of 3 functions that can be moved: 'unsigned long work<7>(unsigned long)'; "
+                           "new alone has 'more'\n"), std::string::npos) << code.text;
+  EXPECT_NE(code.json.find("\"_Z4workILi7EEmm\""), std::string::npos) << code.json;
+  all.bodies->changed.clear();
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "a function more is code";
+  all.bodies->new_alone.clear();
+  const ExplainOutput data = explain_output(all, 400);
+  EXPECT_EQ(data.exit_code, 3);
+  EXPECT_TRUE(data.text.starts_with("unresolved: new is 3.05 % slower than old wherever its functions lie, but their "
+                                    "instructions are the same: it is what its data are, or where they lie\n")) << data.text;
+  EXPECT_NE(data.text.find("of data, modulo 4096, 'front' is 21 bytes long instead of 1, 'table' begins at 2016 instead of 2000"),
+            std::string::npos) << data.text;
+  EXPECT_EQ(data.text.find("blocks decide"), std::string::npos) << data.text;
+  EXPECT_NE(data.json.find("\"answer\": \"unresolved\""), std::string::npos) << data.json;
+  all.libraries->rebuilt = 0.3;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be a library's code";
+  all.libraries->rebuilt = 0;
+  all.bodies->unmatched = 0.02;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be code that was not compared";
+}
+
 // 30 naps of 12 ms instead of 3 ms cost no CPU time.
 TEST(ExplainOutputTest, NothingIsNotSaidOfAProgramThatWaits) {
   Explanation all = open_code_and_known_place();

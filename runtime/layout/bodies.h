@@ -1,0 +1,19 @@
+// What two builds of a program are told apart by: the bytes of each function without the addresses in them, and where data lie.
+#pragma once
+
+namespace stab::layout {
+
+// Prints both of this executable. False: it has said why not.
+//
+//   stab-bodies 1
+//   f START IDENTITY HASH NAME     a function that moves; HASH of its instructions, whatever addresses they use
+//   d START BYTES NAME             a data object that has a symbol
+//
+// Fields are parted by tabs, numbers are hexadecimal but BYTES. A call of a library's function, and a read of the global offset
+// table, count by the name of what they lead to.
+bool print_bodies(char* executable);
+
+// A name comes from a file of somebody's: tabs and new lines in it would be fields.
+void print_name(const char* name);
+
+}  // namespace stab::layout

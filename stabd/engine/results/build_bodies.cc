@@ -1,0 +1,69 @@
+// The lines are about a stranger's binary, as those of layouts are: what they name is bounded by their number.
+#include "stabd/engine/results/build_bodies.h"
+
+#include <algorithm>
+
+#include "stabd/engine/results/layout_tool.h"
+
+namespace stab::engine {
+namespace {
+
+Error another_version() { return {ErrorCode::kCorrupt, "stab-layout is of another version: it prints no bodies", {}}; }
+
+}  // namespace
+
+Result<BuildBodies> read_bodies(std::string_view text) {
+  STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
+  if (lines.empty() || lines[0] != "stab-bodies 1") return another_version();
+  BuildBodies out;
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    const std::vector<std::string_view> fields = split(lines[i], '\t');
+    uint64_t linked = 0;
+    if (fields.size() < 2 || !take(fields[1], 16, linked)) return another_version();
+    if (fields[0] == "f" && fields.size() == 5) {
+      BuildBodies::Function& function = out.functions[linked];
+      if (!take(fields[2], 16, function.identity) || !take(fields[3], 16, function.instructions)) return another_version();
+      function.name = fields[4];
+    } else if (fields[0] == "d" && fields.size() == 4) {
+      BuildBodies::Object object{linked, 0};
+      if (!take(fields[2], 10, object.bytes)) return another_version();
+      out.objects[std::string(fields[3])].push_back(object);
+    } else {
+      return another_version();
+    }
+  }
+  return out;
+}
+
+BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) {
+  BodiesOfBoth out;
+  std::map<uint64_t, const BuildBodies::Function*> before;
+  for (const auto& [linked, function] : older.functions) before[function.identity] = &function;
+  out.functions = newer.functions.size();
+  for (const auto& [linked, function] : newer.functions) {
+    const auto was = before.find(function.identity);
+    if (was == before.end()) {
+      out.new_alone.push_back(function.name);
+      continue;
+    }
+    if (was->second->instructions != function.instructions) out.changed.push_back(function.name);
+    before.erase(was);
+  }
+  out.functions += before.size();
+  for (const auto& [identity, function] : before) out.old_alone.push_back(function->name);
+  for (const auto& [name, objects] : newer.objects) {
+    const auto was = older.objects.find(name);
+    // Of several with one name nobody knows which is which.
+    if (was == older.objects.end() || was->second.size() != 1 || objects.size() != 1) continue;
+    const BuildBodies::Object &old_one = was->second[0], &new_one = objects[0];
+    if (old_one.bytes == new_one.bytes && old_one.linked % 4096 == new_one.linked % 4096) continue;
+    out.data.push_back({name, old_one.linked, new_one.linked, old_one.bytes, new_one.bytes});
+  }
+  std::stable_sort(out.data.begin(), out.data.end(), [](const ChangedObject& a, const ChangedObject& b) {
+    const bool first = a.old_bytes != a.new_bytes, second = b.old_bytes != b.new_bytes;
+    return first != second ? first : a.new_bytes > b.new_bytes;
+  });
+  return out;
+}
+
+}  // namespace stab::engine

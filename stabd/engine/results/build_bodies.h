@@ -1,0 +1,45 @@
+// What two builds of a program are told apart by: which functions' instructions differ, and which data objects lie elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stab::engine {
+
+// As stab-layout --bodies prints it.
+struct BuildBodies {
+  struct Function {
+    uint64_t identity = 0;      // the same in another build that has it
+    uint64_t instructions = 0;  // a hash of them, whatever addresses they use
+    std::string name;
+  };
+  struct Object {
+    uint64_t linked = 0, bytes = 0;
+  };
+  std::map<uint64_t, Function> functions;      // those that move, by their link-time address
+  std::map<std::string, std::vector<Object>> objects;  // data, by name
+};
+// kCorrupt: it is nothing of this version's stab-layout.
+Result<BuildBodies> read_bodies(std::string_view text);
+
+// A data object that both builds have, and that is longer in one or begins elsewhere in its line or page.
+struct ChangedObject {
+  std::string name;
+  uint64_t old_linked = 0, new_linked = 0;
+  uint64_t old_bytes = 0, new_bytes = 0;
+};
+
+struct BodiesOfBoth {
+  size_t functions = 0;              // that either build has
+  std::vector<std::string> changed;  // whose instructions differ
+  std::vector<std::string> old_alone, new_alone;
+  std::vector<ChangedObject> data;   // those that are longer in one first, then by size
+};
+BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer);
+
+}  // namespace stab::engine

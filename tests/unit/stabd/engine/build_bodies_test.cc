@@ -1,0 +1,44 @@
+// What stab-layout --bodies prints of two builds, and what they are told apart by. tests/e2e/explain_test asks of real ones.
+#include "stabd/engine/results/build_bodies.h"
+
+#include <gtest/gtest.h>
+
+namespace stab::engine {
+namespace {
+
+BuildBodies bodies_of(const std::string& lines) {
+  const auto read = read_bodies("stab-bodies 1\n" + lines);
+  EXPECT_TRUE(read) << lines;
+  return read ? *read : BuildBodies{};
+}
+
+TEST(BuildBodiesTest, FunctionsAreComparedByIdentityAndNotByPlaceOrName) {
+  const BuildBodies older = bodies_of("f\t1000\ta1\t77\tfn_1000\nf\t1010\ta2\t78\thot\nf\t1040\ta3\t79\tgone\n");
+  const BuildBodies newer = bodies_of("f\t2000\ta2\t78\thot\nf\t2040\ta1\t70\tfn_2040\nf\t2080\ta4\t79\tmore\n");
+  const BodiesOfBoth both = bodies_of_both(older, newer);
+  EXPECT_EQ(both.functions, 4u);
+  EXPECT_EQ(both.changed, std::vector<std::string>{"fn_2040"});
+  EXPECT_EQ(both.old_alone, std::vector<std::string>{"gone"});
+  EXPECT_EQ(both.new_alone, std::vector<std::string>{"more"});
+}
+
+TEST(BuildBodiesTest, DataThatIsLongerOrLiesElsewhereInItsPageIsNamed) {
+  const BuildBodies older = bodies_of("d\t6000\t1\tfront\nd\t6010\t16384\ttable\nd\t7000\t8\tstill\nd\t1\t8\ttwice\n"
+                                     "d\t9\t8\ttwice\n");
+  const BuildBodies newer = bodies_of("d\t6000\t21\tfront\nd\t6020\t16384\ttable\nd\t9000\t8\tstill\nd\t2\t8\ttwice\n");
+  const BodiesOfBoth both = bodies_of_both(older, newer);
+  ASSERT_EQ(both.data.size(), 2u);
+  EXPECT_EQ(both.data[0].name, "front");
+  EXPECT_EQ(both.data[0].new_bytes, 21u);
+  EXPECT_EQ(both.data[1].name, "table");
+  EXPECT_EQ(both.data[1].new_linked, 0x6020u);
+}
+
+TEST(BuildBodiesTest, WhatAnotherVersionPrintsIsRefused) {
+  for (const char* text : {"", "stab-bodies 2\n", "stab-bodies 1\nf\t10\t20\n", "stab-bodies 1\nd\tx\t1\tname\n",
+                           "stab-bodies 1\nq\t10\t1\tname\n"})
+    EXPECT_FALSE(read_bodies(text)) << text;
+}
+
+}  // namespace
+}  // namespace stab::engine
