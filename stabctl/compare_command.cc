@@ -142,7 +142,7 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
            (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
   if (plan.randomized)
     return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
-           "difference is that of the programs and not of two layouts";
+           "difference is that of the programs and not of two layouts; globals and constants lie where each link put them";
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
     which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
