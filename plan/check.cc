@@ -86,6 +86,22 @@ std::string one_layout_note(const Design& design, const Plan& plan) {
          "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it\n";
 }
 
+// Calls at one address lead to copies in some of the runs and to originals in others, and runs that share a CPU share what it
+// predicts by addresses (docs/contributors/code.md, "Pointers that lead to copies").
+std::string shared_predictions_note(const Plan& plan) {
+  if (plan.experiment.blocks != BlockMode::kSliced || plan.experiment.layouts != Layouts::kMatched) return {};
+  for (const Factor& factor : plan.factors) {
+    if (factor.kind != FactorKind::kCode) continue;
+    const auto has = [&factor](const char* word) {
+      return std::any_of(factor.levels.begin(), factor.levels.end(), [word](const Level& level) { return level.value == word; });
+    };
+    if (has("direct") && (has("once") || has("shuffle")))
+      return "note: code = \"direct\" next to a level of the same layout slows calls through pointers in both, by up to a half; "
+             "write layouts = \"independent\", or compare each with code = \"off\" in a plan of its own\n";
+  }
+  return {};
+}
+
 // What the plan leaves to the lab is not known here.
 std::string limits_text(const Limits& limits) {
   const std::string memory =
@@ -197,7 +213,7 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   for (const std::string& factor : report.design.not_estimable)
     out += "not estimable: the effect of " + factor + " in the cells that are left\n";
 
-  out += one_layout_note(report.design, plan);
+  out += one_layout_note(report.design, plan) + shared_predictions_note(plan);
   if (const std::string why_not = why_not_on_this_processor(plan); !why_not.empty()) out += "note: " + why_not + "\n";
 
   out += "\n" + plural(report.builds, "build") + ", " + plural(report.trials, "trial") + " = " +

@@ -69,6 +69,20 @@ TEST(Check, SaysWhereTheLinkersLuckIsNotVaried) {
   EXPECT_THAT(render(*check_plan(parsed(moved)), parsed(moved)), ::testing::Not(HasSubstr("seeds = 10")));
 }
 
+// Both have one layout in a block, and the calls at one address lead elsewhere in each.
+TEST(Check, SaysThatDirectNextToOnceIsSlowedByIt) {
+  const auto text_of = [](const std::string& levels, const std::string& more) {
+    const Plan plan = parsed("[experiment]\nname=\"t\"\nseed=1\nreplicates=30\nblocks=\"sliced\"\n" + more +
+                             "[factors]\ncode=[" + levels + "]\n[[program]]\nname=\"p\"\nbuild=\"b\"\nrun=[\"./p\"]\n");
+    return render(*check_plan(plan), plan);
+  };
+  const std::string matched = "layouts=\"matched\"\n";
+  EXPECT_THAT(text_of("\"off\",\"once\",\"direct\"", matched),
+              HasSubstr("note: code = \"direct\" next to a level of the same layout"));
+  EXPECT_THAT(text_of("\"off\",\"direct\"", matched), ::testing::Not(HasSubstr("slows calls")));
+  EXPECT_THAT(text_of("\"off\",\"once\",\"direct\"", "layouts=\"independent\"\n"), ::testing::Not(HasSubstr("slows calls")));
+}
+
 TEST(Check, CutsAnEndlessMatrix) {
   const Plan plan = parsed(small_plan("[factors]\na=[1,2,3,4]\nb=[1,2,3,4]"));
   EXPECT_THAT(render(*check_plan(plan), plan, 10), HasSubstr("  ... and 6 more cells\n"));
