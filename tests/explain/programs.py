@@ -32,7 +32,7 @@ def unrelated(name, statements, how="NOINLINE"):
 
 OTHER_HEAD = "typedef unsigned long word;\n#define NOINLINE __attribute__((noinline))\n"
 
-# Which one minds its place is the processor's affair: independent additions do on Zen 3, and many short instructions on Zen 5.
+# Which one minds its place is the processor's affair: on AMD's family 25 independent additions, on family 26 many short instructions.
 LOOPS = {"additions": """
 NOINLINE word {name}(word n, word x) {{
   word a = 1, b = 2, c = 3, d = 4;
