@@ -74,7 +74,7 @@ commands::BodyFacts facts_of(const engine::SharedFunctions& functions) {
   out.new_alone = functions.bodies.new_alone;
   out.unmatched = functions.unmatched;
   for (const engine::ChangedObject& one : functions.bodies.data)
-    out.data.push_back({one.name, one.old_linked, one.new_linked, one.old_bytes, one.new_bytes});
+    out.data.push_back({one.name, one.old_linked, one.new_linked, one.old_bytes, one.new_bytes, one.is_other});
   return out;
 }
 

@@ -64,7 +64,8 @@ bool may_be_library_place(const Explanation& all) {
   return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
 }
 
-// Code that takes another time while no instruction differs: its data are longer, or lie or are something else.
+// Code that takes another time while no instruction differs, nor what is known of its data's contents: data are longer, or lie
+// elsewhere.
 bool may_be_data(const Explanation& all) {
   constexpr double kNextToNothing = 0.005;  // of the samples, in code that was not compared
   return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() &&
@@ -412,9 +413,10 @@ std::string libraries_text(const Explanation& all, int width) {
   return out;
 }
 
-// "'front' is 21 bytes long instead of 1", or "'table' begins at 32 instead of 16"
+// "'times' has other contents", "'front' is 21 bytes long instead of 1", or "'table' begins at 32 instead of 16"
 std::string object_text(const BodyFacts::Object& one) {
   const std::string name = "'" + source_name(one.name) + "' ";
+  if (one.is_other) return name + "has other contents";
   if (one.old_bytes != one.new_bytes)
     return name + "is " + report::plural(one.new_bytes, "byte") + " long instead of " + std::to_string(one.old_bytes);
   const auto place = [](uint64_t address) { return std::to_string(address % 4096); };
@@ -446,11 +448,10 @@ std::string bodies_text(const Explanation& all, int width) {
                               few_names(bodies.changed);
   if (!bodies.old_alone.empty()) out += "; " + all.old_name + " alone has " + few_names(bodies.old_alone);
   if (!bodies.new_alone.empty()) out += "; " + all.new_name + " alone has " + few_names(bodies.new_alone);
-  if (may_be_data(all) && !bodies.data.empty()) {
-    std::vector<std::string> objects;
-    for (const BodyFacts::Object& one : bodies.data) objects.push_back(object_text(one));
-    out += "; of data, modulo 4096, " + few_of(objects);
-  }
+  std::vector<std::string> objects;
+  for (const BodyFacts::Object& one : bodies.data)
+    if (one.is_other || may_be_data(all)) objects.push_back(object_text(one));
+  if (!objects.empty()) out += may_be_data(all) ? "; of data, modulo 4096, " + few_of(objects) : "; of data, " + few_of(objects);
   return text::wrap(out, width, "\n", "  ");
 }
 
@@ -545,6 +546,7 @@ void bodies_json(text::JsonWriter& json, const BodyFacts& bodies) {
         .value("new_address", one.new_address)
         .value("old_bytes", one.old_bytes)
         .value("new_bytes", one.new_bytes)
+        .value("other_contents", one.is_other)
         .end();
   json.end().end();
 }
@@ -611,6 +613,11 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
   json.end().begin_array("care");
   for (const std::string& one : all.care) json.element(one);
   json.end();
+}
+
+bool BodyFacts::are_same() const {
+  return functions > 0 && changed.empty() && old_alone.empty() && new_alone.empty() &&
+         std::none_of(data.begin(), data.end(), [](const Object& one) { return one.is_other; });
 }
 
 bool AloneFacts::print_something_else() const {

@@ -68,13 +68,14 @@ struct BodyFacts {
     std::string name;
     uint64_t old_address = 0, new_address = 0;  // link-time
     uint64_t old_bytes = 0, new_bytes = 0;
+    bool is_other = false;  // as long, and its contents differ
   };
   uint64_t functions = 0;            // that can be moved, of both
   std::vector<std::string> changed = {};  // whose instructions differ
   std::vector<std::string> old_alone = {}, new_alone = {};
   double unmatched = 0;              // share of the samples in functions that never move, whose bytes are not compared
-  std::vector<Object> data = {};     // data of both that is longer in one, or begins elsewhere in its page
-  bool are_same() const { return functions > 0 && changed.empty() && old_alone.empty() && new_alone.empty(); }
+  std::vector<Object> data = {};     // data of both that is longer in one, has other contents, or begins elsewhere in its page
+  bool are_same() const;
 };
 
 struct Explanation {

@@ -173,7 +173,51 @@ bool is_runtimes_file(const Elf64_Sym* symbols, uint64_t first, uint64_t locals,
   return false;
 }
 
+// The contents of sections that hold data, without the words that the loader makes addresses of.
+class Contents {
+ public:
+  explicit Contents(const File& of) : of_(of) {
+    // Elsewhere addresses stand in the file, and nothing tells which words are some.
+    bool knows_addresses = of.header.e_type == ET_DYN;
+    for (uint32_t i = 0; i < of.header.e_shnum; ++i) knows_addresses &= of.sections[i].sh_type != SHT_RELR;
+    if (knows_addresses) sections_ = static_cast<uint8_t**>(calloc(of.header.e_shnum, sizeof *sections_));
+  }
+
+  // 0: not known.
+  uint64_t hash_of(const Elf64_Sym& one) {
+    if (sections_ == nullptr) return 0;
+    const Elf64_Shdr& section = of_.sections[one.st_shndx];
+    const uint64_t into = one.st_value - section.sh_addr;
+    if (section.sh_type == SHT_NOBITS || into > section.sh_size || one.st_size > section.sh_size - into) return 0;
+    uint8_t*& bytes = sections_[one.st_shndx];
+    if (bytes == nullptr) bytes = load(section);
+    return bytes == nullptr ? 0 : abi::hash64(bytes + into, one.st_size);
+  }
+
+ private:
+  uint8_t* load(const Elf64_Shdr& section) const {
+    auto* const bytes = reinterpret_cast<uint8_t*>(of_.part(section));
+    if (bytes == nullptr) return nullptr;
+    for (uint32_t i = 0; i < of_.header.e_shnum; ++i) {
+      const Elf64_Shdr& table = of_.sections[i];
+      if (table.sh_type != SHT_RELA || (table.sh_flags & SHF_ALLOC) == 0) continue;
+      auto* const all = reinterpret_cast<Elf64_Rela*>(of_.part(table));
+      if (all == nullptr) return nullptr;
+      for (uint64_t k = 0; k < table.sh_size / sizeof *all; ++k) {
+        const uint64_t into = all[k].r_offset - section.sh_addr;
+        if (into < section.sh_size && section.sh_size - into >= sizeof(uint64_t)) memset(bytes + into, 0, sizeof(uint64_t));
+      }
+      free(all);
+    }
+    return bytes;
+  }
+
+  const File& of_;
+  uint8_t** sections_ = nullptr;
+};
+
 void print_data(const File& of) {
+  Contents contents(of);
   for (uint32_t i = 0; i < of.header.e_shnum; ++i) {
     const Elf64_Shdr& table = of.sections[i];
     if (table.sh_type != SHT_SYMTAB || table.sh_link >= of.header.e_shnum) continue;
@@ -192,7 +236,8 @@ void print_data(const File& of) {
       if (ELF64_ST_TYPE(one.st_info) != STT_OBJECT || one.st_size == 0 || one.st_name >= text.sh_size) continue;
       if (one.st_shndx == SHN_UNDEF || one.st_shndx >= of.header.e_shnum) continue;
       if ((of.sections[one.st_shndx].sh_flags & SHF_ALLOC) == 0 || is_runtimes(strings + one.st_name)) continue;
-      printf("d\t%llx\t%llu\t", static_cast<unsigned long long>(one.st_value), static_cast<unsigned long long>(one.st_size));
+      printf("d\t%llx\t%llu\t%llx\t", static_cast<unsigned long long>(one.st_value),
+             static_cast<unsigned long long>(one.st_size), static_cast<unsigned long long>(contents.hash_of(one)));
       print_name(strings + one.st_name);
       putchar('\n');
     }

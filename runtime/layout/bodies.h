@@ -1,4 +1,5 @@
-// What two builds of a program are told apart by: the bytes of each function without the addresses in them, and where data lie.
+// What two builds of a program are told apart by: the bytes of each function without the addresses in them, and what data are and
+// where they lie.
 #pragma once
 
 namespace stab::layout {
@@ -7,7 +8,7 @@ namespace stab::layout {
 //
 //   stab-bodies 1
 //   f START IDENTITY HASH NAME     a function that moves; HASH of its instructions, whatever addresses they use
-//   d START BYTES NAME             a data object that has a symbol
+//   d START BYTES HASH NAME        a data object that has a symbol; HASH of its contents without addresses, 0: they are not known
 //
 // Fields are parted by tabs, numbers are hexadecimal but BYTES. A call of a library's function, and a read of the global offset
 // table, count by the name of what they lead to.

@@ -24,10 +24,10 @@ Result<BuildBodies> read_bodies(std::string_view text) {
       BuildBodies::Function& function = out.functions[linked];
       if (!take(fields[2], 16, function.identity) || !take(fields[3], 16, function.instructions)) return another_version();
       function.name = fields[4];
-    } else if (fields[0] == "d" && fields.size() == 4) {
-      BuildBodies::Object object{linked, 0};
-      if (!take(fields[2], 10, object.bytes)) return another_version();
-      out.objects[std::string(fields[3])].push_back(object);
+    } else if (fields[0] == "d" && fields.size() == 5) {
+      BuildBodies::Object object{linked, 0, 0};
+      if (!take(fields[2], 10, object.bytes) || !take(fields[3], 16, object.contents)) return another_version();
+      out.objects[std::string(fields[4])].push_back(object);
     } else {
       return another_version();
     }
@@ -56,12 +56,14 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
     // Of several with one name nobody knows which is which.
     if (was == older.objects.end() || was->second.size() != 1 || objects.size() != 1) continue;
     const BuildBodies::Object &old_one = was->second[0], &new_one = objects[0];
-    if (old_one.bytes == new_one.bytes && old_one.linked % 4096 == new_one.linked % 4096) continue;
-    out.data.push_back({name, old_one.linked, new_one.linked, old_one.bytes, new_one.bytes});
+    const bool is_other = old_one.bytes == new_one.bytes && old_one.contents != new_one.contents && old_one.contents != 0 &&
+                          new_one.contents != 0;
+    if (!is_other && old_one.bytes == new_one.bytes && old_one.linked % 4096 == new_one.linked % 4096) continue;
+    out.data.push_back({name, old_one.linked, new_one.linked, old_one.bytes, new_one.bytes, is_other});
   }
   std::stable_sort(out.data.begin(), out.data.end(), [](const ChangedObject& a, const ChangedObject& b) {
-    const bool first = a.old_bytes != a.new_bytes, second = b.old_bytes != b.new_bytes;
-    return first != second ? first : a.new_bytes > b.new_bytes;
+    const auto rank = [](const ChangedObject& one) { return one.is_other ? 0 : one.old_bytes != one.new_bytes ? 1 : 2; };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.new_bytes > b.new_bytes;
   });
   return out;
 }

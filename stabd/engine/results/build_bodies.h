@@ -20,6 +20,7 @@ struct BuildBodies {
   };
   struct Object {
     uint64_t linked = 0, bytes = 0;
+    uint64_t contents = 0;  // a hash, whatever addresses they have; 0: not known
   };
   std::map<uint64_t, Function> functions;      // those that move, by their link-time address
   std::map<std::string, std::vector<Object>> objects;  // data, by name
@@ -27,18 +28,19 @@ struct BuildBodies {
 // kCorrupt: it is nothing of this version's stab-layout.
 Result<BuildBodies> read_bodies(std::string_view text);
 
-// A data object that both builds have, and that is longer in one or begins elsewhere in its line or page.
+// A data object that both builds have, and that is longer in one, has other contents, or begins elsewhere in its page.
 struct ChangedObject {
   std::string name;
   uint64_t old_linked = 0, new_linked = 0;
   uint64_t old_bytes = 0, new_bytes = 0;
+  bool is_other = false;  // as long, and its contents differ
 };
 
 struct BodiesOfBoth {
   size_t functions = 0;              // that either build has
   std::vector<std::string> changed;  // whose instructions differ
   std::vector<std::string> old_alone, new_alone;
-  std::vector<ChangedObject> data;   // those that are longer in one first, then by size
+  std::vector<ChangedObject> data;   // other contents first, then those that are longer in one, then by size
 };
 BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer);
 

@@ -134,6 +134,14 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
             std::string::npos) << data.text;
   EXPECT_EQ(data.text.find("blocks decide"), std::string::npos) << data.text;
   EXPECT_NE(data.json.find("\"answer\": \"unresolved\""), std::string::npos) << data.json;
+  all.bodies->data[1].is_other = true;
+  const ExplainOutput contents = explain_output(all, 400);
+  EXPECT_EQ(contents.exit_code, 0) << "other contents are another work";
+  EXPECT_TRUE(contents.text.starts_with("code: new is 3.05 % slower")) << contents.text;
+  EXPECT_NE(contents.text.find("differ in none of 3 functions that can be moved; of data, 'table' has other contents\n"),
+            std::string::npos) << contents.text;
+  EXPECT_NE(contents.json.find("\"other_contents\": true"), std::string::npos) << contents.json;
+  all.bodies->data[1].is_other = false;
   all.libraries->rebuilt = 0.3;
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be a library's code";
   all.libraries->rebuilt = 0;

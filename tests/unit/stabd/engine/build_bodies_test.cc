@@ -23,9 +23,10 @@ TEST(BuildBodiesTest, FunctionsAreComparedByIdentityAndNotByPlaceOrName) {
 }
 
 TEST(BuildBodiesTest, DataThatIsLongerOrLiesElsewhereInItsPageIsNamed) {
-  const BuildBodies older = bodies_of("d\t6000\t1\tfront\nd\t6010\t16384\ttable\nd\t7000\t8\tstill\nd\t1\t8\ttwice\n"
-                                     "d\t9\t8\ttwice\n");
-  const BuildBodies newer = bodies_of("d\t6000\t21\tfront\nd\t6020\t16384\ttable\nd\t9000\t8\tstill\nd\t2\t8\ttwice\n");
+  const BuildBodies older = bodies_of("d\t6000\t1\t0\tfront\nd\t6010\t16384\t0\ttable\nd\t7000\t8\t0\tstill\nd\t1\t8\t0\ttwice\n"
+                                     "d\t9\t8\t0\ttwice\n");
+  const BuildBodies newer = bodies_of("d\t6000\t21\t0\tfront\nd\t6020\t16384\t0\ttable\n"
+                                     "d\t9000\t8\t0\tstill\nd\t2\t8\t0\ttwice\n");
   const BodiesOfBoth both = bodies_of_both(older, newer);
   ASSERT_EQ(both.data.size(), 2u);
   EXPECT_EQ(both.data[0].name, "front");
@@ -34,8 +35,21 @@ TEST(BuildBodiesTest, DataThatIsLongerOrLiesElsewhereInItsPageIsNamed) {
   EXPECT_EQ(both.data[1].new_linked, 0x6020u);
 }
 
+TEST(BuildBodiesTest, OtherContentsCountWhereBothAreKnownAndAsLong) {
+  const BuildBodies older = bodies_of("d\t6000\t8\ta1\ttimes\nd\t6010\t8\ta2\tsame\n"
+                                     "d\t6020\t8\t0\tempty\nd\t6030\t8\ta3\tlonger\n");
+  const BuildBodies newer = bodies_of("d\t6000\t8\tb1\ttimes\nd\t6010\t8\ta2\tsame\n"
+                                     "d\t6020\t8\tb2\tempty\nd\t6030\t16\tb3\tlonger\n");
+  const BodiesOfBoth both = bodies_of_both(older, newer);
+  ASSERT_EQ(both.data.size(), 2u);
+  EXPECT_EQ(both.data[0].name, "times");
+  EXPECT_TRUE(both.data[0].is_other);
+  EXPECT_EQ(both.data[1].name, "longer");
+  EXPECT_FALSE(both.data[1].is_other);
+}
+
 TEST(BuildBodiesTest, WhatAnotherVersionPrintsIsRefused) {
-  for (const char* text : {"", "stab-bodies 2\n", "stab-bodies 1\nf\t10\t20\n", "stab-bodies 1\nd\tx\t1\tname\n",
+  for (const char* text : {"", "stab-bodies 2\n", "stab-bodies 1\nf\t10\t20\n", "stab-bodies 1\nd\tx\t1\t0\tname\n",
                            "stab-bodies 1\nq\t10\t1\tname\n"})
     EXPECT_FALSE(read_bodies(text)) << text;
 }
