@@ -30,6 +30,9 @@ const std::string& program_of(const host::LaunchRequest& launch) {
   return launch.program_path.empty() ? launch.exec_path : launch.program_path;
 }
 
+// A worker that took too long, or died. Where somebody's file system is slow, or means to be, the next file would be, too.
+bool was_killed(const Error& error) { return error.code == ErrorCode::kSystem || error.code == ErrorCode::kUnavailable; }
+
 }  // namespace
 
 TrialSetup::TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
@@ -88,7 +91,9 @@ void TrialSetup::look_for_libraries(const host::LaunchRequest& launch) {
   if (!found.ok()) return;
   for (const std::string& path : found->paths) {
     if (libraries_.count(path) > 0) continue;
-    if (const auto seen = place_.worker->ask(worker::Look{path}); seen.ok()) libraries_[path] = *seen;
+    const auto seen = place_.worker->ask(worker::Look{path});
+    if (seen.ok()) libraries_[path] = *seen;
+    else if (was_killed(seen.error())) return;
   }
 }
 
@@ -102,8 +107,11 @@ void TrialSetup::read_programs_anew() const {
   }
   if (bytes > kMostBytes) return;
   for (const auto* files : {&seen_, &libraries_}) {
-    // A file that can't be read, but run, has no other cure.
-    for (const auto& [path, seen] : *files) (void)place_.worker->ask(worker::ReadAnew{path, seen.bytes});
+    for (const auto& [path, seen] : *files) {
+      // A file that can't be read, but run, has no other cure.
+      const auto read = place_.worker->ask(worker::ReadAnew{path, seen.bytes});
+      if (!read.ok() && was_killed(read.error())) return;
+    }
   }
 }
 
