@@ -17,6 +17,7 @@ namespace stab::layout {
 namespace {
 
 constexpr uint64_t kMostBytes = 512u << 20;
+constexpr uint64_t kZeros = 1;  // the hash of contents that are all 0, whether or not the file has bytes for them
 
 // A word that a call or a read of data goes through, by its address, and the name of what the loader puts there.
 struct Import {
@@ -188,13 +189,19 @@ class Contents {
     if (sections_ == nullptr) return 0;
     const Elf64_Shdr& section = of_.sections[one.st_shndx];
     const uint64_t into = one.st_value - section.sh_addr;
-    if (section.sh_type == SHT_NOBITS || into > section.sh_size || one.st_size > section.sh_size - into) return 0;
+    if (into > section.sh_size || one.st_size > section.sh_size - into) return 0;
+    // An import there is a library's object, which the loader copies.
+    if (section.sh_type == SHT_NOBITS) return import_at(of_, one.st_value) == 0 ? kZeros : 0;
     uint8_t*& bytes = sections_[one.st_shndx];
     if (bytes == nullptr) bytes = load(section);
-    return bytes == nullptr ? 0 : abi::hash64(bytes + into, one.st_size);
+    if (bytes == nullptr) return 0;
+    return is_zero(bytes + into, one.st_size) ? kZeros : abi::hash64(bytes + into, one.st_size);
   }
 
  private:
+  // pre: bytes > 0
+  static bool is_zero(const uint8_t* at, uint64_t bytes) { return *at == 0 && memcmp(at, at + 1, bytes - 1) == 0; }
+
   uint8_t* load(const Elf64_Shdr& section) const {
     auto* const bytes = reinterpret_cast<uint8_t*>(of_.part(section));
     if (bytes == nullptr) return nullptr;
