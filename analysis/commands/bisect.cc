@@ -196,16 +196,24 @@ std::vector<std::string> care_of(const Bisection& search) {
   return out;
 }
 
+// Why a build failed is its compiler's to say, at length; JSON and Markdown have all of it.
+std::string short_answer_of(const BisectStep& step) {
+  constexpr size_t kMostColumns = 44;
+  const std::string answer = answer_of(step);
+  if (step.finding != CommitFinding::kNotBuilt || text::display_width(answer) <= kMostColumns) return answer;
+  return std::string(text::cut(answer, kMostColumns - 1)) + "…";
+}
+
 text::TextTable table_of(const Bisection& search) {
   text::TextTable table({{"commit", Align::kLeft, true},
-                         {"against", Align::kLeft},
+                         {"against", Align::kLeft, true},
                          {"change", Align::kRight},
-                         {"interval", Align::kLeft},
+                         {"interval", Align::kLeft, true},
                          {"blocks", Align::kRight},
                          {"answer", Align::kLeft, true}});
   for (const BisectStep& step : search.steps)
     table.add({named(search.commits[step.position]), short_hash(search.commits[step.against]), step.change, step.interval,
-               std::to_string(step.blocks), answer_of(step)});
+               std::to_string(step.blocks), short_answer_of(step)});
   return table;
 }
 

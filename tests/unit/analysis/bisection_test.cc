@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/page/bisect_page.h"
+#include "analysis/text/text_table.h"
 #include "tests/unit/analysis/made_bisections.h"
 
 namespace stab::analysis {
@@ -334,6 +335,34 @@ TEST(Bisection, NamesAreNoMarkup) {
   for (const std::string& text : {output.text, output.markdown, output.log}) EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(output.markdown.find("<b>"), std::string::npos) << output.markdown;
   EXPECT_NE(output.log.find("git bisect bad fedcba9876543210"), std::string::npos) << output.log;
+}
+
+// A compiler's errors are long; the intervals of the other commits are read next to them.
+TEST(Bisection, ABuildThatFailedLeavesTheTableReadable) {
+  commands::Bisection search;
+  search.alpha = 0.05;
+  search.commits = {{"0123456789abcdef", "good"}, {"aaaaaaaaaaaaaaaa", "broken"}, {"fedcba9876543210", "bad"}};
+  search.end = commands::BisectEnd::kRange;
+  search.slower = 2;
+  commands::BisectStep slower, broken;
+  slower.position = 2;
+  slower.finding = slower.taken = commands::CommitFinding::kSlower;
+  slower.change = "+3.00 %";
+  slower.interval = "[+2.00, +4.00] %";
+  broken.position = 1;
+  broken.finding = broken.taken = commands::CommitFinding::kNotBuilt;
+  broken.change = broken.interval = "-";
+  for (int i = 0; i < 20; ++i) broken.why += "main.c:5:10: error: expected ')'\n";
+  search.steps = {slower, broken};
+  const commands::BisectOutput output = commands::bisect_output(search);
+  const std::string table = output.text.substr(output.text.find("  commit"));
+  EXPECT_NE(table.find("0123456789ab  +3.00 %  [+2.00, +4.00] %"), std::string::npos) << table;
+  EXPECT_NE(table.find("no build: main.c:5:10: error"), std::string::npos) << table;
+  for (size_t at = 0, end = 0; at < table.size(); at = end + 1) {
+    end = table.find('\n', at);
+    EXPECT_LE(text::display_width(table.substr(at, end - at)), 120u) << table;
+  }
+  EXPECT_EQ(nlohmann::json::parse(output.json)["comparisons"][1]["reason"], broken.why);
 }
 
 // Numbers for programs, and what a reader must know of the trials in each form.
