@@ -54,11 +54,14 @@ class Finder {
     for (uint32_t index = 0; index < functions_.size(); ++index) take_code(index);
     for (const Section& section : image_.sections()) take_section(section);
     take_loaders_words();
+    std::sort(slots_.begin(), slots_.end(), by_address);
     keep_what_resolvers_give();
     return finish();
   }
 
  private:
+  static bool by_address(const abi::PointerSlot& a, const abi::PointerSlot& b) { return a.address < b.address; }
+
   std::optional<uint32_t> moving_at(uint64_t address) const {
     const auto found = functions_.starting_at(address);
     return found && functions_[*found].immovable == abi::Immovable::kNo ? found : std::nullopt;
@@ -212,8 +215,13 @@ class Finder {
       const auto behind = std::upper_bound(list->begin(), list->end(), place);
       if (behind != list->begin()) stay_from(*std::prev(behind));
     }
-    auto anchor = std::lower_bound(anchors_.begin(), anchors_.end(), row);
-    for (; anchor != anchors_.end() && *anchor < place; ++anchor) stay_from(*anchor);
+    // Entries of a row may be many, and so may the beginnings in it. Of most no distance leads into the text.
+    const int64_t shift = static_cast<int64_t>(relocation.target - place);
+    const int64_t first = std::max(static_cast<int64_t>(row), static_cast<int64_t>(image_.text_start()) - shift);
+    const int64_t end = std::min(static_cast<int64_t>(place), static_cast<int64_t>(image_.text_end()) - shift);
+    if (first >= end) return;
+    auto anchor = std::lower_bound(anchors_.begin(), anchors_.end(), static_cast<uint64_t>(first));
+    for (; anchor != anchors_.end() && *anchor < static_cast<uint64_t>(end); ++anchor) stay_from(*anchor);
   }
 
   bool is_in_table(uint64_t address) const {
@@ -246,11 +254,9 @@ class Finder {
     keep_words_of(std::move(read));
   }
 
-  // Of the objects that these addresses lie in.
+  // Of the objects that these addresses lie in. pre: slots_ ascend by address
   void keep_words_of(std::vector<uint64_t> addresses) {
-    const auto by_address = [](const abi::PointerSlot& a, const abi::PointerSlot& b) { return a.address < b.address; };
     std::sort(addresses.begin(), addresses.end());
-    std::sort(slots_.begin(), slots_.end(), by_address);
     const auto keep = [&](uint64_t begin, uint64_t end) {
       auto slot = std::lower_bound(slots_.begin(), slots_.end(), abi::PointerSlot{begin, 0, 0}, by_address);
       for (; slot != slots_.end() && slot->address < end; ++slot) stays_[slot->target] = true;
@@ -287,7 +293,6 @@ class Finder {
     const auto stays = [this](const auto& one) -> bool { return stays_[one.target]; };
     std::erase_if(slots_, stays);
     std::erase_if(fields_, stays);
-    std::sort(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
     return {std::move(slots_), std::move(fields_)};
   }
 
