@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,11 +32,6 @@ constexpr char kCacheVersion[] = "5";
 
 void add_part(std::string& all, const std::string& name, const std::string& value) {
   all += name + "=" + std::to_string(value.size()) + ":" + value + "\n";
-}
-
-bool is_noexec(const std::string& directory) {
-  struct statvfs system;
-  return ::statvfs(directory.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0;
 }
 
 // The hash that a worker answered with; it decides nothing but this user's own names.
@@ -251,10 +245,8 @@ Result<std::string> find_program(const BuildPlace& place, const std::string& dir
     const std::string made = fs::path(directory + "/" + name).lexically_normal().string();
     STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{made}));
     if (seen.type == static_cast<uint32_t>(worker::FileType::kRegular) && !seen.executable)
-      return bad_input("'" + made + "' is what the build made, and may not be executed: " +
-                       (is_noexec(directory)
-                            ? "its file system is mounted noexec; keep the database, which builds lie next to, on another one"
-                            : "let the build make it executable"));
+      return bad_input("'" + made + "' is what the build made, and may not be executed: let the build make it executable, or, if "
+                       "its file system is mounted noexec, keep the database, which builds lie next to, on another one");
   }
   worker::Find find;
   find.runs = true;
