@@ -90,16 +90,11 @@ std::string one_layout_note(const Design& design, const Plan& plan) {
 // predicts by addresses (docs/contributors/code.md, "Pointers that lead to copies").
 std::string shared_predictions_note(const Plan& plan) {
   if (plan.experiment.blocks != BlockMode::kSliced || plan.experiment.layouts != Layouts::kMatched) return {};
-  for (const Factor& factor : plan.factors) {
-    if (factor.kind != FactorKind::kCode) continue;
-    const auto has = [&factor](const char* word) {
-      return std::any_of(factor.levels.begin(), factor.levels.end(), [word](const Level& level) { return level.value == word; });
-    };
-    if (has("direct") && (has("once") || has("shuffle")))
-      return "note: code = \"direct\" next to a level of the same layout slows calls through pointers in both, by up to a half; "
-             "write layouts = \"independent\", or compare each with code = \"off\" in a plan of its own\n";
-  }
-  return {};
+  const Factor* const code = code_factor(plan);
+  const bool calls_originals = has_level(code, abi::CodeMode::kOnce) || has_level(code, abi::CodeMode::kShuffle);
+  if (!has_level(code, abi::CodeMode::kDirect) || !calls_originals) return {};
+  return "note: code = \"direct\" next to a level of the same layout slows calls through pointers in both, by up to a half; "
+         "write layouts = \"independent\", or compare each with code = \"off\" in a plan of its own\n";
 }
 
 // What the plan leaves to the lab is not known here.

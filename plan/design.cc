@@ -237,6 +237,17 @@ std::string effect_name(const Plan& plan, const FractionDesign& fraction, uint32
 
 abi::CodeMode code_mode(std::string_view word) { return static_cast<abi::CodeMode>(word_index(abi::kCodeWords, word)); }
 
+const Factor* code_factor(const Plan& plan) {
+  for (const Factor& factor : plan.factors)
+    if (factor.kind == FactorKind::kCode) return &factor;
+  return nullptr;
+}
+
+bool has_level(const Factor* code, abi::CodeMode mode) {
+  const auto is = [mode](const Level& level) { return code_mode(level.value) == mode; };
+  return code != nullptr && std::any_of(code->levels.begin(), code->levels.end(), is);
+}
+
 bool keeps_layout(FactorKind kind, const Level& level) {
   switch (kind) {
     case FactorKind::kCode: return is_one_of(level.value, {abi::CodeMode::kOff, abi::CodeMode::kCopy}, abi::kCodeWords);

@@ -53,6 +53,9 @@ using AliasSet = std::vector<std::string>;
 
 // What a level of the factor code says; kOff where it is none of its words.
 abi::CodeMode code_mode(std::string_view word);
+// Null where the plan has none.
+const Factor* code_factor(const Plan& plan);
+bool has_level(const Factor* code, abi::CodeMode mode);
 // Whether a level of code, stack or heap leaves what it names where it was: no layouts are to be expected of it.
 bool keeps_layout(FactorKind kind, const Level& level);
 

@@ -55,17 +55,6 @@ std::string words_of(const code::ScriptVerdict& verdict) {
          code::kScriptFaultWords[static_cast<size_t>(verdict.fault)];
 }
 
-const Factor* code_factor(const Plan& plan) {
-  for (const Factor& factor : plan.factors)
-    if (factor.kind == FactorKind::kCode) return &factor;
-  return nullptr;
-}
-
-bool has_level(const Factor* factor, abi::CodeMode mode) {
-  const auto is = [mode](const Level& level) { return code_mode(level.value) == mode; };
-  return factor != nullptr && std::any_of(factor->levels.begin(), factor->levels.end(), is);
-}
-
 }  // namespace
 
 std::string_view counted_function(std::string_view point) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/split.h"
 #include "plan/metrics/collected.h"
 #include "plan/metrics/lines.h"
 #include "plan/metrics/readers.h"
@@ -20,16 +21,6 @@ struct PerfEvent {
   bool is_time = false;
   std::string reason;
 };
-
-std::vector<std::string_view> split(std::string_view row, char separator) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const size_t end = row.find(separator);
-    fields.push_back(row.substr(0, end));
-    if (end == std::string_view::npos) return fields;
-    row.remove_prefix(end + 1);
-  }
-}
 
 bool is_not_counted(std::string_view field) {
   return field == "<not counted>" || field == "<not supported>";

@@ -9,16 +9,14 @@
 #include <filesystem>
 #include <set>
 
+#include "base/read_at.h"
+#include "base/split.h"
 #include "stabd/worker/named_file.h"
 
 namespace stab::worker {
 namespace {
 
 constexpr size_t kMostSegments = 4096, kMostEntries = 1 << 16, kMostNames = 16 << 20, kMostLibraries = 1000, kMostPlaces = 100;
-
-bool read_at(int fd, void* out, size_t bytes, uint64_t offset) {
-  return ::pread(fd, out, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
-}
 
 std::vector<Elf64_Phdr> segments_of(int fd) {
   Elf64_Ehdr header{};
@@ -58,14 +56,11 @@ std::string names_of(int fd, const std::vector<Elf64_Phdr>& segments, const std:
   return {};
 }
 
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(at), text.size());
-    parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
+// An empty one is the working folder, but no path at all is none.
+std::vector<std::string> folders_of(std::string_view path) {
+  if (path.empty()) return {};
+  const std::vector<std::string_view> parts = split(path, ':');
+  return {parts.begin(), parts.end()};
 }
 
 // ld.so(8), "Dynamic string tokens". Of the others nothing is known here.
@@ -81,7 +76,7 @@ std::string with_origin(std::string text, const std::string& origin) {
 class Search {
  public:
   Search(std::string_view search_path, std::string directory) : directory_(std::move(directory)) {
-    for (const std::string& place : split(search_path, ':')) add_place(place);
+    for (const std::string& place : folders_of(search_path)) add_place(place);
   }
 
   std::vector<std::string> run(const std::string& program) {
@@ -140,7 +135,7 @@ NeededLibraries needed_libraries(int fd) {
     if (entry.d_un.d_val >= names.size()) continue;
     const std::string_view name(names.c_str() + entry.d_un.d_val);
     if (entry.d_tag == DT_NEEDED && name.size() < PATH_MAX && out.names.size() < kMostLibraries) out.names.emplace_back(name);
-    if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH) out.directories = split(name, ':');
+    if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH) out.directories = folders_of(name);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/read_at.h"
 #include "base/unique_fd.h"
 #include "runtime/code_abi.h"
 #include "runtime/sections_abi.h"
@@ -17,10 +18,6 @@ namespace stab::engine {
 namespace {
 
 constexpr size_t kMostSections = 1 << 16, kMostNames = 1 << 24;
-
-bool read_at(int fd, void* out, size_t bytes, uint64_t offset) {
-  return ::pread(fd, out, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/split.h"
 #include "stabd/engine/results/layout_tool.h"
 
 namespace stab::engine {

@@ -12,6 +12,7 @@
 
 #include "analysis/layout_report/layout_map.h"
 #include "base/number_text.h"
+#include "base/split.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
 #include "stabd/engine/trial/epoch_series.h"

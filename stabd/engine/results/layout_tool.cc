@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number_text.h"
+#include "base/split.h"
 #include "runtime/code_abi.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/separation/submitter.h"
@@ -156,16 +157,6 @@ Result<std::string> LayoutTool::ask(const BinaryFile& binary, FileQuestion quest
     case AnswerEnd::kRefused: break;
   }
   return Error{ErrorCode::kCorrupt, "the layouts of '" + binary.path + "' can't be computed again: " + answer.why, {}};
-}
-
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0;;) {
-    const size_t end = text.find(by, at);
-    parts.push_back(text.substr(at, end - at));
-    if (end == std::string_view::npos) return parts;
-    at = end + 1;
-  }
 }
 
 Result<std::vector<std::string_view>> lines_of_functions(std::string_view text) {

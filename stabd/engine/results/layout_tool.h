@@ -67,7 +67,6 @@ LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow&
 // For somebody who looks at an experiment: started as its submitter where we are root, else as ourselves.
 LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row);
 
-std::vector<std::string_view> split(std::string_view text, char by);
 // Of an answer about all functions, its first line and what follows its last one included. kUnavailable: it tells of more
 // functions than are mapped, as a stranger's binary may claim.
 Result<std::vector<std::string_view>> lines_of_functions(std::string_view text);

@@ -11,6 +11,7 @@
 #include "analysis/statistics/placements.h"
 #include "base/like.h"
 #include "base/number_text.h"
+#include "base/split.h"
 #include "plan/design.h"
 #include "plan/layout_confirmation.h"
 #include "runtime/code/layout_script.h"

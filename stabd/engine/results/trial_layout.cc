@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "base/split.h"
 #include "stabd/engine/results/layout_tool.h"
 #include "stabd/engine/results/match_tables.h"
 #include "stabd/engine/trial/epoch_series.h"
