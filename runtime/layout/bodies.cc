@@ -31,6 +31,8 @@ struct File {
   const Elf64_Shdr* sections = nullptr;
   Import* imports = nullptr;  // ascending by slot
   size_t import_count = 0;
+  uint64_t* words = nullptr;  // that the loader makes addresses of, by their own
+  size_t word_count = 0;
 
   // With a byte 0 behind it; nullptr: it isn't there, or too large.
   char* part(uint64_t offset, uint64_t bytes) const {
@@ -62,17 +64,16 @@ void sort(Import* all, size_t count) {
     }
 }
 
-// A table of relocations that the loader obeys.
-void add_imports(File& of, const Elf64_Shdr& relocations) {
+// pre: `all` is what this table of relocations has
+void add_imports(File& of, const Elf64_Shdr& relocations, const Elf64_Rela* all, size_t count) {
   if (relocations.sh_link == 0 || relocations.sh_link >= of.header.e_shnum) return;
   const Elf64_Shdr& table = of.sections[relocations.sh_link];
   if (table.sh_type != SHT_DYNSYM || table.sh_link >= of.header.e_shnum) return;
   const Elf64_Shdr& text = of.sections[table.sh_link];
-  const auto* const all = reinterpret_cast<const Elf64_Rela*>(of.part(relocations));
   const auto* const symbols = reinterpret_cast<const Elf64_Sym*>(of.part(table));
   const char* const strings = of.part(text);
-  if (all == nullptr || symbols == nullptr || strings == nullptr) return;
-  const size_t count = relocations.sh_size / sizeof(Elf64_Rela), most = table.sh_size / sizeof(Elf64_Sym);
+  if (symbols == nullptr || strings == nullptr) return;
+  const size_t most = table.sh_size / sizeof(Elf64_Sym);
   void* const more = realloc(of.imports, (of.import_count + count) * sizeof(Import));
   if (more == nullptr) return;
   of.imports = static_cast<Import*>(more);
@@ -84,6 +85,20 @@ void add_imports(File& of, const Elf64_Shdr& relocations) {
   }
 }
 
+// A table of relocations that the loader obeys. False: it can't be read.
+bool add_relocations(File& of, const Elf64_Shdr& relocations) {
+  auto* const all = reinterpret_cast<Elf64_Rela*>(of.part(relocations));
+  if (all == nullptr) return false;
+  const size_t count = relocations.sh_size / sizeof *all;
+  void* const more = realloc(of.words, (of.word_count + count) * sizeof *of.words + 1);
+  if (more == nullptr) return false;
+  of.words = static_cast<uint64_t*>(more);
+  for (size_t i = 0; i < count; ++i) of.words[of.word_count++] = all[i].r_offset;
+  add_imports(of, relocations, all, count);
+  free(all);
+  return true;
+}
+
 bool read_file(int file, File& out) {
   out.file = file;
   if (sys::pread_full(file, &out.header, sizeof out.header, 0) != sizeof out.header) return false;
@@ -91,7 +106,9 @@ bool read_file(int file, File& out) {
   out.sections = reinterpret_cast<const Elf64_Shdr*>(out.part(out.header.e_shoff, out.header.e_shnum * sizeof(Elf64_Shdr)));
   if (out.sections == nullptr) return false;
   for (uint32_t i = 0; i < out.header.e_shnum; ++i)
-    if (out.sections[i].sh_type == SHT_RELA && (out.sections[i].sh_flags & SHF_ALLOC) != 0) add_imports(out, out.sections[i]);
+    if (out.sections[i].sh_type == SHT_RELA && (out.sections[i].sh_flags & SHF_ALLOC) != 0 &&
+        !add_relocations(out, out.sections[i]))
+      return false;
   return true;
 }
 
@@ -205,16 +222,9 @@ class Contents {
   uint8_t* load(const Elf64_Shdr& section) const {
     auto* const bytes = reinterpret_cast<uint8_t*>(of_.part(section));
     if (bytes == nullptr) return nullptr;
-    for (uint32_t i = 0; i < of_.header.e_shnum; ++i) {
-      const Elf64_Shdr& table = of_.sections[i];
-      if (table.sh_type != SHT_RELA || (table.sh_flags & SHF_ALLOC) == 0) continue;
-      auto* const all = reinterpret_cast<Elf64_Rela*>(of_.part(table));
-      if (all == nullptr) return nullptr;
-      for (uint64_t k = 0; k < table.sh_size / sizeof *all; ++k) {
-        const uint64_t into = all[k].r_offset - section.sh_addr;
-        if (into < section.sh_size && section.sh_size - into >= sizeof(uint64_t)) memset(bytes + into, 0, sizeof(uint64_t));
-      }
-      free(all);
+    for (size_t i = 0; i < of_.word_count; ++i) {
+      const uint64_t into = of_.words[i] - section.sh_addr;
+      if (into < section.sh_size && section.sh_size - into >= sizeof(uint64_t)) memset(bytes + into, 0, sizeof(uint64_t));
     }
     return bytes;
   }

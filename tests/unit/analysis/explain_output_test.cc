@@ -149,6 +149,21 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be code that was not compared";
 }
 
+// Each type has the one before it twice: after thirty, the source's name would have some 40 GB.
+TEST(ExplainOutputTest, NamesThatGrowWithoutBoundStayAsTheyAre) {
+  std::string name = "_Z1f1PIiiE", last = "S0_";
+  for (int i = 1; i <= 30; ++i) {
+    name += "S_I" + last + last + "E";
+    last = "S" + std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]) + "_";
+  }
+  Explanation all = known_code();
+  all.bodies->changed = {name};
+  EXPECT_NE(explain_output(all, 2000).text.find("'" + name + "'"), std::string::npos);
+  all.bodies->changed = {"_Z4joinRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES6_"};
+  EXPECT_NE(explain_output(all, 2000).text.find("'join(std::__cxx11::basic_string<char, std::char_traits<char>,...'"),
+            std::string::npos) << explain_output(all, 2000).text;
+}
+
 // 30 naps of 12 ms instead of 3 ms cost no CPU time.
 TEST(ExplainOutputTest, NothingIsNotSaidOfAProgramThatWaits) {
   Explanation all = open_code_and_known_place();
