@@ -578,12 +578,12 @@ class Block(unittest.TestCase):
                 return text, ctypes.addressof(ctypes.c_char.from_buffer(text)) - (address & ~(PAGE - 1))
         raise AssertionError("there is no code")
 
-    @staticmethod
-    def library():
+    def library(self):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / "library.c"
             source.write_text("int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n")
             file = pathlib.Path(tempfile.mkdtemp(prefix="stab-hostile-")) / "library.so"
+            self.addCleanup(shutil.rmtree, file.parent)
             subprocess.run([BIN / "szc", "-O2", "-fPIC", "-shared", source, "-o", file], check=True)
             file.parent.chmod(0o755)
             return file

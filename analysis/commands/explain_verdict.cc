@@ -1,0 +1,44 @@
+#include "analysis/commands/explain_verdict.h"
+
+#include <algorithm>
+
+namespace stab::commands {
+
+bool BodyFacts::are_same() const {
+  return functions > 0 && changed.empty() && old_alone.empty() && new_alone.empty() &&
+         std::none_of(data.begin(), data.end(), [](const Object& one) { return one.is_other; });
+}
+
+bool AloneFacts::print_something_else() const {
+  const auto is_one = [](const std::vector<std::string>& outputs) {
+    return outputs.size() > 1 && std::count(outputs.begin(), outputs.end(), outputs[0]) == std::ssize(outputs);
+  };
+  return is_one(old_outputs) && is_one(new_outputs) && old_outputs[0] != new_outputs[0];
+}
+
+bool may_be_library_place(const Explanation& all) {
+  return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
+}
+
+bool may_be_data(const Explanation& all) {
+  constexpr double kNextToNothing = 0.005;  // of the samples, in code that was not compared
+  return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() &&
+         all.libraries && all.libraries->not_known.empty() &&
+         all.bodies->unmatched + all.libraries->rebuilt < kNextToNothing;
+}
+
+bool waits(const Explanation& all) { return all.alone && (all.alone->old_waits || all.alone->new_waits); }
+
+bool may_wait_longer(const Explanation& all) {
+  const statistics::CauseVerdict verdict = all.answer->verdict;
+  return waits(all) && (verdict == statistics::CauseVerdict::kNothing || verdict == statistics::CauseVerdict::kPlace);
+}
+
+statistics::CauseVerdict verdict_of(const Explanation& all) {
+  return may_be_library_place(all) || may_be_data(all) || may_wait_longer(all) ? statistics::CauseVerdict::kUnresolved
+                                                                               : all.answer->verdict;
+}
+
+bool copies_count(const Explanation& all) { return all.copies && all.copies->counts; }
+
+}  // namespace stab::commands
