@@ -1,6 +1,7 @@
 #include "analysis/commands/explain_verdict.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stab::commands {
 
@@ -20,11 +21,22 @@ bool may_be_library_place(const Explanation& all) {
   return statistics::names_code(all.answer->verdict) && all.libraries && all.libraries->apart >= kLibrariesMatter;
 }
 
+namespace {
+
+// Whether code that was not compared can make no more than half of a difference. Of both programs' samples a share of `share` is
+// in it, so it took at most that much of their times together; that is no more than its own time grew.
+bool makes_less_than_half(double share, double log_ratio) {
+  constexpr double kNextToNothing = 0.005;
+  const double both = 1 + std::exp(log_ratio);  // in times of the old one
+  return share < kNextToNothing || 2 * share * both < std::abs(std::expm1(log_ratio));
+}
+
+}  // namespace
+
 bool may_be_data(const Explanation& all) {
-  constexpr double kNextToNothing = 0.005;  // of the samples, in code that was not compared
-  return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() &&
-         all.libraries && all.libraries->not_known.empty() &&
-         all.bodies->unmatched + all.libraries->rebuilt < kNextToNothing;
+  return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() && all.libraries &&
+         all.libraries->not_known.empty() &&
+         makes_less_than_half(all.bodies->unmatched + all.libraries->rebuilt, all.answer->code.estimate);
 }
 
 bool waits(const Explanation& all) { return all.alone && (all.alone->old_waits || all.alone->new_waits); }

@@ -147,6 +147,10 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
   all.libraries->rebuilt = 0;
   all.bodies->unmatched = 0.02;
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be code that was not compared";
+  all.answer->code = {0.65, 0.64, 0.66, 0.01, EffectState::kThere};
+  EXPECT_EQ(explain_output(all, 400).exit_code, 3) << "a fiftieth of the time can't take 92 % longer";
+  all.bodies->unmatched = 0.2;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "a fifth may have become five times as long";
 }
 
 // Each type has the one before it twice: after thirty, the source's name would have some 40 GB.
