@@ -64,6 +64,16 @@ check_in_time = in_time_or(check)
 expect_in_time = in_time_or(expect)
 
 
+def run_parts(*parts):
+    """Calls the functions whose names this script's words are, or all: a long test is run as several, or whole by hand."""
+    names = {part.__name__: part for part in parts}
+    for word in sys.argv[1:]:
+        expect(word in names, f"there is no part '{word}'; there are {', '.join(names)}")
+    for name, part in names.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            part()
+
+
 def skip(why):
     """Ends the test as one that can't be made here. tests/expected_skips lists which reasons are expected."""
     print(f"SKIP: {why}", flush=True)
