@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/rank_tests.h"
@@ -121,28 +124,98 @@ std::vector<LinkFit::Row> rows_of(const WorkloadUnits& workload) {
   return rows;
 }
 
-// How many independent numbers the fit has: a mean for each binary and for each cell without links, and one for each block, less
-// one for each part of the experiment whose blocks share no binary and no such cell with the others'.
-double rank_of(const std::vector<LinkFit::Row>& rows, bool blocked) {
-  std::map<std::pair<bool, uint64_t>, size_t> means;  // binaries, and cells without
-  std::map<uint32_t, size_t> blocks;
-  std::vector<size_t> parent;
-  const auto node = [&](auto& numbers, const auto& key) {
-    const auto [at, is_new] = numbers.try_emplace(key, parent.size());
-    if (is_new) parent.push_back(parent.size());
-    return at->second;
-  };
+// Which level of a factor each row has; some may have none.
+struct Levels {
+  static constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> of_row;
+  size_t count = 0;
+};
+
+template <typename Key>
+Levels levels_of(const std::vector<LinkFit::Row>& rows, const Key& key) {
+  std::map<typename decltype(key(rows[0]))::value_type, size_t> numbers;
+  Levels out;
+  for (const LinkFit::Row& row : rows) {
+    const auto level = key(row);
+    out.of_row.push_back(level ? numbers.try_emplace(*level, numbers.size()).first->second : Levels::kNone);
+  }
+  out.count = numbers.size();
+  return out;
+}
+
+struct FactorFit {
+  std::vector<std::vector<double>> effects;  // by factor and level
+  std::vector<double> residuals;
+};
+
+// Least squares of several factors' effects. Each in turn becomes the mean of what the others leave; the designs are near
+// orthogonal, so this settles fast.
+FactorFit fit_factors(std::vector<double> values, const std::vector<const Levels*>& factors) {
+  FactorFit out{{}, std::move(values)};
+  for (const Levels* factor : factors) out.effects.emplace_back(factor->count);
+  for (int round = 0; round < 1000; ++round) {
+    double moved = 0;
+    for (size_t f = 0; f < factors.size(); ++f) {
+      const std::vector<size_t>& of_row = factors[f]->of_row;
+      std::vector<double> sums(factors[f]->count), counts(factors[f]->count);
+      for (size_t i = 0; i < of_row.size(); ++i) {
+        if (of_row[i] == Levels::kNone) continue;
+        sums[of_row[i]] += out.residuals[i];
+        counts[of_row[i]] += 1;
+      }
+      for (size_t level = 0; level < sums.size(); ++level) {
+        sums[level] /= counts[level];
+        moved = std::max(moved, std::fabs(sums[level]));
+        out.effects[f][level] += sums[level];
+      }
+      for (size_t i = 0; i < of_row.size(); ++i)
+        if (of_row[i] != Levels::kNone) out.residuals[i] -= sums[of_row[i]];
+    }
+    if (moved < 1e-13) break;
+  }
+  return out;
+}
+
+// Independent numbers of two factors: their levels, less one for each part of the experiment that shares no level with the rest.
+size_t rank_of_two(const Levels& first, const Levels& second) {
+  std::vector<size_t> parent(first.count + second.count);
+  for (size_t at = 0; at < parent.size(); ++at) parent[at] = at;
   const auto root = [&](size_t at) {
     while (parent[at] != at) at = parent[at] = parent[parent[at]];
     return at;
   };
-  for (const LinkFit::Row& row : rows) {
-    const size_t mean = node(means, std::pair(row.link.has_value(), row.link ? row.layout : uint64_t{row.cell}));
-    if (blocked) parent[root(node(blocks, row.block))] = root(mean);
-  }
+  for (size_t i = 0; i < first.of_row.size(); ++i) parent[root(first.of_row[i])] = root(first.count + second.of_row[i]);
   size_t parts = 0;
   for (size_t at = 0; at < parent.size(); ++at) parts += root(at) == at;
-  return static_cast<double>(blocked ? parent.size() - parts : means.size());
+  return parent.size() - parts;
+}
+
+// How many independent numbers the fit has: a mean for each binary and for each cell without links, one for each block, and for
+// cells that ran the same binaries their differences. blocks: absent where they were not fitted
+size_t rank_of(const std::vector<LinkFit::Row>& rows, const Levels& cells, const Levels* blocks) {
+  const Levels means = levels_of(rows, [](const LinkFit::Row& row) {
+    return std::optional(std::pair(row.link.has_value(), row.link ? row.layout : uint64_t{row.cell}));
+  });
+  std::vector<const Levels*> known = {&means};
+  if (blocks) known.push_back(blocks);
+  size_t rank = blocks ? rank_of_two(means, *blocks) : means.count;
+  // What cells add to that: as many of them as have something left when all of these, and the cells before, are taken off.
+  std::vector<std::vector<double>> left;
+  for (size_t cell = 0; cell < cells.count; ++cell) {
+    std::vector<double> column(rows.size());
+    double size = 0;
+    for (size_t i = 0; i < rows.size(); ++i) size += column[i] = cells.of_row[i] == cell ? 1 : 0;
+    column = fit_factors(std::move(column), known).residuals;
+    for (const std::vector<double>& before : left) {
+      const double shared = std::inner_product(column.begin(), column.end(), before.begin(), 0.0);
+      for (size_t i = 0; i < column.size(); ++i) column[i] -= shared * before[i];
+    }
+    const double square = std::inner_product(column.begin(), column.end(), column.begin(), 0.0);
+    if (square < 1e-6 * size) continue;
+    for (double& value : column) value /= std::sqrt(square);
+    left.push_back(std::move(column));
+  }
+  return rank + left.size();
 }
 
 }  // namespace
@@ -153,65 +226,33 @@ LinkFit fit_links(const WorkloadUnits& workload) {
   LinkFit fit;
   fit.rows = rows_of(workload);
   const std::vector<LinkFit::Row>& rows = fit.rows;
-  // Numbers instead of keys, so that a round of fitting is three passes over arrays.
-  constexpr size_t kNone = SIZE_MAX;
-  std::map<uint32_t, size_t> block_numbers;
-  std::map<uint64_t, size_t> link_numbers;
-  std::vector<size_t> block_of, link_of;
-  for (const LinkFit::Row& row : rows) {
-    block_of.push_back(block_numbers.try_emplace(row.block, block_numbers.size()).first->second);
-    link_of.push_back(kNone);
-    if (row.link)
-      link_of.back() = link_numbers.try_emplace(row.layout, link_numbers.size()).first->second;
-  }
-  std::vector<double> blocks(block_numbers.size()), links(link_numbers.size()), cells(workload.cells.size());
+  const Levels cells = levels_of(rows, [](const LinkFit::Row& row) { return std::optional(row.cell); });
+  const Levels blocks = levels_of(rows, [](const LinkFit::Row& row) { return std::optional(row.block); });
+  const Levels links =
+      levels_of(rows, [](const LinkFit::Row& row) { return row.link ? std::optional(row.layout) : std::nullopt; });
   const auto cell_count = static_cast<double>(workload.cells.size());
   // Blocks that hold few of the cells would take the cells' own differences for theirs.
-  fit.blocked = cell_count >= 2 && static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.size());
+  fit.blocked = cell_count >= 2 && static_cast<double>(rows.size()) >= 0.75 * cell_count * static_cast<double>(blocks.count);
   // A block's estimated effect holds 1 / cells of each of its own values: residuals are that much too small.
   if (fit.blocked) fit.correction = cell_count / (cell_count - 1);
-  // Each effect in turn becomes the mean of what the others leave; the designs are near orthogonal, so this settles
-  // fast.
-  for (int round = 0; round < 1000; ++round) {
-    double moved = 0;
-    const auto refit = [&](std::vector<double>& effects, const auto& number_of, const auto& left_by_others) {
-      std::vector<double> sums(effects.size()), counts(effects.size());
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const size_t number = number_of(i);
-        if (number == kNone) continue;
-        sums[number] += left_by_others(i);
-        counts[number] += 1;
-      }
-      for (size_t e = 0; e < effects.size(); ++e) {
-        if (counts[e] == 0) continue;
-        moved = std::max(moved, std::fabs(sums[e] / counts[e] - effects[e]));
-        effects[e] = sums[e] / counts[e];
-      }
-    };
-    const auto cell_of = [&](size_t i) { return rows[i].cell; };
-    const auto link_effect = [&](size_t i) { return link_of[i] == kNone ? 0.0 : links[link_of[i]]; };
-    refit(cells, cell_of, [&](size_t i) { return rows[i].value - blocks[block_of[i]] - link_effect(i); });
-    refit(links, [&](size_t i) { return link_of[i]; },
-          [&](size_t i) { return rows[i].value - blocks[block_of[i]] - cells[rows[i].cell]; });
-    if (fit.blocked)
-      refit(blocks, [&](size_t i) { return block_of[i]; },
-            [&](size_t i) { return rows[i].value - cells[rows[i].cell] - link_effect(i); });
-    if (moved < 1e-13) break;
-  }
+  std::vector<double> values;
+  for (const LinkFit::Row& row : rows) values.push_back(row.value);
+  std::vector<const Levels*> factors = {&cells, &links};
+  if (fit.blocked) factors.push_back(&blocks);
+  const FactorFit fitted = fit_factors(std::move(values), factors);
   double linked = 0, squares = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (link_of[i] == kNone) continue;
-    const double left = rows[i].value - blocks[block_of[i]] - cells[rows[i].cell] - links[link_of[i]];
+    if (!rows[i].link) continue;
     linked += 1;
-    squares += left * left;
+    squares += fitted.residuals[i] * fitted.residuals[i];
   }
-  const auto all = static_cast<double>(rows.size());
-  const double fitted = rank_of(rows, fit.blocked);
-  if (linked > 0 && all > fitted) {
-    fit.run_df = (all - fitted) * linked / all;
+  const size_t rank = rank_of(rows, cells, fit.blocked ? &blocks : nullptr);
+  if (linked > 0 && rows.size() > rank) {
+    fit.run_df = static_cast<double>(rows.size() - rank) * linked / static_cast<double>(rows.size());
     fit.run_variance = squares / fit.run_df;
   }
-  for (size_t i = 0; i < fit.rows.size(); ++i) fit.rows[i].value -= blocks[block_of[i]];
+  if (fit.blocked)
+    for (size_t i = 0; i < fit.rows.size(); ++i) fit.rows[i].value -= fitted.effects[2][blocks.of_row[i]];
   return fit;
 }
 

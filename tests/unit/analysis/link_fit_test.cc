@@ -1,0 +1,60 @@
+// Blocks and links fitted together, against R's lm.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "analysis/report/draws.h"
+#include "tests/places.h"
+
+namespace stab::analysis {
+namespace {
+
+struct LinkFitCase {
+  std::string name;
+  report::WorkloadUnits workload;
+  std::map<std::string, double> values;
+};
+
+std::vector<LinkFitCase> read_link_fits() {
+  std::vector<LinkFitCase> out;
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/link_fit.txt");
+  for (std::string word; file >> word;) {
+    if (word == "case") {
+      size_t cells = 0;
+      file >> out.emplace_back().name >> cells;
+      out.back().workload.cells.resize(cells);
+    } else if (word == "row") {
+      size_t number = 0;
+      uint32_t block = 0;
+      uint64_t link = 0, layout = 0;
+      double value = 0;
+      file >> number >> block >> link >> layout >> value;
+      report::CellUnits& cell = out.back().workload.cells.at(number);
+      cell.code_fixed = link != 0;
+      cell.trial_blocks.push_back(block);
+      cell.trial_links.push_back(link);
+      cell.trial_layouts.push_back(layout);
+      cell.trial_values.push_back(value);
+    } else {
+      std::string key;
+      file >> key >> out.back().values[key];
+    }
+  }
+  return out;
+}
+
+// Cells that ran the same binaries have a difference that is no binary's: it takes a degree of freedom, too.
+TEST(LinkFitTest, IsThatOfR) {
+  const std::vector<LinkFitCase> cases = read_link_fits();
+  ASSERT_EQ(cases.size(), 8u);
+  for (const LinkFitCase& one : cases) {
+    const report::LinkFit fit = report::fit_links(one.workload);
+    EXPECT_NEAR(fit.run_df, one.values.at("run_df"), 1e-9) << one.name;
+    EXPECT_NEAR(fit.run_variance, one.values.at("run_variance"), 1e-9 * one.values.at("run_variance")) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace stab::analysis
