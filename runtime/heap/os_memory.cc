@@ -14,11 +14,24 @@ char* map(size_t bytes, int protection, int flags) {
   return sys::is_address(got) ? static_cast<char*>(got) : nullptr;
 }
 
+// 24 TiB below what the kernel chooses, and so as random. The kernel lays what a program maps, and all libraries, within one TiB,
+// of which the heap's space is a large part. A program that wants a mapping where another process had it would often find it
+// taken.
+char* reserve_aside(size_t bytes) {
+  constexpr uintptr_t kAside = uintptr_t{24} << 40;
+  char* const chosen = map(bytes, PROT_NONE, MAP_NORESERVE);
+  if (reinterpret_cast<uintptr_t>(chosen) <= kAside) return chosen;
+  void* const aside = sys::map(chosen - kAside, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (!sys::is_address(aside)) return chosen;
+  sys::unmap(chosen, bytes);
+  return static_cast<char*>(aside);
+}
+
 }  // namespace
 
 char* os_reserve(size_t bytes, size_t alignment) {
   if (bytes + alignment < bytes) return nullptr;
-  char* got = map(bytes + alignment, PROT_NONE, MAP_NORESERVE);
+  char* got = reserve_aside(bytes + alignment);
   if (got == nullptr) return nullptr;
   const uintptr_t at = reinterpret_cast<uintptr_t>(got);
   const size_t head = (alignment - at % alignment) % alignment;
