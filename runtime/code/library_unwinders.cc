@@ -19,7 +19,7 @@ namespace stab::code {
 namespace {
 
 // Both libunwinds' own interface. LLVM's has a function of the name that libgcc asks ours by, too, and doesn't call it.
-constexpr const char* kOfLibunwind[] = {STAB_LIBUNWIND_STEP_NAME, "unw_step", "__unw_step"};
+constexpr const char* kOfLibunwind[] = {STAB_LIBUNWIND_STEP_NAME, STAB_LIBUNWIND_BEGIN_NAME, "unw_step", "__unw_step"};
 // What all unwinders have.
 constexpr const char* kOfUnwinders[] = {"_Unwind_RaiseException", "_Unwind_Backtrace"};
 

@@ -806,6 +806,13 @@ def check_other_libunwind(place):
             expect(ran.stdout == "42\n", f"{program} {variables} {code}: prints {ran.stdout}")
             dose = (place.directory / "dose").read_text()
             expect((BRINGS_UNWINDER in dose) == stays == ('"functions_moved":0,' in dose), f"{program} {variables} {code}: {dose}")
+    # Its interface for all processes is another archive, which a program may be linked with alone.
+    place.write("walks.c", "int _Ux86_64_init_local(void* cursor, void* context) { return cursor == context; }\n")
+    place.must("szc", "-O2", "-c", "walks.c")
+    place.must("szc++", "-O2", "throws.cc", "walks.o", "-o", "walks")
+    ran = place.must("./walks", STAB_CODE="shuffle", STAB_EPOCH="1ms", STAB_REPORT="dose")
+    dose = (place.directory / "dose").read_text()
+    expect(ran.stdout == "42\n" and BRINGS_UNWINDER in dose and '"functions_moved":0,' in dose, f"walks: {ran.stdout} {dose}")
 
 
 PLUGIN = """extern "C" void plug_throw(int n) { if (n % 2) throw n; }

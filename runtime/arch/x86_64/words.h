@@ -12,9 +12,11 @@ inline constexpr uint64_t kNoRelocation = 0;                               // R_
 
 // The version that libc's symbols of this processor began with, which libc keeps.
 #define STAB_FIRST_LIBC_VERSION "GLIBC_2.2.5"
-// A function that only libunwind has (not LLVM's).
+// A function that only libunwind has (not LLVM's), and that by which its interface for all processes begins with the own one.
 #define STAB_LIBUNWIND_STEP _ULx86_64_step
 #define STAB_LIBUNWIND_STEP_NAME "_ULx86_64_step"
+#define STAB_LIBUNWIND_BEGIN _Ux86_64_init_local
+#define STAB_LIBUNWIND_BEGIN_NAME "_Ux86_64_init_local"
 
 inline constexpr uint64_t kPage = 4096;
 
