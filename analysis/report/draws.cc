@@ -10,7 +10,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "analysis/statistics/descriptive.h"
@@ -24,18 +23,21 @@ bool are_sliced(const CellCoefficients& coefficients) {
   return !coefficients.empty() && coefficients.begin()->first->sliced;
 }
 
-// No binary of cells that are run as linked comes back, in the same cell or another: then each trial is a draw of its
-// own, whichever links its block holds.
+// No binary of cells that are run as linked comes back in another block or another cell: then each block's runs of a cell are a
+// draw of their own, whichever links the block holds.
 class FreshLinks {
  public:
   void add(const CellUnits& cell) {
     if (!cell.code_fixed || cell.one_layout) return;
-    for (uint64_t layout : cell.trial_layouts) fresh_ &= seen_.insert(layout).second;
+    for (size_t i = 0; i < cell.trial_layouts.size(); ++i) {
+      const std::pair place(&cell, cell.trial_blocks[i]);
+      fresh_ &= ran_in_.try_emplace(cell.trial_layouts[i], place).first->second == place;
+    }
   }
   bool fresh() const { return fresh_; }
 
  private:
-  std::set<uint64_t> seen_;
+  std::map<uint64_t, std::pair<const CellUnits*, uint32_t>> ran_in_;
   bool fresh_ = true;
 };
 

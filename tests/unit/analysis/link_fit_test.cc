@@ -56,5 +56,27 @@ TEST(LinkFitTest, IsThatOfR) {
   }
 }
 
+// Three runs of each binary, none of which comes back in another block.
+TEST(BlockDrawsTest, RunsOfABinaryInItsOwnBlockAreOneDraw) {
+  std::vector<report::CellUnits> cells(2);
+  const uint64_t links[2][2] = {{3, 5}, {3, 6}};  // by cell and block
+  for (size_t c = 0; c < 2; ++c)
+    for (uint32_t block = 0; block < 2; ++block)
+      for (int run = 0; run < 3; ++run) {
+        cells[c].code_fixed = true;
+        cells[c].trial_blocks.push_back(block);
+        cells[c].trial_links.push_back(links[c][block]);
+        cells[c].trial_layouts.push_back(10 * c + block);
+        cells[c].trial_values.push_back(static_cast<double>(10 * c + block + run));
+      }
+  const report::CellCoefficients difference = {{&cells[1], 1.0}, {&cells[0], -1.0}};
+  const auto draws = report::block_draws(difference);
+  ASSERT_TRUE(draws);
+  EXPECT_EQ(draws->values, (std::map<uint64_t, double>{{0, 10}, {1, 10}}));
+  EXPECT_FALSE(draws->recurring);
+  cells[1].trial_layouts = {10, 10, 10, 10, 10, 10};
+  EXPECT_FALSE(report::block_draws(difference)) << "a binary comes back, and the block holds another one, too";
+}
+
 }  // namespace
 }  // namespace stab::analysis
