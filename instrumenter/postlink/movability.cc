@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "instrumenter/postlink/x86_64/data_switch.h"
 #include "instrumenter/postlink/x86_64/instruction.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
 #include "runtime/sections_abi.h"
@@ -396,11 +397,20 @@ bool nameless_switch_stacks(const ElfImage& image, const FunctionTable& function
   return false;
 }
 
+// An array in the data that a program makes executable, or copies to where it may be executed.
+bool data_switch_stacks(const ElfImage& image) {
+  return std::any_of(image.sections().begin(), image.sections().end(), [](const Section& section) {
+    const bool is_data = section.allocated() && !section.executable() && section.header.sh_type == SHT_PROGBITS;
+    return is_data && holds_stack_switch(section.bytes);
+  });
+}
+
 }  // namespace
 
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
   if (strays_switch_stacks(image, functions) || nameless_switch_stacks(image, functions)) return true;
+  if (data_switch_stacks(image)) return true;
   // Who measures the stack may copy it, and longjmp into what was put back.
   bool makes_stack = image.find_section(abi::kStackCopiesSection) != nullptr, jumps = false;
   for (uint32_t index = 0; index < functions.size(); ++index) {

@@ -227,6 +227,31 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
   }
 }
 
+// Arrays that a program makes executable: with a name or none, constant or not; and what only looks like a switch.
+TEST_F(MovabilityTest, ContextSwitchesInDataAreSeen) {
+  const std::string memory = "0x48, 0x89, 0x26, 0x48, 0x8b, 0x27, ";  // mov %rsp, (%rsi); mov (%rdi), %rsp
+  const std::string restore = "0x5b, 0x5d, ";
+  const std::pair<std::string, bool> arrays[] = {
+      {"0x06, 0x53, " + memory + restore + "0xc3, 0x06", true},
+      // mov 8(%rdi), %rbp; mov 16(%rdi), %rbx; jmp *%rax
+      {memory + "0x58, 0x48, 0x8b, 0x6f, 0x08, 0x48, 0x8b, 0x5f, 0x10, 0xff, 0xe0", true},
+      {"0x48, 0x89, 0xe0, 0x48, 0x89, 0xfc, " + restore + "0xc3", true},      // mov %rsp, %rax; mov %rdi, %rsp
+      {"0x48, 0x87, 0x27, " + restore + "0xc3", true},                        // xchg %rsp, (%rdi)
+      {"0x49, 0x89, 0x22, 0x49, 0x87, 0xe3, " + restore + "0xc3", true},      // mov %rsp, (%r10); xchg %rsp, %r11
+      {"0x48, 0x89, 0xe0, 0x48, 0x89, 0xc4, " + restore + "0xc3", false},     // mov %rsp, %rax; mov %rax, %rsp
+      {"0x48, 0x89, 0x65, 0xf8, 0x48, 0x8b, 0x65, 0xf8, " + restore + "0xc3", false},  // to the frame and back
+      {memory + "0x06, " + restore + "0xc3", false},                          // what is no instruction
+      {memory + "0x00, 0x00, " + restore + "0xc3", false},                    // what no switch does
+      {memory + "0x5b, 0x5d", false},                                        // goes on nowhere
+      {memory + "0x5d, 0xc3", false},                                         // restores rbp alone
+      {"0x48, 0x89, 0x26, " + restore + "0xc3", false}};                      // keeps it alone
+  for (const auto& [bytes, switches] : arrays)
+    for (const std::string section : {".section .rodata", ".data"}) {
+      analyze_assembly(kPlainStart + section + "\n.byte " + bytes + "\n.text\n");
+      EXPECT_EQ(analysis_->switches_stacks, switches) << section << ": " << bytes;
+    }
+}
+
 // Assembly without .type or .size, and instructions in a constant array.
 TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   const std::string change = "push %rbp\nmov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbp\nret\n";
