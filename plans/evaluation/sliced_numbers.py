@@ -21,6 +21,7 @@ def add_sliced(add, trials):
     add_levels(add, functools.partial(level_changes, trials, "sliced-levels-second"), "sliced.second.levels")
     add_overhead(add, trials, "sliced-overhead", "sliced.cost")
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
+    add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
 
 
 def logs_by_block(rows):
