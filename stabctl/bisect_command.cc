@@ -16,6 +16,7 @@
 #include "stabctl/git.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
+#include "stabctl/side_differences.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/results/load_samples.h"
 
@@ -212,6 +213,9 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
     return std::optional(step);
   }
   step = commands::step_of(*question, step.margin);
+  STAB_TRY(const auto differ, side_differences(engine_.store(), experiment));
+  if (const auto found = differ.find(step.workload); found != differ.end())
+    for (std::string& one : commands::difference_sentences(found->second)) step.care.push_back(std::move(one));
   if (!copies.uncounted.empty()) step.care.push_back(commands::uncounted_sentence(copies.uncounted));
   return std::optional(step);
 }

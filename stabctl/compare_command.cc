@@ -29,6 +29,7 @@
 #include "stabctl/preflight_choice.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
+#include "stabctl/side_differences.h"
 #include "stabctl/terminal.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/experiment/match_builds.h"
@@ -209,10 +210,10 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   if (outputs) {
     // A program that prints a time or an address prints another one each time.
     STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
-    if (!difference_of_outputs(seen[0], again)) of.facts.outputs = *outputs;
+    if (!difference_of_outputs(seen[0], again)) of.facts.differ.outputs = *outputs;
   }
   if (seen[0].status != seen[1].status)
-    of.facts.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
+    of.facts.differ.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
   const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
@@ -367,6 +368,11 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
   STAB_CHECK_OK(write_times(of, store, run.experiment));
+  // Programs were compared when they were tried, line by line; of what is built here the recorded runs tell.
+  if (!of.plan.built.revisions.empty()) {
+    STAB_TRY(const auto differ, side_differences(store, run.experiment));
+    if (!differ.empty()) facts.differ = differ.begin()->second;
+  }
   return commands::compare_answer(samples, facts, terminal_width());
 }
 

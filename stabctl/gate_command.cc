@@ -20,6 +20,7 @@
 #include "stabctl/progress.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
+#include "stabctl/side_differences.h"
 #include "stabctl/temporary_folder.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/results/ended_in_time.h"
@@ -244,6 +245,9 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
                       : interrupted    ? "it was interrupted"
                                        : "the time was over";
   }
+  auto differ = side_differences((*engine)->store(), experiment);
+  if (!differ) return no_answer(differ.error());
+  facts.differ = *std::move(differ);
   if (asks_places && !interrupted) {
     facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);

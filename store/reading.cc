@@ -145,6 +145,18 @@ Result<std::vector<std::string>> Store::response_names(Id experiment) {
   return out;
 }
 
+Result<std::vector<DoneRow>> Store::done(Id experiment) {
+  return state_->database.select(
+      "SELECT t.subject, t.cell, o.stdout_sha256, o.stdout_bytes, o.exit_status, count(*) FROM trials t "
+      "JOIN outcomes o ON o.trial = t.id WHERE t.experiment = ? AND t.kind = 'main' AND t.superseded = 0 AND "
+      "t.state = 'recorded' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3",
+      [](const Statement& row) {
+        return DoneRow{static_cast<int>(row.integer(0)), static_cast<int>(row.integer(1)), row.text(2),
+                       row.maybe_integer(3).value_or(0), static_cast<int>(row.maybe_integer(4).value_or(0)), row.integer(5)};
+      },
+      experiment);
+}
+
 Result<std::vector<SampleRow>> Store::samples(Id experiment, std::string_view response) {
   // A builtin is measured in every pass over the counters; only the first is a replicate of its own.
   std::string expression = "r.value", join = "JOIN responses r ON r.trial = t.id AND r.name = ?2", where;

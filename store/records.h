@@ -351,6 +351,15 @@ struct SampleRow {
   bool excluded = false;        // by a declared rule
 };
 
+// What recorded main trials of one place in the design printed and how they ended, and how many of them did just so.
+struct DoneRow {
+  int subject = 0, cell = 0;
+  std::string stdout_sha256;
+  int64_t stdout_bytes = 0;
+  int exit_status = 0;
+  int64_t trials = 0;
+};
+
 // A recorded main trial without its values: where it belongs, what its randomization did, what disturbed it.
 struct TrialFacts {
   Id trial = 0;

@@ -195,6 +195,8 @@ class Store {
   // "system_time", "region_time" (seconds), "max_rss" (KiB; these five in the first counter pass only) or a counter's
   // name.
   Result<std::vector<SampleRow>> samples(Id experiment, std::string_view response);
+  // What its recorded main trials printed and how they ended, by subject and cell.
+  Result<std::vector<DoneRow>> done(Id experiment);
   // Of each recorded main trial, by order, with these entries of its ledger. `take_dose` gets each one's dose report in
   // the same order: texts that are megabytes together and needn't be kept. pre: keys are words, as kLedgerKeys
   Result<std::vector<TrialFacts>> trial_facts(Id experiment, std::span<const std::string_view> ledger_keys,

@@ -151,14 +151,8 @@ std::string paragraph(const std::string& text, int width) {
   return text::wrap(text, width, "", "  ");
 }
 
-// What they did otherwise: the first lines of the answer.
-std::vector<std::string> differences_of(const CompareFacts& facts) {
-  std::vector<std::string> out;
-  const std::string why = "; times compare programs that do the same";
-  if (!facts.outputs.empty()) out.push_back("the two sides print something else, " + facts.outputs + why);
-  if (!facts.ends.empty()) out.push_back("the two sides end with different exit statuses, " + facts.ends + why);
-  return out;
-}
+// The first lines of the answer.
+std::vector<std::string> differences_of(const CompareFacts& facts) { return difference_sentences(facts.differ); }
 
 std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
   std::string out;
@@ -210,7 +204,7 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   }
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
-  json.value("outputs_differ", facts.outputs).value("exits_differ", facts.ends).value("unfinished", facts.unfinished);
+  json.value("outputs_differ", facts.differ.outputs).value("exits_differ", facts.differ.ends).value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about).begin_array("care");
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats)) json.element(caveat.message);
   json.end();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/commands/copy_price.h"
+#include "analysis/commands/side_differences.h"
 #include "analysis/commands/timed_runs.h"
 #include "analysis/report/samples.h"
 #include "analysis/report/stopping_decision.h"
@@ -22,7 +23,7 @@ struct CompareFacts {
   std::string before, after;     // the two sides as the user wrote them
   std::string clock;             // a sentence: which time is compared, how, and why
   std::string about;             // a sentence: what the difference is a difference of
-  std::string outputs;           // how the two outputs differ: "line 3: 'a' against 'b'"; empty: they don't, or weren't compared
+  SideDifferences differ{};      // empty: they do the same, or weren't compared
   std::string unfinished;        // why it ended before its last look; empty: it didn't
   bool is_over_time = false;     // it is the time that was set before the first run: its end is the last look
   double seconds = 0;            // it took, all together
@@ -31,7 +32,6 @@ struct CompareFacts {
   std::string next_of_change{};  // instead, where a difference is shown; empty: the same
   // The same command without what it takes: "stabctl compare ./old ./new"; options that an unsure answer names come behind it.
   std::string command, arguments;  // arguments: " -- 20", or nothing
-  std::string ends{};              // their exit statuses, where both are accepted and differ: "0 against 1"
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
   std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
   std::string uncounted{};            // why they were not

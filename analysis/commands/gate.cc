@@ -266,6 +266,14 @@ std::vector<std::string> copies_texts(const GateFacts& facts) {
   return out;
 }
 
+// Of each workload whose sides do something else.
+std::vector<std::string> differences_of(const GateFacts& facts) {
+  std::vector<std::string> out;
+  for (const auto& [workload, differ] : facts.differ)
+    for (std::string& one : difference_sentences(differ, workload)) out.push_back(std::move(one));
+  return out;
+}
+
 // Names come from repositories: none of them is markup or Markdown.
 std::string escaped(const std::string& text) {
   return text::as_markdown(text::as_line(text));
@@ -306,6 +314,7 @@ std::string markdown(const report::Report& report, const Judged& judged, const G
   const std::string heading =
       "| | change | " + report::plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
   std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts)) + "\n";
+  for (const std::string& one : differences_of(facts)) out += "\n" + escaped(one) + "\n";
   if (!judged.worse.empty() || !judged.unsure.empty())
     out += "\n" + heading + markdown_rows(report, judged.worse) + markdown_rows(report, judged.unsure);
   if (!judged.fine.empty())
@@ -469,7 +478,12 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
     write_copies(json, copies);
     json.end();
   }
-  json.end().value("uncounted", facts.uncounted).begin_array("care");
+  json.end().value("uncounted", facts.uncounted).begin_array("sides_differ");
+  for (const auto& [workload, differ] : facts.differ) {
+    json.begin_object().value("workload", workload).value("outputs_differ", differ.outputs);
+    json.value("exits_differ", differ.ends).end();
+  }
+  json.end().begin_array("care");
   for (const report::Caveat& caveat : caveats_of_gate(report)) json.element(report::care_text(caveat));
   json.end();
   json.begin_array("questions");
@@ -553,6 +567,7 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
       table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
     }
   out.text = sentence(report, judged, facts) + "\n" + table.text(kWidth);
+  for (const std::string& one : differences_of(facts)) out.text += text::wrap(one, kWidth, "", "  ");
   if (at_end) out.text += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out.text += text::wrap(facts.clock, kWidth, "", "  ");
   for (const std::string& one : copies_texts(facts)) out.text += text::wrap(one, kWidth, "", "  ");

@@ -9,6 +9,7 @@
 #include "analysis/commands/copy_price.h"
 #include "analysis/commands/gate_places.h"
 #include "analysis/commands/gate_sessions.h"
+#include "analysis/commands/side_differences.h"
 #include "analysis/report/worse.h"
 #include "analysis/report/samples.h"
 #include "base/result.h"
@@ -34,6 +35,7 @@ struct GateFacts {
   std::optional<GatePlaces> places{};  // absent: places were not asked about
   std::map<std::string, CopyFacts> copies{};  // by workload, where its programs move and they were counted
   std::string uncounted{};                    // why workloads whose programs move were not; empty: all were
+  std::map<std::string, SideDifferences> differ{};  // by workload, where the two sides do something else
 };
 
 struct GateOutput {

@@ -43,7 +43,7 @@ CompareFacts facts() {
               "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of "
               "its time)",
           .about = "the difference is that of these two binaries",
-          .outputs = "",
+          .differ = {},
           .unfinished = "",
           .is_over_time = false,
           .seconds = 38,
@@ -61,7 +61,7 @@ CompareOutput answered(const report::Samples& samples, const CompareFacts& of = 
 
 TEST(CompareAnswer, IsOneScreenForEachVerdict) {
   CompareFacts differs = facts(), cut = facts();
-  differs.outputs = "line 3: 'a' against 'b'";
+  differs.differ.outputs = "line 3: 'a' against 'b'";
   cut.unfinished = "the time was over before its last look";
   std::string all;
   for (const auto& [title, samples, of] : {std::tuple{"slower", made(0.03), facts()},
@@ -223,7 +223,7 @@ TEST(CompareAnswer, AShownDifferenceHasACommandOfItsOwn) {
 
 TEST(CompareAnswer, OtherOutputsComeFirst) {
   CompareFacts of = facts();
-  of.outputs = "line 3: 'a' against 'b'";
+  of.differ.outputs = "line 3: 'a' against 'b'";
   EXPECT_THAT(answered(made(0), of).text, StartsWith("the two sides print something else, line 3: 'a' against 'b'"));
 }
 

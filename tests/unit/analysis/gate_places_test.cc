@@ -93,6 +93,23 @@ GateOutput gate_of(double slower, std::optional<GatePlaces> places) {
   return gate ? *gate : GateOutput();
 }
 
+TEST(GateSides, WhatTheyDoOtherwiseIsSaidEverywhere) {
+  GateFacts facts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}};
+  facts.differ = {{"work", {.outputs = "nothing against 1 byte (SHA-256 4355a46b...)", .ends = "0 against 4"}}};
+  const auto gate = run_gate(samples_of(0), facts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 0) << "the verdict stays";
+  EXPECT_THAT(gate->text,
+              HasSubstr("\nthe two sides of work print something else, nothing against 1 byte (SHA-256 4355a46b...);"));
+  for (const std::string* text : {&gate->text, &gate->markdown})
+    EXPECT_THAT(*text,
+                HasSubstr("\nthe two sides of work end with different exit statuses, 0 against 4; times compare programs"));
+  const auto differ = nlohmann::json::parse(gate->json)["sides_differ"][0];
+  EXPECT_EQ(differ["workload"], "work");
+  EXPECT_EQ(differ["outputs_differ"], "nothing against 1 byte (SHA-256 4355a46b...)");
+  EXPECT_EQ(differ["exits_differ"], "0 against 4");
+}
+
 TEST(GatePlaces, AFailingPlaceIsTheAnswerEverywhere) {
   const GateOutput gate = gate_of(0, GatePlaces{PlaceRule::kFail, {placed(EffectState::kThere, std::log(1.06))}});
   EXPECT_EQ(gate.exit_code, 1);

@@ -43,6 +43,28 @@ TEST_F(ReadingTest, SamplesAreTheRecordedMainTrialsInOrder) {
   EXPECT_EQ(samples[4].link, 1);
 }
 
+TEST_F(ReadingTest, WhatTrialsPrintedIsCountedByPlace) {
+  Store store = open();
+  const Id id = ready(store);
+  for (uint32_t i = 0; store.next_trial(id)->has_value(); ++i) {
+    const TrialRow trial = begin_next(store, id);
+    Outcome outcome = recorded(trial.id);
+    outcome.stdout_sha256 = trial.cell == 0 ? "one" : i % 2 == 0 ? "two" : "three";
+    outcome.stdout_bytes = 7;
+    outcome.exit_status = trial.cell;
+    ASSERT_TRUE(store.finish(outcome, 3).ok());
+  }
+  const std::vector<DoneRow> done = *store.done(id);
+  int64_t all = 0;
+  for (const DoneRow& row : done) {
+    EXPECT_EQ(row.stdout_sha256 == "one", row.cell == 0);
+    EXPECT_EQ(row.stdout_bytes, 7);
+    EXPECT_EQ(row.exit_status, row.cell);
+    all += row.trials;
+  }
+  EXPECT_EQ(all, 8);
+}
+
 // A list asks for all of them at once.
 TEST_F(ReadingTest, AListSaysOfEachWhatIsSaidOfItAlone) {
   Store store = open();

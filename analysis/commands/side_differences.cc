@@ -1,0 +1,14 @@
+#include "analysis/commands/side_differences.h"
+
+namespace stab::commands {
+
+std::vector<std::string> difference_sentences(const SideDifferences& sides, const std::string& workload) {
+  const std::string who = "the two sides" + (workload.empty() ? std::string() : " of " + workload);
+  const std::string why = "; times compare programs that do the same";
+  std::vector<std::string> out;
+  if (!sides.outputs.empty()) out.push_back(who + " print something else, " + sides.outputs + why);
+  if (!sides.ends.empty()) out.push_back(who + " end with different exit statuses, " + sides.ends + why);
+  return out;
+}
+
+}  // namespace stab::commands

@@ -1,0 +1,17 @@
+// What two sides did otherwise than each other, beside taking another time: a first thing to know of a comparison of times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stab::commands {
+
+struct SideDifferences {
+  std::string outputs{};  // how what they print differs: "line 3: 'a' against 'b'"; empty: it doesn't, or nobody knows how
+  std::string ends{};     // their exit statuses, where both are accepted and differ: "0 against 1"
+};
+
+// Sentences for the answer, of the two sides of `workload`; empty: there is one workload alone.
+std::vector<std::string> difference_sentences(const SideDifferences& sides, const std::string& workload = {});
+
+}  // namespace stab::commands
