@@ -186,6 +186,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
     auto opened = open_logbook(*logbook_file);
     if (!opened) return no_answer(opened.error());
     logbook = *std::move(opened);
+    if (const Status same = logbook->check_stream(*stream); !same) return no_answer(same.error());
   }
   // From here on: what is interrupted still removes what it has made.
   engine::StopSignal stop;

@@ -33,15 +33,24 @@ Result<store::LogbookSession> this_session(const Clock& clock) {
 Result<std::vector<commands::SessionFinding>> known_controls(const std::string& path) {
   std::error_code gone;
   if (!std::filesystem::exists(path, gone)) return std::vector<commands::SessionFinding>();
-  STAB_TRY(store::Logbook logbook, store::Logbook::open(path, store::Logbook::Access::kRead));
+  // A disk that was full when it was made leaves an empty file.
+  if (std::filesystem::is_regular_file(path, gone) && std::filesystem::file_size(path, gone) == 0)
+    return std::vector<commands::SessionFinding>();
+  // What was killed while it wrote has left a journal, which only a writer can roll back.
+  const bool is_cut_off = std::filesystem::exists(path + "-journal", gone);
+  STAB_TRY(store::Logbook logbook,
+           store::Logbook::open(path, is_cut_off ? store::Logbook::Access::kWrite : store::Logbook::Access::kRead));
   STAB_TRY(const auto rows, logbook.controls());
   return from_logbook(rows);
 }
 
 Result<store::Logbook> open_logbook(const std::string& path) {
-  STAB_CHECK_OK(engine::check_home_above(path));
+  constexpr char kOther[] = "name a file: --logbook, or 'logbook' below [gate]";
+  STAB_CHECK_OK(engine::check_home_above(path, "the logbook is", kOther));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code made;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), made);
+  if (std::filesystem::create_directories(folder, made); made)
+    return bad_input("the logbook's folder '" + folder.string() + "' can't be made: " + made.message() + "; " + kOther);
   return store::Logbook::open(path, store::Logbook::Access::kWrite);
 }
 

@@ -31,6 +31,12 @@ struct Kept {
   store::LogbookSession session;
 };
 
+// Before anything is built: nobody waits for a control that can't be kept. It makes the logbook where there is none.
+Status check_logbook(const std::string& path) {
+  STAB_TRY([[maybe_unused]] const store::Logbook logbook, open_logbook(path));
+  return {};
+}
+
 int judge(store::Store& store, const store::ExperimentRow& row, const Kept& kept, const Arguments& arguments,
           const Clock& clock) {
   const auto samples = engine::load_samples(store, row);
@@ -81,6 +87,7 @@ int control_of_repository(const Arguments& arguments) {
       logbook_path(arguments.logbook.empty() ? file->sessions.logbook : std::filesystem::absolute(arguments.logbook).string(),
                    revisions->root);
   if (!path) return complain_of_no_answer(path.error());
+  if (const Status good = check_logbook(*path); !good) return complain_of_no_answer(good.error());
   const auto session = this_session(clock);
   if (!session) return complain_of_no_answer(session.error());
   engine::StopSignal stop;
@@ -122,6 +129,7 @@ int nightly_control(const Arguments& arguments, const std::string& source) {
   const SystemClock clock;
   const auto path = logbook_path(arguments.logbook, ".");
   if (!path) return complain_of_no_answer(path.error());
+  if (const Status good = check_logbook(*path); !good) return complain_of_no_answer(good.error());
   const auto session = this_session(clock);
   if (!session) return complain_of_no_answer(session.error());
   const auto scratch = TemporaryFolder::make(TemporaryPurpose::kNightly);

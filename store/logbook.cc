@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "base/number_text.h"
+#include "base/printable.h"
+#include "base/wording.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
 
@@ -70,6 +73,23 @@ Result<LogbookFinding> finding(const Statement& row) {
   return columns.made(out);
 }
 
+// Numbers that no control or gate has: another program has written them, or a disk has changed them.
+Status check_numbers(const std::vector<LogbookFinding>& findings, const std::string& path) {
+  constexpr double kLeastError = 1e-100;  // weights are one over its square
+  for (const LogbookFinding& one : findings) {
+    const bool is_good = std::isfinite(one.difference) && std::isfinite(one.standard_error) &&
+                         one.standard_error >= kLeastError &&
+                         std::isfinite(one.df) && one.df > 2;
+    if (!is_good)
+      return Error{ErrorCode::kCorrupt,
+                   "the logbook '" + path + "' is damaged: what session " + std::to_string(one.session) + " says of " +
+                       in_quotes(one.workload) + " (" + one_line(one.response) + ") is no finite difference with an error; " +
+                       "move the file away, or take the one of a backup",
+                   {}};
+  }
+  return {};
+}
+
 constexpr char kControls[] =
     "SELECT session, workload, response, difference, standard_error, df, blocks FROM controls ORDER BY session, id";
 
@@ -92,7 +112,8 @@ struct Logbook::State {
     return database.integer("SELECT id FROM sessions WHERE boot = ? AND day = ?", session.boot, session.day);
   }
 
-  Result<int64_t> stream_number(const StreamName& stream) {
+  // 0: it has not begun.
+  Result<int64_t> begun_stream(const StreamName& stream) {
     struct Row {
       int64_t id = 0, tests = 0;
       double rate = 0;
@@ -101,15 +122,19 @@ struct Logbook::State {
       Row out;
       return Columns(row).into(out.id, out.tests, out.rate).made(out);
     };
-    STAB_TRY(Statement * add, database.prepare("INSERT INTO streams(name, rate, tests) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
-    STAB_CHECK_OK(add->run(stream.name, stream.rate, stream.tests));
     STAB_TRY(const auto row, database.select_one("SELECT id, tests, rate FROM streams WHERE name = ?", read, stream.name));
-    if (!row) return Error{ErrorCode::kInternal, "a stream that was just stored is not there", {}};
+    if (!row) return 0;
     constexpr double kSame = 1e-12;
     if (row->tests == stream.tests && std::fabs(row->rate - stream.rate) < kSame) return row->id;
-    return bad_input("the stream '" + stream.name + "' of '" + path + "' began with fdr = " + std::to_string(row->rate) +
+    return bad_input("the stream '" + stream.name + "' of '" + path + "' began with fdr = " + number_text(row->rate) +
                      " and tests = " + std::to_string(row->tests) +
                      ", on which its verdicts rest; write those, or give the stream another name");
+  }
+
+  Result<int64_t> stream_number(const StreamName& stream) {
+    STAB_TRY(Statement * add, database.prepare("INSERT INTO streams(name, rate, tests) VALUES(?, ?, ?) ON CONFLICT DO NOTHING"));
+    STAB_CHECK_OK(add->run(stream.name, stream.rate, stream.tests));
+    return begun_stream(stream);
   }
 };
 
@@ -155,7 +180,16 @@ Status Logbook::add_control(const LogbookSession& session, const std::string& co
   });
 }
 
-Result<std::vector<LogbookFinding>> Logbook::controls() { return state_->database.select(kControls, finding); }
+Result<std::vector<LogbookFinding>> Logbook::controls() {
+  STAB_TRY(std::vector<LogbookFinding> out, state_->database.select(kControls, finding));
+  STAB_CHECK_OK(check_numbers(out, state_->path));
+  return out;
+}
+
+Status Logbook::check_stream(const StreamName& stream) {
+  STAB_TRY([[maybe_unused]] const int64_t number, state_->begun_stream(stream));
+  return {};
+}
 
 Status Logbook::judge(const StreamName& name, const CommitPair& pair, const LogbookSession& session, int64_t at_ns,
                       const std::function<Result<StreamVerdict>(const StreamState&)>& judge) {
@@ -178,7 +212,8 @@ Status Logbook::judge(const StreamName& name, const CommitPair& pair, const Logb
              database.select("SELECT session, workload, response, difference, standard_error, df, blocks FROM gates "
                              "WHERE stream = ? AND number = ? ORDER BY id",
                              finding, stream, seen.number));
-    STAB_TRY(seen.controls, database.select(kControls, finding));
+    STAB_CHECK_OK(check_numbers(seen.earlier, state_->path));
+    STAB_TRY(seen.controls, controls());
     STAB_TRY(const StreamVerdict verdict, judge(seen));
     if (verdict.findings.empty()) return {};
     STAB_TRY(Statement * put,

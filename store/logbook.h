@@ -82,8 +82,11 @@ class Logbook {
   // All of them or none. A second control of a session is another row of it.
   Status add_control(const LogbookSession& session, const std::string& commit, int64_t at_ns,
                      const std::vector<LogbookFinding>& findings);
-  // By session and in the order in which they came.
+  // By session and in the order in which they came. kCorrupt: one has numbers that no control has.
   Result<std::vector<LogbookFinding>> controls();
+
+  // kBadInput where this stream began with another rate or number of tests.
+  Status check_stream(const StreamName& stream);
 
   // One gate of a stream: its state, what `judge` makes of it, and the verdict, in one transaction that keeps every other gate
   // out. A pair that was called worse stays so. kBadInput where the stream began with another rate or number of tests.

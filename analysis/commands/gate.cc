@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "analysis/commands/junit.h"
 #include "analysis/report/caveats.h"
@@ -183,6 +184,19 @@ std::string stream_text(const StreamAnswer& answer, const GateStream& stream) {
 
 std::string percent_of_log(double sd) { return text::significant(100 * std::expm1(sd), 2) + " %"; }
 
+// Controls of the same programs that judged something else: nights and gates choose a time for themselves, unless the file does.
+std::string other_controls(const Question& question, const GateFacts& facts) {
+  std::map<std::string, std::set<int64_t>> sessions;  // by response
+  for (const SessionFinding& one : facts.sessions.controls)
+    if (one.workload == question.contrast->workload && one.response != question.contrast->response)
+      sessions[one.response].insert(one.session);
+  if (sessions.empty()) return {};
+  const auto& [response, most] = *std::max_element(
+      sessions.begin(), sessions.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  return " of " + question.contrast->response + " (and " + std::to_string(most.size()) + " of " + response +
+         ": 'response' below [gate] keeps to one)";
+}
+
 // Of what lies between sessions: that it is in the interval and how large it is, or that it isn't. Of several questions the one
 // where it is largest.
 std::string sessions_text(const report::Report& report, const Judged& judged, const GateFacts& facts) {
@@ -209,7 +223,8 @@ std::string sessions_text(const report::Report& report, const Judged& judged, co
            "between sessions: what changes from one boot or day to the next is not in the interval" +
            (largest != nullptr ? " of " + subject(report, *fewest) : std::string()) + "; A/A controls in " +
            std::to_string(kFewestSessions) + " sessions put it there, and " + std::to_string(fewest->across->sessions) +
-           (fewest->across->sessions == 1 ? " is" : " are") + " known: " + facts.sessions.command;
+           (fewest->across->sessions == 1 ? " is" : " are") + " known" + other_controls(*fewest, facts) + ": " +
+           facts.sessions.command;
   return out;
 }
 

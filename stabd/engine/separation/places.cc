@@ -43,12 +43,12 @@ Result<std::string> default_database() {
   return home + "/.local/state/stab/stab.db";
 }
 
-Status check_home_above(const std::string& path) {
+Status check_home_above(const std::string& path, const std::string& kept, const std::string& cure) {
   const std::string home = home_directory();
   std::error_code error;
   if (home.empty() || !path.starts_with(home + "/") || fs::status(home, error).type() != fs::file_type::not_found) return {};
   return Error{ErrorCode::kNotFound,
-               "the home directory '" + home + "' is not there, and results are kept in it; set HOME, or name a file with --db",
+               "the home directory '" + home + "' is not there, and " + kept + " kept in it; set HOME, or " + cure,
                {}};
 }
 

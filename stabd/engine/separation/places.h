@@ -17,8 +17,9 @@ namespace stab::engine {
 Result<std::string> default_database();
 
 // That the user's home is there, of a path below it that nobody has typed: who makes the path would make the home as well, and
-// results would lie where nobody looks.
-Status check_home_above(const std::string& path);
+// results would lie where nobody looks. `kept`: what lies there; `cure`: what names another place.
+Status check_home_above(const std::string& path, const std::string& kept = "results are",
+                        const std::string& cure = "name a file with --db");
 
 // "<database>.files": build directories. Everything in it can be made again.
 std::string files_beside(const std::string& database);

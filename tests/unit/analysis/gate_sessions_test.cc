@@ -92,6 +92,12 @@ TEST(GateSessions, FewSessionsChangeNothingAndAreSaid) {
   EXPECT_THAT(unwrapped(few.text), HasSubstr("is not in the interval"));
   EXPECT_THAT(unwrapped(few.text), HasSubstr("4 are known: stabctl selftest --nightly"));
   EXPECT_THAT(few.markdown, HasSubstr("is not in the interval"));
+  GateFacts other = facts_of(4, 0.03);
+  for (SessionFinding& one : other.sessions.controls) one.response = "max_rss";
+  const std::string response = question(few)["response"];
+  EXPECT_THAT(unwrapped(gate(samples_of(0.02), other).text),
+              HasSubstr("0 are known of " + response +
+                        " (and 4 of max_rss: 'response' below [gate] keeps to one): stabctl selftest --nightly"));
   EXPECT_FALSE(question(alone).contains("between_sessions"));
   EXPECT_THAT(alone.text, Not(HasSubstr("between sessions")));
 }

@@ -220,5 +220,40 @@ TEST_F(LogbookTest, DeathAtAnyWriteLeavesNoHalf) {
   EXPECT_GE(points, 10);
 }
 
+// Disks change bytes, and other programs write: a number that is none would make all gates unsure, or end each of them.
+TEST_F(LogbookTest, NumbersThatNoControlHasAreNamed) {
+  for (const char* damage : {"difference = 9e999", "difference = -9e999", "standard_error = 9e999", "standard_error = 1e-300",
+                             "df = 9e999", "df = 1.5"}) {
+    {
+      Logbook logbook = open();
+      ASSERT_TRUE(logbook.add_control(kMonday, "c1", 1, {finding(0.002)}));
+    }
+    sql(std::string("UPDATE controls SET ") + damage);
+    Logbook logbook = open();
+    const auto controls = logbook.controls();
+    ASSERT_FALSE(controls) << damage;
+    EXPECT_EQ(controls.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(controls.error().message,
+                HasSubstr("the logbook '" + path_ + "' is damaged: what session 1 says of 'parser' (cpu_time)"));
+    const Status judged = logbook.judge(kStream, {"base", "head"}, kMonday, 1000,
+                                        [](const StreamState&) -> Result<StreamVerdict> { return StreamVerdict{}; });
+    ASSERT_FALSE(judged) << damage;
+    EXPECT_EQ(judged.error().code, ErrorCode::kCorrupt);
+    std::filesystem::remove(path_);
+  }
+}
+
+// Before a gate runs for nothing.
+TEST_F(LogbookTest, AStreamOfOtherNumbersIsToldBeforehand) {
+  Logbook logbook = open();
+  EXPECT_TRUE(logbook.check_stream(kStream)) << "it has not begun";
+  gate(logbook, "head", false);
+  EXPECT_TRUE(logbook.check_stream(kStream));
+  const Status other = logbook.check_stream({"pull-requests", 0.1, 500});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("began with fdr = 0.05 and tests = 500"));
+  EXPECT_TRUE(logbook.check_stream({"others", 0.1, 500}));
+}
+
 }  // namespace
 }  // namespace stab::store
