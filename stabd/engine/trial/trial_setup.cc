@@ -30,9 +30,6 @@ const std::string& program_of(const host::LaunchRequest& launch) {
   return launch.program_path.empty() ? launch.exec_path : launch.program_path;
 }
 
-// A worker that took too long, or died. Where somebody's file system is slow, or means to be, the next file would be, too.
-bool was_killed(const Error& error) { return error.code == ErrorCode::kSystem || error.code == ErrorCode::kUnavailable; }
-
 }  // namespace
 
 TrialSetup::TrialSetup(const ExpandedPlan& expanded, BuildPlace place, std::vector<BuiltBinary> binaries,
@@ -89,12 +86,7 @@ void TrialSetup::look_for_libraries(const host::LaunchRequest& launch) {
   }
   const auto found = place_.worker->ask(request);
   if (!found.ok()) return;
-  for (const std::string& path : found->paths) {
-    if (libraries_.count(path) > 0) continue;
-    const auto seen = place_.worker->ask(worker::Look{path});
-    if (seen.ok()) libraries_[path] = *seen;
-    else if (was_killed(seen.error())) return;
-  }
+  look_at_files(*place_.worker, found->paths, libraries_);
 }
 
 // So that all programs and their libraries lie alike in the page cache, as what was read from a disk does. Where all together
@@ -106,13 +98,7 @@ void TrialSetup::read_programs_anew() const {
     for (const auto& [path, seen] : *files) bytes += seen.bytes;
   }
   if (bytes > kMostBytes) return;
-  for (const auto* files : {&seen_, &libraries_}) {
-    for (const auto& [path, seen] : *files) {
-      // A file that can't be read, but run, has no other cure.
-      const auto read = place_.worker->ask(worker::ReadAnew{path, seen.bytes});
-      if (!read.ok() && was_killed(read.error())) return;
-    }
-  }
+  if (read_files_anew(*place_.worker, seen_)) read_files_anew(*place_.worker, libraries_);
 }
 
 Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int build, int link,

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "stabd/engine/build/builds.h"
 #include "stabd/engine/build/expand.h"
+#include "stabd/engine/trial/cached_files.h"
 #include "stabd/engine/trial/trial_run.h"
 #include "store/records.h"
 
@@ -77,8 +78,8 @@ class TrialSetup {
   std::vector<uint64_t> stack_top_;   // by subject
   std::map<std::pair<int, int>, std::vector<std::string>> counted_;  // functions, by subject and build
   std::map<int, TableOfProgram> matched_;  // by program
-  std::map<std::string, worker::Look::Answer> seen_;  // programs by path, as they were at the start
-  std::map<std::string, worker::Look::Answer> libraries_;  // those that programs bring along, by path
+  SeenFiles seen_;       // programs by path, as they were at the start
+  SeenFiles libraries_;  // those that programs bring along, by path
   // Paths of programs by directory and first word, found once: prepare() has asked for all of them.
   mutable std::map<std::pair<std::string, std::string>, std::string> programs_;
 };

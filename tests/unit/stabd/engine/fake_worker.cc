@@ -1,6 +1,7 @@
 // What a user could put into a worker's place. The engine asks it to look at a path, and the path says what it does:
-// "hang" nothing, "end" ends, "garbage", "serial", "many" and "long" answer wrong, "terminal" with words that drive one,
-// anything else as it should. To measure a directory it says what nobody can have, or nothing where "hang" lies in it.
+// "...hang" nothing, "end" ends, "garbage", "serial", "many" and "long" answer wrong, "terminal" with words that drive one,
+// "denied" that it may not, anything else as it should. To measure a directory it says what nobody can have, or nothing where
+// "hang" lies in it.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ int main() {
     std::string answer = encode_answer(header, Look::Answer());
     const bool measures = header.kind == static_cast<uint32_t>(Kind::kMeasure);
     if (look.path == "end") return 1;
-    if (look.path == "hang" || (measures && ::access((look.path + "/hang").c_str(), F_OK) == 0))
+    if (look.path.ends_with("hang") || (measures && ::access((look.path + "/hang").c_str(), F_OK) == 0))
       for (;;) ::pause();
     if (look.path == "garbage") answer = std::string(300, '\xff');
     if (look.path == "long") answer = std::string(kMaxPacketBytes + 1, 'x');
@@ -32,6 +33,8 @@ int main() {
     }
     if (look.path == "terminal") answer = encode_error(header, {stab::ErrorCode::kUnavailable, "\x1b[2J cleared", {}});
     if (header.kind == static_cast<uint32_t>(Kind::kFind)) answer = encode_answer(header, Find::Answer{1000});
+    if (header.kind == static_cast<uint32_t>(Kind::kReadAnew)) answer = encode_answer(header, ReadAnew::Answer());
+    if (look.path == "denied") answer = encode_error(header, {stab::ErrorCode::kDenied, "open: denied", {}});
     if (measures) answer = encode_answer(header, Measure::Answer{UINT64_MAX, 1, true});
     (void)stab::send_message(kSocketFd, answer, {});
   }

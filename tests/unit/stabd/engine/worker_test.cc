@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "stabd/engine/build/builds.h"
+#include "stabd/engine/trial/cached_files.h"
 #include "stabd/host/roots.h"
 #include "stabd/engine/separation/tree_at_broker.h"
 #include "tests/places.h"
@@ -220,6 +221,38 @@ TEST(Worker, TheEndOfATrialLeavesIt) {
   EXPECT_TRUE(end_at_broker(*broker, {.tree = number}, milliseconds(1000)).ok());
   EXPECT_TRUE(worker.ask(worker::Look{"/"}).ok());
   EXPECT_EQ(worker.pid(), pid);
+}
+
+// A library on a file system that doesn't answer keeps an experiment once, and not once for each file.
+TEST(CachedFiles, NoMoreAreReadAnewOnceOneTakesTooLong) {
+  Worker::Setting late_soon = setting(STAB_FAKE_WORKER);
+  late_soon.limit = milliseconds(200);
+  Worker worker(late_soon);
+  const auto files = [](const std::vector<std::string>& paths) {
+    SeenFiles out;
+    for (const std::string& path : paths) out[path].bytes = 1;
+    return out;
+  };
+  EXPECT_TRUE(read_files_anew(worker, files({"a", "denied", "e"}))) << "what can't be read keeps the others from nothing";
+  EXPECT_TRUE(worker.take_events().empty());
+  EXPECT_FALSE(read_files_anew(worker, files({"a", "b-hang", "c-hang", "d-hang"})));
+  EXPECT_EQ(worker.take_events().size(), 1u);
+  EXPECT_FALSE(read_files_anew(worker, files({"a", "end", "z-hang"}))) << "it ended, and the second one, too";
+  EXPECT_EQ(worker.take_events().size(), 2u);
+}
+
+TEST(CachedFiles, NoMoreAreLookedAtOnceOneTakesTooLong) {
+  Worker::Setting late_soon = setting(STAB_FAKE_WORKER);
+  late_soon.limit = milliseconds(200);
+  Worker worker(late_soon);
+  SeenFiles seen;
+  seen["known-hang"].bytes = 7;
+  look_at_files(worker, {"known-hang", "a", "denied", "b", "c-hang", "d", "e-hang"}, seen);
+  EXPECT_EQ(worker.take_events().size(), 1u);
+  std::vector<std::string> paths;
+  for (const auto& [path, file] : seen) paths.push_back(path);
+  EXPECT_THAT(paths, ElementsAre("a", "b", "known-hang"));
+  EXPECT_EQ(seen["known-hang"].bytes, 7u) << "what is known is not looked at again";
 }
 
 }  // namespace
