@@ -62,6 +62,17 @@ Result<std::string> without_benchmark(const LiveExperiment& experiment) {
   return std::string();
 }
 
+// What many plans forget: a trial has a folder of its own, and what its program reads by a relative name is not there.
+std::string hint_of(const plan::Plan& plan, const store::TrialRow& trial, const store::Outcome& outcome) {
+  const plan::Subject subject = plan::subjects(plan)[static_cast<size_t>(trial.subject)];
+  const plan::Program& program = plan.programs[static_cast<size_t>(subject.program)];
+  const plan::Workload& workload = program.workloads[static_cast<size_t>(subject.workload)];
+  const bool has_files = !workload.cwd.empty() || !program.inputs.empty() || !workload.inputs.empty() ||
+                         !program.prepare.argv.empty();
+  if (has_files || !outcome.exit_status || *outcome.exit_status == 0) return {};
+  return "; it ran in an empty folder: what it reads by a relative name, 'inputs' brings there";
+}
+
 }  // namespace
 
 Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, OutputInquiry& inquiry) {
@@ -90,6 +101,7 @@ Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, Outp
     if (lost && experiment.stop().asked()) return false;
     if (lost) outcome.failure = "lost in attempt " + std::to_string(trial->attempt) + ", the last one: " + outcome.failure;
     STAB_CHECK_OK(experiment.reject("preflight of " + experiment.name_of(*trial) + ": " + outcome.failure +
+                                    hint_of(experiment.plan(), *trial, outcome) +
                                     (outcome.stderr_head.empty() ? "" : "\n" + outcome.stderr_head)));
     return false;
   }

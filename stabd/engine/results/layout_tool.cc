@@ -156,7 +156,10 @@ Result<std::string> LayoutTool::ask(const BinaryFile& binary, FileQuestion quest
     case AnswerEnd::kTooLong: case AnswerEnd::kTooLate: return no_time(answer.why);
     case AnswerEnd::kRefused: break;
   }
-  return Error{ErrorCode::kCorrupt, "the layouts of '" + binary.path + "' can't be computed again: " + answer.why, {}};
+  // It goes on behind that, on one line.
+  std::string why = answer.why;
+  while (why.ends_with('\n')) why.pop_back();
+  return Error{ErrorCode::kCorrupt, "the layouts of '" + binary.path + "' can't be computed again: " + why, {}};
 }
 
 Result<std::vector<std::string_view>> lines_of_functions(std::string_view text) {
