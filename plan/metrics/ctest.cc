@@ -20,6 +20,20 @@ struct TestResult {
 
 using Attributes = std::map<std::string, std::string>;
 
+// Maven's Surefire has written "1,234.567" where seconds are more than 999. Of "1,234" nobody knows whether its comma is that of
+// a thousand or a decimal one.
+std::optional<double> seconds_of(const std::string& text) {
+  const size_t comma = text.find(','), point = text.find('.');
+  if (comma == std::string::npos || comma == 0 || comma > 3 || point == std::string::npos) return number(text);
+  std::string digits = text.substr(0, comma);
+  for (size_t at = comma; at < point; at += 4) {
+    const std::string group = text.substr(at, 4);
+    if (group.size() != 4 || group[0] != ',' || !is_whole_number(group.substr(1)) || at + 4 > point) return {};
+    digits += group.substr(1);
+  }
+  return is_whole_number(text.substr(0, comma)) ? number(digits + text.substr(point)) : std::nullopt;
+}
+
 class JunitResults {
  public:
   Status begin(const std::string& name, const Attributes& attributes) {
@@ -29,7 +43,7 @@ class JunitResults {
     const auto named = attributes.find("name"), time = attributes.find("time"), status = attributes.find("status");
     if (named == attributes.end()) return bad_input("a testcase has no 'name'");
     if (time == attributes.end()) return bad_input("testcase '" + named->second.substr(0, 40) + "' has no 'time'");
-    const auto seconds = number(time->second);
+    const auto seconds = seconds_of(time->second);
     if (!seconds)
       return bad_input("the time of testcase '" + named->second.substr(0, 40) + "' is '" + time->second.substr(0, 40) +
                        "', expected a number");

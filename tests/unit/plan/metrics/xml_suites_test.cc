@@ -109,6 +109,20 @@ TEST(Ctest, ATestOfAClassHasItsName) {
   EXPECT_EQ(found[3].name, "bare");
 }
 
+TEST(Ctest, ThousandsOfSecondsMayHaveCommas) {
+  const auto file = [](const std::string& time) {
+    return "<testsuite><testcase classname=\"A\" name=\"t\" time=\"" + time + "\"/></testsuite>";
+  };
+  for (const auto& [text, seconds] : {std::pair{"1,234.567", 1234.567}, {"12,345,678.5", 12345678.5}, {"999.5", 999.5}}) {
+    const auto found = read_ok("ctest", file(text));
+    ASSERT_EQ(found.size(), 1u) << text;
+    expect_seconds(found[0], "A.t", seconds);
+  }
+  for (const char* text : {"1,234", "0,25", "1,23.5", "1234,567.5", ",234.5", "1,234,5.6", "1,23a.5", "1.234,5", "-1,234.5"})
+    EXPECT_THAT(refusal("ctest", file(text)),
+                HasSubstr("the time of testcase 't' is '" + std::string(text) + "', expected a number"));
+}
+
 TEST(Ctest, LogHasTheLastTimeOfEachTest) {
   const auto found = read_ok("ctest", kLog);
   ASSERT_EQ(found.size(), 2u);
