@@ -213,7 +213,8 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     if (!difference_of_outputs(seen[0], again)) of.facts.differ.outputs = *outputs;
   }
   if (seen[0].status != seen[1].status)
-    of.facts.differ.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
+    of.facts.differ.ends =
+        std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
   const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;

@@ -1,4 +1,5 @@
-// How the recorded runs of an experiment of two sides differ in what they printed and how they ended.
+// How the recorded runs of an experiment of two sides differ in what they printed and how they ended, and whether both sides ran
+// one file.
 #pragma once
 
 #include <map>
@@ -11,7 +12,8 @@
 namespace stab::ctl {
 
 // By workload, of cells 0 and 1. A side counts whose runs, two or more, all did the same: one that prints times or addresses
-// prints something else each time. Workloads whose sides do the same are absent.
+// prints something else each time. A build's file is known of its program's first workload. Workloads of which nothing is to be
+// said are absent.
 Result<std::map<std::string, commands::SideDifferences>> side_differences(store::Store& store, store::Id experiment);
 
 }  // namespace stab::ctl

@@ -204,7 +204,8 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   }
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
-  json.value("outputs_differ", facts.differ.outputs).value("exits_differ", facts.differ.ends).value("unfinished", facts.unfinished);
+  json.value("outputs_differ", facts.differ.outputs).value("exits_differ", facts.differ.ends);
+  json.value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about).begin_array("care");
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats)) json.element(caveat.message);
   json.end();

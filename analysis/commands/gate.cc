@@ -496,7 +496,7 @@ std::string json(const report::Report& report, const Judged& judged, const GateF
   json.end().value("uncounted", facts.uncounted).begin_array("sides_differ");
   for (const auto& [workload, differ] : facts.differ) {
     json.begin_object().value("workload", workload).value("outputs_differ", differ.outputs);
-    json.value("exits_differ", differ.ends).end();
+    json.value("exits_differ", differ.ends).value("same_file", differ.same_file).end();
   }
   json.end().begin_array("care");
   for (const report::Caveat& caveat : caveats_of_gate(report)) json.element(report::care_text(caveat));

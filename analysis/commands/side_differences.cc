@@ -8,6 +8,9 @@ std::vector<std::string> difference_sentences(const SideDifferences& sides, cons
   std::vector<std::string> out;
   if (!sides.outputs.empty()) out.push_back(who + " print something else, " + sides.outputs + why);
   if (!sides.ends.empty()) out.push_back(who + " end with different exit statuses, " + sides.ends + why);
+  if (sides.same_file)
+    out.push_back(who +
+                  " run the same file, byte for byte; if what it reads and starts is the same, too, a difference is chance");
   return out;
 }
 

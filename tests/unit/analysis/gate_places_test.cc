@@ -95,7 +95,8 @@ GateOutput gate_of(double slower, std::optional<GatePlaces> places) {
 
 TEST(GateSides, WhatTheyDoOtherwiseIsSaidEverywhere) {
   GateFacts facts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}};
-  facts.differ = {{"work", {.outputs = "nothing against 1 byte (SHA-256 4355a46b...)", .ends = "0 against 4"}}};
+  facts.differ["work"] = {
+      .outputs = "nothing against 1 byte (SHA-256 4355a46b...)", .ends = "0 against 4", .same_file = true};
   const auto gate = run_gate(samples_of(0), facts);
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(gate->exit_code, 0) << "the verdict stays";
@@ -108,6 +109,8 @@ TEST(GateSides, WhatTheyDoOtherwiseIsSaidEverywhere) {
   EXPECT_EQ(differ["workload"], "work");
   EXPECT_EQ(differ["outputs_differ"], "nothing against 1 byte (SHA-256 4355a46b...)");
   EXPECT_EQ(differ["exits_differ"], "0 against 4");
+  EXPECT_EQ(differ["same_file"], true);
+  EXPECT_THAT(gate->text, HasSubstr("\nthe two sides of work run the same file, byte for byte; if what it reads"));
 }
 
 TEST(GatePlaces, AFailingPlaceIsTheAnswerEverywhere) {
