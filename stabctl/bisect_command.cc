@@ -284,8 +284,10 @@ int bisect_command(const Arguments& arguments) {
       commands::run_bisection(result, [&](const BisectQuestion& question) { return comparisons.compare(question); });
   if (!done) return complain_of_no_answer(done.error());
   engine->reset();
-  if (result.unfinished.empty()) state->remove();
-  return say(result, arguments);
+  const int code = say(result, arguments);
+  // Where a file could not be written, the same command says the same again, at once.
+  if (result.unfinished.empty() && code != kExitUsage) state->remove();
+  return code;
 }
 
 }  // namespace stab::ctl

@@ -1,6 +1,11 @@
 // Reads and writes the steps of a search as JSON, the whole file at each step.
 #include "stabctl/bisect_state.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -66,11 +71,32 @@ Result<std::string> whole(const std::string& path) {
   return text;
 }
 
+// A search that ends removes the folder, so two of them can't share it. The lock ends with the process.
+Result<UniqueFd> held_folder(const std::string& folder) {
+  constexpr int kTries = 10;
+  for (int tries = 0; tries < kTries; ++tries) {
+    STAB_CHECK_OK(engine::make_directories(folder));
+    UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd && errno == ENOENT) continue;  // a search that ended has removed it meanwhile
+    if (!fd) return system_error("open '" + folder + "'", errno);
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return system_error("lock '" + folder + "'", errno);
+      break;
+    }
+    struct stat held, named;
+    if (::fstat(fd.get(), &held) == 0 && ::stat(folder.c_str(), &named) == 0 && held.st_ino == named.st_ino) return fd;
+  }
+  return Error{ErrorCode::kBusy,
+               "another search for a commit runs in this repository, in '" + folder +
+                   "'; wait for it, or search in another working tree ('git worktree add')",
+               {}};
+}
+
 }  // namespace
 
 Result<BisectState> BisectState::open(std::string folder, std::string good, std::string bad, std::string question) {
-  BisectState state(std::move(folder), std::move(good), std::move(bad), std::move(question));
-  STAB_CHECK_OK(engine::make_directories(state.folder_));
+  STAB_TRY(UniqueFd held, held_folder(folder));
+  BisectState state(std::move(held), std::move(folder), std::move(good), std::move(bad), std::move(question));
   if (!fs::exists(state.file())) return state;
   STAB_TRY(const std::string text, whole(state.file()));
   try {

@@ -7,6 +7,7 @@
 
 #include "analysis/commands/bisect.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stab::ctl {
 
@@ -21,7 +22,7 @@ struct BegunComparison {
 class BisectState {
  public:
   // Of the search of `good`..`bad`; `question`: whatever else has to be the same for a step to count, such as the text of
-  // stab-gate.toml. `folder` is made where it is missing.
+  // stab-gate.toml. `folder` is made where it is missing. kBusy: another process has it.
   static Result<BisectState> open(std::string folder, std::string good, std::string bad, std::string question);
 
   // Steps of a search of the same commits and the same question; nothing of another search, or where there is none.
@@ -44,11 +45,13 @@ class BisectState {
   void remove();
 
  private:
-  BisectState(std::string folder, std::string good, std::string bad, std::string question)
-      : folder_(std::move(folder)), good_(std::move(good)), bad_(std::move(bad)), question_(std::move(question)) {}
+  BisectState(UniqueFd held, std::string folder, std::string good, std::string bad, std::string question)
+      : held_(std::move(held)), folder_(std::move(folder)), good_(std::move(good)), bad_(std::move(bad)),
+        question_(std::move(question)) {}
   std::string file() const { return folder_ + "/steps.json"; }
   Status write() const;
 
+  UniqueFd held_;  // the folder, locked
   std::string folder_, good_, bad_, question_, other_, clock_;
   std::optional<bool> is_sliced_;
   std::vector<commands::BisectStep> steps_;
