@@ -68,8 +68,12 @@ Status check_program(const std::string& path) {
   struct stat info;
   const std::string named = in_quotes(path);
   if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return bad_input("there is no program " + named + near(path));
-    return bad_input("program " + named + ": " + std::strerror(errno));
+    if (errno != ENOENT) return bad_input("program " + named + ": " + std::strerror(errno));
+    std::error_code no_link;
+    if (const fs::path target = fs::read_symlink(path, no_link); !no_link)
+      return bad_input(named + " is a link to " + in_quotes(target.string()) +
+                       ", which is not there; build that first, or correct the link");
+    return bad_input("there is no program " + named + near(path));
   }
   if (S_ISDIR(info.st_mode))
     return bad_input(named + " is a directory; name a program in it, such as " + in_quotes(path + "/bench"));

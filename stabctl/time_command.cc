@@ -47,9 +47,21 @@ std::string about_of(const AdHocPlan& plan) {
          "see that";
 }
 
+// Options of ours behind the program are its arguments, which a program that takes any would not say.
+void note_options_behind(const Arguments& arguments) {
+  if (arguments.quiet) return;
+  for (size_t i = 1; i < arguments.words.size(); ++i) {
+    const std::string option = arguments.words[i].substr(0, arguments.words[i].find('='));
+    if (option == "--at-most" || option == "--store" || option == "--against" || option == "--export-json")
+      std::fprintf(stderr, "note: %s stands behind the program, so it is the program's; stabctl's own options come before it\n",
+                   option.c_str());
+  }
+}
+
 // Tries it once, and fills in the plan.
 Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   const Arguments& arguments = of.arguments;
+  note_options_behind(arguments);
   const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
   STAB_TRY(const MeasuredCommand command, measured_command(arguments.words[0], behind, arguments.shell));
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
