@@ -53,6 +53,7 @@ std::string r_string(const std::string& text) {
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
     else out += c;
   }
   return out + "\"";
@@ -161,6 +162,19 @@ judged <- function(row, draws) {
 )R");
 }
 
+// Cells whose trials all ran in one layout, as the script names cells.
+std::string repeats_of(const Report& report) {
+  std::vector<std::string> cells;
+  for (const Cell& cell : report.cells) {
+    if (!cell.one_layout || cell.response != report.responses[0].name) continue;
+    std::string key = cell.workload;
+    for (size_t f = 0; f < cell.levels.size(); ++f)
+      if (report.factors[f].levels.size() >= 2) key += "\r" + cell.levels[f];
+    cells.push_back(key);
+  }
+  return "repeats <- " + (cells.empty() ? "character()" : vector_of(cells)) + "\n";
+}
+
 }  // namespace
 
 std::string export_r(const Report& report) {
@@ -202,12 +216,12 @@ std::string export_r(const Report& report) {
          r_string(column_of(report.factors, response)) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
          "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
-  out += judged_by(report);
+  out += judged_by(report) + repeats_of(report);
   out += R"R(workloads <- unique(d$workload)
 quoted <- function(names) sprintf("`%s`", gsub("([\\`])", "\\\\\\1", names))  # names in formulas
 # The unit is the layout: runs of one layout are averaged, unless a cell has one layout only (then they are repeats).
 cells <- do.call(paste, c(d[c("workload", factors)], sep = "\r"))
-single <- ave(d$layout, cells, FUN = function(x) length(unique(x))) == 1
+single <- cells %in% repeats
 d$single <- single
 by_unit <- c(d[c("workload", factors)], list(layout = ifelse(single, seq_len(nrow(d)), d$layout)))
 u <- aggregate(d[c("y", "block")], by_unit, mean)
@@ -346,10 +360,12 @@ if (is.null(table)) {
     out +=
         "# Units are analysed, and blocks where each unit lies in one. Type I: equal to the report's types where cells are\n"
         "# balanced. Terms that the cells can't tell from those before them are left out.\n"
+        "compares <- function(rows) all(vapply(rows[factors], function(levels) length(unique(levels)) > 1, NA))\n"
         "for (w in workloads) {\n"
         "  cat(\"\\n\", w, \"\\n\")\n"
         "  one <- u[u$workload == w, ]; one$block <- factor(one$block)\n"
-        "  print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ " +
+        "  if (!compares(one)) cat(\"values of one level only: no table of variance\\n\")\n"
+        "  else print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ " +
         varying + " + block, one) else lm(y ~ " + varying + ", one)))\n}\n";
   const std::vector<std::string>& sampled = report.programs.empty() ? report.workloads : report.programs;
   if (!names.empty() && std::set<std::string>(sampled.begin(), sampled.end()).size() > 1) {
@@ -360,7 +376,7 @@ if (is.null(table)) {
              "m$workload <- program_of[m$workload]\n"
              "m <- aggregate(m[\"y\"], m[c(\"workload\", factors)], mean)\n";
     out += "m$workload <- factor(m$workload)\n"
-           "print(summary(aov(y ~ " + varying + " + Error(workload / (" + varying + ")), m)))\n";
+           "if (compares(m)) print(summary(aov(y ~ " + varying + " + Error(workload / (" + varying + ")), m)))\n";
   }
   return out;
 }
