@@ -172,7 +172,10 @@ std::string repeats_of(const Report& report) {
       if (report.factors[f].levels.size() >= 2) key += "\r" + cell.levels[f];
     cells.push_back(key);
   }
-  return "repeats <- " + (cells.empty() ? "character()" : vector_of(cells)) + "\n";
+  if (cells.empty()) return "repeats <- character()\n";
+  std::string out = "# Cells whose trials all ran in one layout.\nrepeats <- c(";
+  for (size_t i = 0; i < cells.size(); ++i) out += (i ? ",\n             " : "") + r_string(cells[i]);
+  return out + ")\n";
 }
 
 }  // namespace
