@@ -1,5 +1,7 @@
 // stabctl: parse, run one command, exit. Which commands there are is in command_table.cc; what one does is in the file of its
 // name.
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
@@ -34,6 +36,7 @@ int answer(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   stab::hold_standard_descriptors();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error that is told, as a full disk is
   const std::vector<std::string> words = without_help({argv + (argc > 0 ? 1 : 0), argv + argc});
   const int code = answer(words);
   const stab::Status printed = stab::finish_standard_output();

@@ -2,6 +2,7 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <filesystem>
@@ -42,7 +43,16 @@ std::chrono::nanoseconds cpu_time_of_thread() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+// What a write or an allocation that failed may have met: how large files may grow for whom started this. Empty: as they like.
+std::string size_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return "; files may grow to " + std::to_string(limit.rlim_cur / 1024) +
+         " KiB here, which it may have met: 'ulimit -f' shows that limit; raise it";
+}
+
 Error make_error(int code, std::string message) {
+  if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE) message += size_limit();
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
   if ((code & 0xff) == SQLITE_CORRUPT)
     message += "; it is damaged: 'sqlite3 COPY .recover | sqlite3 NEW' saves what a copy of it still holds";

@@ -182,5 +182,6 @@ int main(int argc, char** argv) {
     return app.exit(said) == 0 ? 0 : 2;
   }
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error that is told, as a full disk is
   return run(options);
 }
