@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "analysis/statistics/descriptive.h"
+#include "analysis/statistics/separate_parts.h"
 
 namespace stab::commands {
 
@@ -105,20 +105,6 @@ std::vector<size_t> numbered(const std::vector<std::pair<uint32_t, uint32_t>>& p
   return out;
 }
 
-// How many parts the data fall into, whose groups share no block.
-size_t separate_parts(const std::vector<size_t>& group_of, size_t groups, const CsvColumn& block) {
-  std::vector<size_t> parent(groups + block.levels.size());
-  std::iota(parent.begin(), parent.end(), size_t{0});
-  const auto root = [&](size_t at) {
-    while (parent[at] != at) at = parent[at] = parent[parent[at]];
-    return at;
-  };
-  for (size_t row = 0; row < group_of.size(); ++row) parent[root(groups + block.codes[row])] = root(group_of[row]);
-  size_t parts = 0;
-  for (size_t at = 0; at < parent.size(); ++at) parts += root(at) == at;
-  return parts;
-}
-
 // Each cluster in each cell and the blocks fitted together by least squares, one after the other until neither moves: a block's
 // effect holds nothing of the clusters that ran in it, only a part of its rows' own noise.
 WithoutBlocks without_blocks(const std::vector<double>& values, const RowCells& rows, const CsvColumn& block,
@@ -155,7 +141,7 @@ WithoutBlocks without_blocks(const std::vector<double>& values, const RowCells& 
     squares += left * left;
   }
   out.noise_df = static_cast<double>(values.size()) - static_cast<double>(groups.size() + blocks.size()) +
-                 static_cast<double>(separate_parts(group_of, count, block));
+                 static_cast<double>(statistics::separate_parts(group_of, count, block.codes, block.levels.size()));
   if (out.noise_df <= 0) return out;
   for (size_t row = 0; row < values.size(); ++row) out.noise[row] = squares / out.noise_df / block_rows[block.codes[row]];
   return out;

@@ -15,6 +15,7 @@
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/rank_tests.h"
 #include "analysis/statistics/satterthwaite.h"
+#include "analysis/statistics/separate_parts.h"
 
 namespace stab::report {
 namespace {
@@ -178,36 +179,19 @@ FactorFit fit_factors(std::vector<double> values, const std::vector<const Levels
   return out;
 }
 
-// Independent numbers of two factors: their levels, less one for each part of the experiment that shares no level with the rest.
 size_t rank_of_two(const Levels& first, const Levels& second) {
-  std::vector<size_t> parent(first.count + second.count);
-  for (size_t at = 0; at < parent.size(); ++at) parent[at] = at;
-  const auto root = [&](size_t at) {
-    while (parent[at] != at) at = parent[at] = parent[parent[at]];
-    return at;
-  };
-  for (size_t i = 0; i < first.of_row.size(); ++i) parent[root(first.of_row[i])] = root(first.count + second.of_row[i]);
-  size_t parts = 0;
-  for (size_t at = 0; at < parent.size(); ++at) parts += root(at) == at;
-  return parent.size() - parts;
+  return first.count + second.count - statistics::separate_parts(first.of_row, first.count, second.of_row, second.count);
 }
 
-// How many independent numbers the fit has: a mean for each binary and for each cell without links, one for each block, and for
-// cells that ran the same binaries their differences. blocks: absent where they were not fitted
-size_t rank_of(const std::vector<LinkFit::Row>& rows, const Levels& cells, const Levels* blocks) {
-  const Levels means = levels_of(rows, [](const LinkFit::Row& row) {
-    return std::optional(std::pair(row.link.has_value(), row.link ? row.layout : uint64_t{row.cell}));
-  });
-  std::vector<const Levels*> known = {&means};
-  if (blocks) known.push_back(blocks);
-  size_t rank = blocks ? rank_of_two(means, *blocks) : means.count;
-  // What cells add to that: as many of them as have something left when all of these, and the cells before, are taken off.
+// How many cells have something left when these factors, and the cells before, are taken off; at most so many. It takes each
+// cell's column of zeros and ones apart.
+size_t rank_beyond(const std::vector<const Levels*>& factors, const Levels& cells, size_t most) {
   std::vector<std::vector<double>> left;
-  for (size_t cell = 0; cell < cells.count; ++cell) {
-    std::vector<double> column(rows.size());
-    double size = 0;
-    for (size_t i = 0; i < rows.size(); ++i) size += column[i] = cells.of_row[i] == cell ? 1 : 0;
-    column = fit_factors(std::move(column), known).residuals;
+  for (size_t cell = 0; cell < cells.count && left.size() < most; ++cell) {
+    std::vector<double> column;
+    for (const size_t of_row : cells.of_row) column.push_back(of_row == cell ? 1 : 0);
+    const double size = std::accumulate(column.begin(), column.end(), 0.0);
+    column = fit_factors(std::move(column), factors).residuals;
     for (const std::vector<double>& before : left) {
       const double shared = std::inner_product(column.begin(), column.end(), before.begin(), 0.0);
       for (size_t i = 0; i < column.size(); ++i) column[i] -= shared * before[i];
@@ -217,7 +201,21 @@ size_t rank_of(const std::vector<LinkFit::Row>& rows, const Levels& cells, const
     for (double& value : column) value /= std::sqrt(square);
     left.push_back(std::move(column));
   }
-  return rank + left.size();
+  return left.size();
+}
+
+// How many independent numbers the fit has: a mean for each binary and for each cell without links, one for each block, and for
+// cells that ran the same binaries their differences. blocks: absent where they were not fitted
+size_t rank_of(const std::vector<LinkFit::Row>& rows, const Levels& cells, const Levels* blocks) {
+  constexpr size_t kMostNumbers = 1 << 22;  // of all columns: 32 MB
+  const Levels means = levels_of(rows, [](const LinkFit::Row& row) {
+    return std::optional(std::pair(row.link.has_value(), row.link ? row.layout : uint64_t{row.cell}));
+  });
+  const size_t differences = rank_of_two(cells, means) - means.count;
+  if (!blocks) return means.count + differences;
+  // Blocks may hold some of these differences, but hardly where there are so many rows.
+  const bool can_look = differences * rows.size() <= kMostNumbers;
+  return rank_of_two(means, *blocks) + (can_look ? rank_beyond({&means, blocks}, cells, differences) : differences);
 }
 
 }  // namespace

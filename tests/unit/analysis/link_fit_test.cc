@@ -56,6 +56,24 @@ TEST(LinkFitTest, IsThatOfR) {
   }
 }
 
+// So many cells that their columns are not looked at: two builds of six links, 150 cells each, in 60 whole blocks.
+TEST(LinkFitTest, CountsTheDifferencesOfManyCells) {
+  constexpr size_t kCells = 300, kBlocks = 60, kLinks = 6;
+  report::WorkloadUnits workload;
+  workload.cells.resize(kCells);
+  for (size_t c = 0; c < kCells; ++c)
+    for (uint32_t block = 0; block < kBlocks; ++block) {
+      report::CellUnits& cell = workload.cells[c];
+      const uint64_t link = 1 + (block + c / 2) % kLinks;
+      cell.code_fixed = true;
+      cell.trial_blocks.push_back(block);
+      cell.trial_links.push_back(link);
+      cell.trial_layouts.push_back(100 * (c % 2) + link);
+      cell.trial_values.push_back(static_cast<double>(c * block % 7));
+    }
+  EXPECT_EQ(report::fit_links(workload).run_df, kCells * kBlocks - (2 * kLinks + (kCells - 2) + (kBlocks - 1)));
+}
+
 // Three runs of each binary, none of which comes back in another block.
 TEST(BlockDrawsTest, RunsOfABinaryInItsOwnBlockAreOneDraw) {
   std::vector<report::CellUnits> cells(2);
