@@ -15,17 +15,21 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
 }
 
-// Whether the text has the compiler as a word of its own, such as in CC=szc or /usr/bin/szc++.
-bool names_szc(std::string_view text) {
-  for (const std::string_view name : {"szc", "szflang"})
-    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-      const size_t end = at + name.size();
-      if ((at == 0 || !is_of_word(text[at - 1])) && (end == text.size() || !is_of_word(text[end]))) return true;
-    }
-  return false;
+// After the compiler's name: the end of the word, but for the number of an LLVM.
+bool ends_word(std::string_view rest) {
+  if (rest.starts_with("++")) rest.remove_prefix(2);
+  if (rest.size() > 1 && rest[0] == '-' && std::isdigit(static_cast<unsigned char>(rest[1]))) return true;
+  return rest.empty() || !is_of_word(rest[0]);
 }
 
 }  // namespace
+
+bool names_szc(std::string_view text) {
+  for (const std::string_view name : {"szc", "szflang"})
+    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
+      if ((at == 0 || !is_of_word(text[at - 1])) && ends_word(text.substr(at + name.size()))) return true;
+  return false;
+}
 
 std::string what_needs_helper(const Plan& plan) {
   for (const Factor& factor : plan.factors)

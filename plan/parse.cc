@@ -17,6 +17,7 @@
 #include "plan/limits.h"
 #include "plan/matched_layouts.h"
 #include "plan/parse_parts.h"
+#include "plan/short_plan.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
 #include "plan/toml/toml_reader.h"
@@ -154,12 +155,15 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   plan.path = path;
   std::set<std::string> used;
   toml::Section root(tree, "the plan", faults);
+  toml::TomlNode nothing_said;
+  nothing_said.spot = tree.spot;
 
   optional_table(root, "factors", plan, parse_factors);
   optional_table(root, "counters", plan, parse_counters);
   optional_table(root, "stopping", plan, parse_stopping);
-  root.require("experiment", "add [experiment] with name, seed and replicates");
-  optional_table(root, "experiment", plan, parse_experiment);
+  randomize_by_default(tree, options.schedule_version, faults, plan);
+  const toml::TomlNode* experiment = root.table("experiment");
+  parse_experiment(experiment != nullptr ? *experiment : nothing_said, tree, faults, plan);
   optional_table(root, "analysis", plan, parse_analysis);
   optional_table(root, "exclusions", plan, parse_exclusions);
   optional_table(root, "machine", plan, parse_machine);
@@ -168,11 +172,11 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "causal", plan, parse_causal);
   settle_layouts(plan, options.schedule_version);
   optional_table(root, "layout", plan, parse_layout);
-  root.require("program", "add [[program]] with name and run");
+  root.require("program", "add [[program]] with run");
   if (const toml::TomlNode* programs = root.find("program")) {
     parse_programs(*programs, options.files, faults, plan, used);
     if (plan.programs.empty() && faults.error_count() == 0)
-      faults.error(programs->spot, "the plan has no program", "add [[program]] with name and run");
+      faults.error(programs->spot, "the plan has no program", "add [[program]] with run");
   }
   root.finish();
   if (faults.error_count() == 0) keep_one_workload(plan, faults);
@@ -191,6 +195,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
       check_numbers_of_causal(tree, faults, plan);
       check_repeated_layouts(faults, plan);
     }
+    check_epoch_by_preflight(tree, plan, faults);
     check_design(faults, plan, factors_spot);
     warn_unused(used, faults, plan);
     check_simulation(faults, plan);

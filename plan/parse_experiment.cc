@@ -7,6 +7,7 @@
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
+#include "plan/short_plan.h"
 #include "plan/slicing.h"
 #include "plan/toml/units.h"
 
@@ -127,7 +128,6 @@ void parse_responses(toml::Section& section, Plan& plan) {
 }
 
 void parse_seed(toml::Section& section, Plan& plan) {
-  section.require("seed", "write seed = 1; the same seed gives the same schedule");
   const toml::TomlNode* node = section.find("seed");
   if (!node) return;
   if (node->kind != Kind::kInteger) return toml::wrong_type(section.faults(), "seed", *node, Kind::kInteger);
@@ -138,10 +138,14 @@ void parse_seed(toml::Section& section, Plan& plan) {
   plan.experiment.seed = static_cast<uint64_t>(node->integer);
 }
 
-// Fixed plans must say how many replicates; elsewhere the rule does.
-void parse_replicates(toml::Section& section, Plan& plan) {
+// How many there are the rule says where the plan has one; where it has neither, it may end at the usual looks.
+void parse_replicates(toml::Section& section, const toml::TomlNode& tree, Plan& plan) {
   const toml::TomlNode* node = section.integer("replicates", 1, kMaxReplicates, plan.experiment.replicates);
-  const Stopping& stopping = plan.stopping;
+  Stopping& stopping = plan.stopping;
+  if (!node && takes_usual_looks(tree, plan)) {
+    stopping.rule = StoppingRule::kLooks;
+    stopping.looks.assign(std::begin(kUsualLooks), std::end(kUsualLooks));
+  }
   int ruled = 0;
   if (stopping.rule == StoppingRule::kLooks && !stopping.looks.empty()) ruled = stopping.looks.back();
   if (stopping.rule == StoppingRule::kPrecision || stopping.rule == StoppingRule::kSequence) ruled = stopping.max;
@@ -345,16 +349,16 @@ void parse_blocks(toml::Section& section, Experiment& experiment) {
                            "write 100us to 100ms, such as slice = \"20ms\"");
 }
 
-void parse_experiment(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
+void parse_experiment(const toml::TomlNode& table, const toml::TomlNode& tree, toml::Faults& faults, Plan& plan) {
   toml::Section section(table, "[experiment]", faults);
   Experiment& experiment = plan.experiment;
-  section.require("name", "write name = \"lua-layout\"");
+  experiment.name = name_of_file(plan.path);
+  if (experiment.name.empty()) section.require("name", "write name = \"lua-layout\"");
   if (const toml::TomlNode* name = section.text("name", experiment.name))
     check_name(faults, name->spot, "experiment name", experiment.name);
   if (const toml::TomlNode* series = section.text("series", experiment.series))
     check_name(faults, series->spot, "name of a series", experiment.series);
   parse_seed(section, plan);
-  parse_replicates(section, plan);
   section.integer("runs_per_seed", 1, kMaxRunsPerSeed, experiment.runs_per_seed);
   parse_blocks(section, experiment);
   parse_responses(section, plan);
@@ -366,6 +370,7 @@ void parse_experiment(const toml::TomlNode& table, toml::Faults& faults, Plan& p
   if (node && experiment.order == Order::kRandom && plan.stopping.rule != StoppingRule::kFixed)
     faults.error(node->spot, "in random order no block is complete before the end, so [stopping] could never stop",
                  "write order = \"blocks\", or rule = \"fixed\"");
+  parse_replicates(section, tree, plan);
   size_t layouts = 0;
   if (const toml::TomlNode* said = section.word("layouts", {"independent", "matched"}, layouts)) {
     experiment.layouts = static_cast<Layouts>(layouts);

@@ -10,6 +10,7 @@
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/placeholder.h"
+#include "plan/short_plan.h"
 #include "plan/toml/units.h"
 
 namespace stab::plan {
@@ -157,6 +158,10 @@ bool parse_epoch_level(const toml::TomlNode& node, toml::Faults& faults, Level& 
     faults.error(node.spot, "an epoch is " + std::string(toml::kind_name(node.kind)) + ", expected a duration",
                  "such as \"500ms\"");
     return false;
+  }
+  if (node.text == kEpochByPreflight) {
+    level = {node.text, std::to_string(kEpochOfPreflightNs)};
+    return true;
   }
   const Result<nanoseconds> epoch = toml::parse_duration(node.text);
   if (!epoch) {
@@ -447,13 +452,16 @@ void parse_fraction_key(toml::Section& factors, Plan& plan) {
   section.finish();
 }
 
+// Any other value is a treatment's, as that of any other name.
+bool is_randomize(const toml::TomlEntry& entry) { return entry.key == "randomize" && entry.value.kind == Kind::kBoolean; }
+
 }  // namespace
 
 void parse_factors(const toml::TomlNode& table, toml::Faults& faults, Plan& plan) {
   toml::Section section(table, "[factors]", faults);
   for (const toml::TomlEntry& entry : table.entries) {
     if (entry.key == "link" || entry.key == "exclude" || entry.key == "nested" || entry.key == "fraction" ||
-        is_baseline(entry))
+        is_baseline(entry) || is_randomize(entry))
       continue;
     if (plan.factors.size() == kMaxFactors) {
       faults.error(entry.key_spot, "the plan has more than " + std::to_string(kMaxFactors) + " factors");

@@ -21,8 +21,8 @@ void check_simulation(toml::Faults& faults, const Plan& plan);
 // What a program with preload_heap can't have, of the whole plan.
 void check_preloaded(toml::Faults& faults, const Plan& plan);
 void parse_stopping(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
-// After counters and stopping.
-void parse_experiment(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
+// After counters and stopping. `tree` is the whole plan.
+void parse_experiment(const toml::TomlNode& table, const toml::TomlNode& tree, toml::Faults& faults, Plan& plan);
 void parse_analysis(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 void parse_exclusions(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);
 void parse_machine(const toml::TomlNode& table, toml::Faults& faults, Plan& plan);

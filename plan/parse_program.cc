@@ -11,6 +11,7 @@
 #include "plan/parse_parts.h"
 #include "plan/pattern.h"
 #include "plan/placeholder.h"
+#include "plan/short_plan.h"
 #include "plan/toml/units.h"
 
 namespace stab::plan {
@@ -458,13 +459,14 @@ void parse_program(const toml::TomlNode& table, Context& context, Plan& plan) {
   toml::Section section(table, "[[program]]", faults);
   Program program;
   program.spot = table.spot;
-  section.require("name", "write name = \"lua\"");
-  if (const toml::TomlNode* name = section.text("name", program.name);
-      name && check_name(faults, name->spot, "program name", program.name)) {
+  program.name = name_of_program(table);
+  const toml::TomlNode* name = section.text("name", program.name);
+  if (!name || check_name(faults, name->spot, "program name", program.name)) {
     for (const Program& other : plan.programs)
       if (other.name == program.name)
-        faults.error(name->spot, "program " + in_quotes(program.name) + " is defined twice",
-                     "programs that share a build are workloads: [[program.workload]]");
+        faults.error(name ? name->spot : table.spot, "program " + in_quotes(program.name) + " is defined twice",
+                     name ? "programs that share a build are workloads: [[program.workload]]"
+                          : "both are called by what they run: give one a name; programs that share a build are workloads");
   }
   bool shell = false;
   section.boolean("shell", shell);

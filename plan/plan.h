@@ -68,7 +68,7 @@ enum class Layouts {
 struct Experiment {
   std::string name;
   std::string series;     // that it is a part of: its levels are followed over all of them; empty: none
-  uint64_t seed = 0;
+  uint64_t seed = 1;
   int replicates = 0;     // blocks: layout seeds for each cell of each workload
   int runs_per_seed = 1;  // trials that share one layout seed
   std::vector<Response> responses;

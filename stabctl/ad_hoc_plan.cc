@@ -160,12 +160,6 @@ std::string without_placeholders(const std::string& word) {
   return out;
 }
 
-nanoseconds epoch_for(nanoseconds cpu_time) {
-  constexpr int kLayouts = 30;
-  constexpr nanoseconds kShortest = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(500);
-  return std::clamp(cpu_time / kLayouts, kShortest, kLongest);
-}
-
 std::vector<int> looks_up_to(int blocks) {
   constexpr int kFirst = 8;
   std::vector<int> looks;

@@ -61,9 +61,6 @@ std::string experiment_name_of(const std::string& program);
 // "run = [...]" takes words in which braces are placeholders.
 std::string without_placeholders(const std::string& word);
 
-// An epoch with which a run of so much CPU time has some thirty layouts, as a plan writes it.
-std::chrono::nanoseconds epoch_for(std::chrono::nanoseconds cpu_time);
-
 // How often it may look: of so many blocks the last look has all, the one before it half of them, and so on, down to eight.
 std::vector<int> looks_up_to(int blocks);
 

@@ -16,6 +16,7 @@
 #include "base/number_text.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/short_plan.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
 #include "stabctl/clock_choice.h"
@@ -221,7 +222,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
   STAB_TRY(const int blocks, blocks_for(of, cost(choice.sliced)));
   of.plan.looks = looks_up_to(blocks);
-  of.plan.epoch = epoch_for(std::min(seen[0].cpu(), seen[1].cpu()));
+  of.plan.epoch = plan::epoch_of_run(std::min(seen[0].cpu(), seen[1].cpu()));
   of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
   of.plan.directory = of.directory;
   of.plan.environment = kept_environment();

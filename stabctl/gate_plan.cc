@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "plan/limits.h"
+#include "plan/short_plan.h"
 #include "plan/toml/section.h"
 #include "plan/toml/toml_reader.h"
 #include "stabctl/plan_lines.h"
@@ -23,7 +24,7 @@ struct Settings {
   std::vector<int> looks = {10, 20, 40};
   int first = 0, max = 0;  // of a confidence sequence instead of looks; 0: there is none, or the plan's own first
   std::vector<std::string> responses;  // empty: the plan's own default
-  std::string code = "shuffle", stack = "on", heap = "page", epoch = "20ms";
+  std::string code = "shuffle", stack = "on", heap = "page", epoch = plan::kEpochByPreflight;
   int links = 0;
   std::string blocks;  // how their trials have the machine; empty: the plan's own default
   bool without_controls = false;  // no block of sliced ones runs alone
@@ -159,6 +160,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   Settings settings;
   take_simulated(tree, settings);
   for (const toml::TomlEntry& entry : tree.entries) {
+    if (entry.key == "machines") settings.epoch = "20ms";  // each machine would choose another one
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
         faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");

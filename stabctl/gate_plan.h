@@ -7,7 +7,7 @@
 //   looks = [10, 20, 40]         # replicates after which it may end; or max = 60: after each block from first = 8 on
 //   response = "wall_time"       # what is judged beside benchmarks of the program's own
 //   logbook = "gates.logbook"    # A/A controls of many sessions; with stream = { name = "pull-requests" } the gate is one of a
-//   stream code = "shuffle"  stack = "on"  heap = "page"  epoch = "20ms"  links = 10
+//   stream code = "shuffle"  stack = "on"  heap = "page"  epoch = "auto"  links = 10
 //
 //   [[program]]                  # as in any plan; {revision} is what git checks out
 //   source = { git = ".", revision = "{revision}" }

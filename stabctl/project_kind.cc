@@ -201,7 +201,7 @@ std::string layout_of(const Project& project) {
   text += project.tool == BuildTool::kCargo
               ? "stack = [\"off\"]                     # pads are made by szc's own compilation alone\n"
               : "stack = [\"on\"]\n";
-  return text + "heap = [\"page\"]\nepoch = [\"20ms\"]                    # how long a layout lasts\n";
+  return text + "heap = [\"page\"]\nepoch = [\"auto\"]                    # some 40 layouts in a run\n";
 }
 
 std::string run_line(const Project& project) {

@@ -351,6 +351,13 @@ Result<std::vector<SubjectRow>> Store::subjects(Id experiment) {
                                  read_record<SubjectRow>, experiment);
 }
 
+Status Store::set_epoch(Id experiment, int64_t epoch_ns) {
+  return state_->atomically([&]() -> Status {
+    STAB_TRY(Statement * update, state_->database.prepare("UPDATE cells SET epoch_ns = ? WHERE experiment = ?"));
+    return update->run(epoch_ns, experiment);
+  });
+}
+
 Result<std::vector<CellRow>> Store::cells(Id experiment) {
   Database& database = state_->database;
   STAB_TRY(std::vector<CellRow> out,

@@ -137,6 +137,8 @@ class Store {
   Result<std::vector<FactorRow>> factors(Id experiment);
   Result<std::vector<SubjectRow>> subjects(Id experiment);
   Result<std::vector<CellRow>> cells(Id experiment);
+  // Of all its cells: what the preflight of a plan without epochs of its own suggests.
+  Status set_epoch(Id experiment, int64_t epoch_ns);
 
   // --- builds --------------------------------------------------------------------------------------------
   Result<std::vector<BuildRow>> builds(Id experiment);

@@ -100,6 +100,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_CHECK_OK(match_layouts());
   STAB_TRY(const bool passed, run_preflight(*experiment_, *runner_, inquiry_));
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
+  STAB_CHECK_OK(choose_epoch(*experiment_));
   std::unique_ptr<CausalProfile> profile;
   if (experiment_->plan().causal) {
     STAB_CHECK_OK(host::check_causal_parts(experiment_->options().installation));

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "plan/short_plan.h"
 #include "plan/slicing.h"
 #include "store/trial_machine.h"
 
@@ -11,9 +12,21 @@ namespace stab::engine {
 Result<std::unique_ptr<LiveExperiment>> LiveExperiment::load(Engine& engine, store::Id id, Observer& observer, StopSignal& stop) {
   STAB_TRY(store::ExperimentRow row, engine.store().experiment(id));
   STAB_TRY(ExpandedPlan expanded, expand_stored(row));
+  if (plan::has_epoch_by_preflight(expanded.plan)) {
+    STAB_TRY(const std::vector<store::CellRow> cells, engine.store().cells(id));
+    for (const store::CellRow& cell : cells)
+      if (cell.index >= 0 && static_cast<size_t>(cell.index) < expanded.design.cells.size())
+        expanded.design.cells[static_cast<size_t>(cell.index)].layout.epoch_ns = static_cast<uint64_t>(cell.epoch_ns);
+  }
   // Whether enough is known is decided of all machines' trials, by their controller.
   if (engine.options().share) expanded.plan.stopping.rule = plan::StoppingRule::kFixed;
   return std::unique_ptr<LiveExperiment>(new LiveExperiment(engine, observer, stop, std::move(row), std::move(expanded)));
+}
+
+Status LiveExperiment::take_epoch(std::chrono::nanoseconds epoch) {
+  STAB_CHECK_OK(store().set_epoch(id(), epoch.count()));
+  for (plan::Cell& cell : expanded_.design.cells) cell.layout.epoch_ns = static_cast<uint64_t>(epoch.count());
+  return {};
 }
 
 const plan::Cell& LiveExperiment::cell_of(const store::TrialRow& trial) const {

@@ -2,6 +2,7 @@
 // life and to its log, and tells whoever watches.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ class LiveExperiment {
   const store::ExperimentRow& row() const { return row_; }
   const ExpandedPlan& expanded() const { return expanded_; }
   const plan::Plan& plan() const { return expanded_.plan; }
+  // Of a plan whose epochs follow from the preflight: stored, and what its trials get from now on.
+  Status take_epoch(std::chrono::nanoseconds epoch);
   const plan::Cell& cell_of(const store::TrialRow& trial) const;
   std::string name_of(const store::TrialRow& trial) const;  // "lua nbody, opt=-O2"
 

@@ -1,6 +1,7 @@
 // The preflight of an experiment: one trial of every cell of every workload, before the night is spent.
 #include "stabd/engine/experiment/preflight.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "base/wording.h"
+#include "plan/short_plan.h"
+#include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/trial/trial_metrics.h"
 
 namespace stab::engine {
@@ -106,6 +109,49 @@ Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, Outp
     return false;
   }
   return false;
+}
+
+Result<std::vector<PreflightTrial>> passed_preflight(LiveExperiment& experiment) {
+  using std::chrono::nanoseconds;
+  store::Store& store = experiment.store();
+  STAB_TRY(
+      const std::vector<store::TrialRow> trials,
+      store.trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
+  std::vector<PreflightTrial> passed;
+  for (const store::TrialRow& trial : trials) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    if (!outcome.user_ns || !outcome.system_ns || !outcome.wall_ns) continue;
+    const auto delay = outcome.ledger.find("run_delay_ns");
+    passed.push_back({trial, nanoseconds(*outcome.user_ns + *outcome.system_ns), nanoseconds(*outcome.wall_ns),
+                      nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second)),
+                      outcome.max_rss_kib.value_or(0)});
+  }
+  return passed;
+}
+
+// Matched layouts end by the program's CPU time, others by the clock; what it waited for others in the preflight is left out.
+Status choose_epoch(LiveExperiment& experiment) {
+  const plan::Plan& plan = experiment.plan();
+  if (!plan::has_epoch_by_preflight(plan)) return {};
+  if (plan.layout.replay) {
+    STAB_TRY(const store::ExperimentRow of,
+             replayed_experiment(experiment.store(), experiment.row(), *plan.layout.replay));
+    STAB_TRY(const std::vector<store::CellRow> cells, experiment.store().cells(of.id));
+    if (cells.empty()) return Error{ErrorCode::kCorrupt, "the replayed experiment has no cells", {}};
+    return experiment.take_epoch(std::chrono::nanoseconds(cells[0].epoch_ns));
+  }
+  const bool by_cpu_time = plan.experiment.layouts == plan::Layouts::kMatched;
+  STAB_TRY(const std::vector<PreflightTrial> passed, passed_preflight(experiment));
+  if (passed.empty()) return {};
+  std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max();
+  for (const PreflightTrial& one : passed)
+    shortest = std::min(shortest, by_cpu_time ? one.cpu : std::max(one.wall - one.delay, one.cpu));
+  const std::chrono::microseconds epoch =
+      std::chrono::duration_cast<std::chrono::microseconds>(plan::epoch_of_run(shortest));
+  STAB_CHECK_OK(experiment.take_epoch(epoch));
+  return experiment.note_and_log(
+      "epochs", "a layout lasts " + std::to_string(epoch.count()) + " us: the shortest trial of the preflight took " +
+                    std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(shortest).count()) + " ms");
 }
 
 }  // namespace stab::engine

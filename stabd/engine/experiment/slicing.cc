@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/slicing.h"
+#include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/machine/time_slices.h"
 
 namespace stab::engine {
@@ -26,46 +27,20 @@ constexpr std::chrono::milliseconds kShort{50};
 // What a machine needs beside its trials.
 constexpr int64_t kMemoryLeftKib = 256 << 10;
 
-// Of one trial of the preflight.
-struct Seen {
-  store::TrialRow trial;
-  nanoseconds cpu{0}, wall{0};
-  nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
-  int64_t max_rss_kib = 0;
-};
-
-// The last attempt of each place that passed.
-Result<std::vector<Seen>> preflight_of(LiveExperiment& experiment) {
-  store::Store& store = experiment.store();
-  STAB_TRY(
-      const std::vector<store::TrialRow> trials,
-      store.trials(experiment.id(), {.kind = store::TrialKind::kPreflight, .state = store::TrialState::kRecorded, .block = {}}));
-  std::vector<Seen> seen;
-  for (const store::TrialRow& trial : trials) {
-    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
-    if (!outcome.user_ns || !outcome.system_ns || !outcome.wall_ns) continue;
-    const auto delay = outcome.ledger.find("run_delay_ns");
-    seen.push_back({trial, nanoseconds(*outcome.user_ns + *outcome.system_ns), nanoseconds(*outcome.wall_ns),
-                    nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second)),
-                    outcome.max_rss_kib.value_or(0)});
-  }
-  return seen;
-}
-
 // Of the workload whose trials need most together.
-int64_t memory_of_a_block(const std::vector<Seen>& seen) {
+int64_t memory_of_a_block(const std::vector<PreflightTrial>& seen) {
   std::map<int, int64_t> by_subject;
   int64_t most = 0;
-  for (const Seen& one : seen) most = std::max(most, by_subject[one.trial.subject] += one.max_rss_kib);
+  for (const PreflightTrial& one : seen) most = std::max(most, by_subject[one.trial.subject] += one.max_rss_kib);
   return most;
 }
 
 std::string per_cent(double share) { return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %"; }
 
 // Said once for each workload, of the trial that is farthest off.
-Status say_how_busy(LiveExperiment& experiment, const std::vector<Seen>& seen) {
-  std::map<int, std::pair<double, const Seen*>> farthest;
-  for (const Seen& one : seen) {
+Status say_how_busy(LiveExperiment& experiment, const std::vector<PreflightTrial>& seen) {
+  std::map<int, std::pair<double, const PreflightTrial*>> farthest;
+  for (const PreflightTrial& one : seen) {
     const nanoseconds had = one.wall - one.delay;
     if (one.cpu < kShort || had.count() <= 0) continue;
     const double busy = std::max(static_cast<double>(one.cpu.count()) / static_cast<double>(one.wall.count()),
@@ -89,7 +64,7 @@ Status say_how_busy(LiveExperiment& experiment, const std::vector<Seen>& seen) {
 Status prepare_slicing(LiveExperiment& experiment, HeldMachine& machine, TrialRunner& runner) {
   const plan::Plan& plan = experiment.plan();
   if (plan.experiment.blocks != plan::BlockMode::kSliced) return {};
-  STAB_TRY(const std::vector<Seen> seen, preflight_of(experiment));
+  STAB_TRY(const std::vector<PreflightTrial> seen, passed_preflight(experiment));
   const int64_t needed = memory_of_a_block(seen) + kMemoryLeftKib;
   const std::optional<int64_t> available = available_memory_kib(experiment.options().roots);
   if (available && needed > *available)
@@ -103,7 +78,7 @@ Status prepare_slicing(LiveExperiment& experiment, HeldMachine& machine, TrialRu
   std::string why = "as the plan says";
   if (slice.count() == 0) {
     const auto shortest =
-        std::min_element(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.cpu < b.cpu; });
+        std::min_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.cpu < b.cpu; });
     slice = plan::slice_for(shortest == seen.end() ? nanoseconds::max() : shortest->cpu);
     why = shortest == seen.end() ? "as there is no preflight"
                                  : "the shortest trial took " + std::to_string(shortest->cpu.count() / 1'000'000) + " ms";

@@ -30,11 +30,12 @@ TEST(LayoutNeed, NamesWhatNeedsTheHelper) {
 
 TEST(LayoutNeed, NamesABuildBySzc) {
   const auto need = [](const std::string& build) {
-    return what_needs_layouts(plan_of("", "flags=[1,2]\n", "build=\"" + build + " {flags}\"\nrun=[\"./p\"]\n"));
+    return what_needs_layouts(plan_of("", "flags=[1,2]\nrandomize=false\n", "build=\"" + build + " {flags}\"\nrun=[\"./p\"]\n"));
   };
-  for (const char* build : {"szc -O2 p.c", "make CC=szc", "make CXX=/usr/bin/szc++", "FC=szflang make"})
+  for (const char* build :
+       {"szc -O2 p.c", "make CC=szc", "make CXX=/usr/bin/szc++", "FC=szflang make", "CC=/opt/szc-20 make", "CXX=szc++-20 make"})
     EXPECT_EQ(need(build), "the build of program 'p'") << build;
-  for (const char* build : {"make pszc", "cc szc.c", "make szc_old"}) EXPECT_EQ(need(build), "") << build;
+  for (const char* build : {"make pszc", "cc szc.c", "make szc_old", "make szc-old"}) EXPECT_EQ(need(build), "") << build;
 }
 
 // The same sentence for `stabctl plan check` and for a run, and only where it holds.

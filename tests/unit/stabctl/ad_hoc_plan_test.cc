@@ -119,12 +119,6 @@ TEST(AdHocPlan, LooksDoubleUpToTheLast) {
   EXPECT_THAT(looks_up_to(6), ElementsAre(6));
 }
 
-TEST(AdHocPlan, ARunHasThirtyLayouts) {
-  EXPECT_EQ(epoch_for(std::chrono::seconds(3)), milliseconds(100));
-  EXPECT_EQ(epoch_for(milliseconds(2)), milliseconds(1));
-  EXPECT_EQ(epoch_for(std::chrono::hours(1)), milliseconds(500));
-}
-
 TEST(ClockChoice, CpuTimeIsForProgramsThatKeepOneCpuBusy) {
   const auto choose = [](double a, double b, int64_t available = 8 << 20) {
     return choose_clock({{"old", a, 1000}, {"new", b, 1000}}, available);
