@@ -84,6 +84,7 @@ enum class Degradation : uint8_t {
   kLibrariesDropped,   // more shared libraries than can move at a time: the code of some stays
   kPointersStay,       // pointers to functions were to lead to copies, and lead to the originals
   kExecutableUnread,   // the executable's file couldn't be opened: what it says of its code is unknown
+  kMemoryUnsearched,   // the program makes code while it runs, and its memory couldn't be searched for stacks at rest
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];
@@ -101,6 +102,8 @@ struct CodeDose {
   uint64_t looks_in_doubt = 0;    // of those, without a result: the thread moved, or did not run in time
   uint64_t ticks_held = 0;        // epochs that kept the layout of the one before: no image could be reused
   uint64_t ticks_unentered = 0;   // epochs that kept it because nobody had entered it yet
+  uint64_t searches = 0;          // of all memory for return addresses on stacks at rest, as the program made code
+  uint64_t search_ns = 0;         // the helper's CPU time
   uint64_t stayers = 0;           // copies of functions in retired images whose calls were led to the newest
   uint64_t libraries_moved = 0;   // shared libraries of ours whose code moved, each time that one was loaded
   uint64_t libraries_stay = 0;    // and whose code did not

@@ -65,4 +65,31 @@ void ThreadLedger::forget(SlotSet slots) {
   }
 }
 
+void ThreadLedger::doubt() {
+  for (uint32_t i = 0; i < count_; ++i) rows_[i].out_of = 0;
+}
+
+SlotSet CleanRounds::count(SlotSet searched, SlotSet in_use) {
+  SlotSet left = 0;
+  for (uint32_t i = 0; i < kMaxSlots; ++i) {
+    const SlotSet bit = SlotSet{1} << i;
+    if ((in_use & bit) != 0) {
+      if (clean_[i] > 0 && (came_back_ & bit) == 0) {
+        came_back_ |= bit;
+        ++came_back_count_;
+      }
+      clean_[i] = 0;
+    } else if ((searched & bit) != 0) {
+      if (clean_[i] < kNeeded) ++clean_[i];
+      if (clean_[i] == kNeeded) left |= bit;
+    }
+  }
+  return left & ~came_back_;
+}
+
+void CleanRounds::forget(SlotSet slots) {
+  for (uint32_t i = 0; i < kMaxSlots; ++i)
+    if ((slots >> i & 1) != 0) clean_[i] = 0;
+}
+
 }  // namespace stab::code

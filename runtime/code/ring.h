@@ -79,6 +79,8 @@ class ThreadLedger {
     row.out_of = ~SlotSet{0};
     row.thread = 0;
   }
+  // What was seen doesn't last: threads may come back to stacks that were not looked at. Each is to be seen again.
+  void doubt();
 
   // Slots that every thread of this round is out of.
   SlotSet out_of_all() const;
@@ -91,6 +93,30 @@ class ThreadLedger {
   Row* rows_ = nullptr;
   uint32_t count_ = 0;
   uint32_t round_ = 0;
+};
+
+// Slots on their way to being used again in a program whose stacks may rest where no thread shows them. A slot is looked for in
+// all of its memory then, while it runs on: a return address may be in a register at the very moment when its place is read. So
+// a slot counts as left only after it was found nowhere several times in a row. One that is in use after it was not is kept for
+// good: only a stack that rested brings it back.
+class CleanRounds {
+ public:
+  static constexpr uint8_t kNeeded = 5;
+  // So many slots that came back say that the program switches stacks all the time.
+  static constexpr uint32_t kProof = 3;
+
+  // A round has searched memory for `searched`, which no thread showed, and seen `in_use` in memory or with threads. Returns
+  // those that may be used again.
+  SlotSet count(SlotSet searched, SlotSet in_use);
+  // Slots that are used again.
+  void forget(SlotSet slots);
+  SlotSet came_back() const { return came_back_; }
+  bool proves_switches() const { return came_back_count_ >= kProof; }
+
+ private:
+  uint8_t clean_[kMaxSlots] = {};  // rounds in a row
+  SlotSet came_back_ = 0;
+  uint32_t came_back_count_ = 0;
 };
 
 }  // namespace stab::code

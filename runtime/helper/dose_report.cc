@@ -69,6 +69,8 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
       .number("retire_ns", code.retire_ns)
       .number("scans", code.scans)
       .number("scan_ns", code.scan_ns)
+      .number("searches", code.searches)
+      .number("search_ns", code.search_ns)
       .number("looks", code.looks)
       .number("looks_in_doubt", code.looks_in_doubt)
       .number("ticks_held", code.ticks_held)

@@ -6,7 +6,7 @@
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
-//            "scans":N,"scan_ns":N,"looks":N,"looks_in_doubt":N,
+//            "scans":N,"scan_ns":N,"searches":N,"search_ns":N,"looks":N,"looks_in_doubt":N,
 //            "ticks_held":N,"ticks_unentered":N,"stayers":N,"libraries_stay":N,
 //            "pointers_led":N,                                                  if code is direct
 //            "text_hash":"0x...","text_address":N,"ring_address":N,"slot_bytes":N,    where images were mapped

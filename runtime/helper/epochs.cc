@@ -95,6 +95,7 @@ bool replace_images(Session& session) {
   count_if_executed(session, slot);
   session.looks.threads.forget(code::SlotSet{1} << slot);
   session.looks.sampler.forget(code::SlotSet{1} << slot);
+  session.looks.clean_rounds.forget(code::SlotSet{1} << slot);
   session.looks.loops.forget(static_cast<uint32_t>(slot));
 
   const uint64_t started_ns = sys::monotonic_ns();
@@ -177,16 +178,17 @@ void bump_epoch(Session& session) {
 }
 
 // Looks at threads cost, one with all that there is to read a second: they get a share of the time.
-bool is_within_share(const Session& session) {
-  constexpr uint64_t kShareOfTime = 16;
-  return sys::monotonic_ns() - session.looks.looked_ns >= session.looks.look_took_ns * kShareOfTime;
+bool is_within_share(const Session& session, uint64_t took_ns, uint64_t share = 16) {
+  return sys::monotonic_ns() - session.looks.looked_ns >= took_ns * share;
 }
 
 // The slot of the next epoch is sought now, when nothing waits for it; not in each epoch while the ring may still
 // grow, since threads that just left an image are in the one before.
 bool seeks_slot(const Session& session) {
   if (session.images.ring.made() < kComfortableSlots || session.images.ring.free_slot() >= 0) return false;
-  if (session.looks.gave_up && !is_within_share(session)) return false;
+  if (session.looks.gave_up && !is_within_share(session, session.looks.look_took_ns)) return false;
+  constexpr uint64_t kShareOfSearches = 8;
+  if (session.looks.code_is_made && !is_within_share(session, session.looks.search_took_ns, kShareOfSearches)) return false;
   return !session.images.ring.may_grow() || session.control->epoch % kEpochsPerLook == 0;
 }
 
@@ -195,7 +197,7 @@ bool seeks_slot(const Session& session) {
 bool seeks_stayers(const Session& session) {
   constexpr uint64_t kBetweenLooksNs = 40'000'000;
   if (!session.images.moves || session.images.switches_stacks) return false;
-  return sys::monotonic_ns() - session.looks.looked_ns >= kBetweenLooksNs && is_within_share(session);
+  return sys::monotonic_ns() - session.looks.looked_ns >= kBetweenLooksNs && is_within_share(session, session.looks.look_took_ns);
 }
 
 }  // namespace

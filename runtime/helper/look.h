@@ -31,6 +31,9 @@ struct MappedFile {
   char path[4096] = {};  // as /proc/PID/maps has it, " (deleted)" included; empty: memory without a name
 };
 
+// As stat numbers devices; libc's makedev is a function, and the helper may be without libc.
+uint64_t device_number(uint64_t major, uint64_t minor);
+
 // The mapping that holds `address`, and the file that it is of, where that is asked. False: none. `buffer` holds
 // kLookBufferBytes.
 bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out, MappedFile* file = nullptr);

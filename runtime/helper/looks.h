@@ -5,6 +5,7 @@
 
 #include "runtime/code/long_loops.h"
 #include "runtime/code/ring.h"
+#include "runtime/helper/made_code.h"
 #include "runtime/helper/sampler.h"
 
 namespace stab::helper {
@@ -18,6 +19,11 @@ struct Looks {
   bool gave_up = false;       // it read stacks for all the time that it may
   uint32_t failures = 0;      // one after the other that some process or list of threads failed in
   code::ThreadLedger threads;
+  MadeCode made_code;
+  bool code_is_made = false;  // by the program while it runs, as the last look saw: stacks may rest that no thread shows
+  code::CleanRounds clean_rounds;
+  code::SlotSet in_use = 0;  // retired slots that some thread was seen in by this look
+  uint64_t search_took_ns = 0;  // the last search of memory for those, of the helper's own time
   Looker looker;
   Sampler sampler;
 };

@@ -1,8 +1,10 @@
 // Finding images to reuse: look at every thread of the program and of its forked children that is not yet known
 // to be out of all retired images (ring.h has the argument). What can't be seen now is looked at again the next
-// time; only when every thread is out of an image is that image's slot freed. What the looks find in images that are
+// time; only when every thread is out of an image is that image's slot freed. If the program makes code while it runs,
+// which may switch stacks, its memory may hold no return address of that image either. What the looks find in images that are
 // not freed stays there for a while: its calls are led to the newest (stayers.h).
 #include "runtime/helper/children.h"
+#include "runtime/helper/resting_stacks.h"
 #include "runtime/helper/session.h"
 #include "runtime/sys.h"
 
@@ -119,6 +121,7 @@ void enter(Session& session, code::ThreadLedger::Row& row, Look look, code::Slot
   Control& control = *session.control;
   ++control.code.looks;
   if (look != Look::kUnreadable) row.failures = 0;
+  if (look == Look::kSeen || look == Look::kSeenRunning) session.looks.in_use |= live & retired;
   switch (look) {
     case Look::kSeen:
       return code::ThreadLedger::saw(row, retired, live);
@@ -238,6 +241,32 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
   return false;
 }
 
+bool code_is_made(Session& session) {
+  Looks& looks = session.looks;
+  looks.code_is_made = looks.made_code.is_there(session.family, session.images, looks.looker.buffer);
+  return looks.code_is_made;
+}
+
+// Of the slots that every thread was seen out of in this round, those that stacks at rest have left, too.
+code::SlotSet left_by_resting_stacks(Session& session, code::SlotSet left) {
+  Looks& looks = session.looks;
+  CodeDose& dose = session.control->code;
+  const uint64_t started_ns = sys::process_cpu_ns();
+  code::SlotSet in_use = looks.in_use;
+  const bool all = left == 0 || search_memory(session, in_use);
+  if (left != 0) ++dose.searches;
+  looks.search_took_ns = sys::process_cpu_ns() - started_ns;
+  dose.search_ns += looks.search_took_ns;
+  if (!all) {
+    looks.gave_up = true;
+    degrade(*session.control, Degradation::kMemoryUnsearched);
+    return 0;
+  }
+  left = looks.clean_rounds.count(left, in_use & session.images.ring.retired());
+  if (looks.clean_rounds.proves_switches()) session.images.switches_stacks = true;
+  return left;
+}
+
 // For whoever asked which functions of the executable stay in old images.
 void note_stay(Session& session, uint32_t slot, uint32_t at) {
   Module& program = session.images.program;
@@ -354,6 +383,8 @@ void reclaim(Session& session) {
   session.looks.seen.clear();
   ++control.code.scans;
   session.samples.begin_look();
+  session.looks.in_use = 0;
+  if (code_is_made(session)) session.looks.threads.doubt();
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
   const bool complete = list_family(session);
@@ -363,8 +394,11 @@ void reclaim(Session& session) {
   const uint64_t deadline_ns = started_ns + (half_epoch_ns < kPatienceNs ? half_epoch_ns : kPatienceNs);
   look_at_all(session, deadline_ns);
 
-  if (complete && no_child_is_missing(session, kin_before)) {
-    const code::SlotSet left = session.looks.threads.out_of_all() & session.images.ring.retired();
+  code::SlotSet left = complete ? session.looks.threads.out_of_all() & session.images.ring.retired() : 0;
+  const bool was_made = session.looks.code_is_made;
+  if (was_made) left = left_by_resting_stacks(session, left);
+  // Code that has come since the threads were looked at may have switched stacks since.
+  if (complete && no_child_is_missing(session, kin_before) && (was_made || !code_is_made(session))) {
     session.images.ring.release(left);
     for_each_moving(session.images, [left](Module& module) { module.stayers.forget(left); });
   }

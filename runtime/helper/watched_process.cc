@@ -114,11 +114,6 @@ bool open_directory(Process& process) {
   return process.directory >= 0;
 }
 
-// As stat numbers devices; libc's makedev is a function, and the helper may be without libc.
-uint64_t device_number(uint64_t major, uint64_t minor) {
-  return (major & 0xfff) << 8 | (major & ~uint64_t{0xfff}) << 32 | (minor & 0xff) | (minor & ~uint64_t{0xff}) << 12;
-}
-
 // What a line of maps says of its file: " rw-p offset major:minor inode   path", of which `rest` lies behind the inode.
 bool take_file(const char* at, const char* rest, MappedFile& out) {
   uint64_t major = 0, minor = 0;
@@ -139,6 +134,10 @@ bool is_same_file(int one, int other) {
 }
 
 }  // namespace
+
+uint64_t device_number(uint64_t major, uint64_t minor) {
+  return (major & 0xfff) << 8 | (major & ~uint64_t{0xfff}) << 32 | (minor & 0xff) | (minor & ~uint64_t{0xff}) << 12;
+}
 
 bool find_mapping(const Process& process, uint64_t address, uint8_t* buffer, Mapping& out, MappedFile* file) {
   MapQuery query{};

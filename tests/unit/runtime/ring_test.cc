@@ -115,5 +115,52 @@ TEST_F(LedgerTest, TooManyThreadsIsSaid) {
   EXPECT_EQ(ledger_.list(1, 999'999), nullptr);
 }
 
+TEST_F(LedgerTest, WhatIsDoubtedIsToBeSeenAgain) {
+  list({1, 2});
+  ThreadLedger::saw(row(1), bit(0), 0);
+  ThreadLedger::saw(row(2), bit(0), 0);
+  EXPECT_EQ(ledger_.out_of_all(), bit(0));
+  ledger_.doubt();
+  EXPECT_EQ(ledger_.out_of_all(), 0u);
+  // Two looks at a running stack still make one: the first is not forgotten.
+  ThreadLedger::saw_running(row(1), bit(0), 0);
+  ledger_.doubt();
+  ThreadLedger::saw_running(row(1), bit(0), 0);
+  ThreadLedger::saw(row(2), bit(0), 0);
+  EXPECT_EQ(ledger_.out_of_all(), bit(0));
+}
+
+TEST(CleanRounds, ASlotIsLeftAfterSoManyInARow) {
+  CleanRounds rounds;
+  for (int i = 1; i < CleanRounds::kNeeded; ++i) EXPECT_EQ(rounds.count(bit(0) | bit(1), 0), 0u);
+  // Of slot 1 nothing was learnt in this round.
+  EXPECT_EQ(rounds.count(bit(0), 0), bit(0));
+  EXPECT_EQ(rounds.count(bit(1), 0), bit(1));
+}
+
+TEST(CleanRounds, WhatIsInUseFirstIsNoProof) {
+  CleanRounds rounds;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rounds.count(bit(2), bit(2)), 0u);
+  for (int i = 1; i < CleanRounds::kNeeded; ++i) EXPECT_EQ(rounds.count(bit(2), 0), 0u);
+  EXPECT_EQ(rounds.count(bit(2), 0), bit(2));
+  EXPECT_EQ(rounds.came_back(), 0u);
+  rounds.forget(bit(2));
+  for (int i = 1; i < CleanRounds::kNeeded; ++i) EXPECT_EQ(rounds.count(bit(2), 0), 0u);
+  EXPECT_EQ(rounds.count(bit(2), 0), bit(2));
+}
+
+TEST(CleanRounds, WhatComesBackIsKept) {
+  CleanRounds rounds;
+  const SlotSet three = bit(3) | bit(4) | bit(5);
+  for (int slot = 3; slot <= 5; ++slot) {
+    EXPECT_FALSE(rounds.proves_switches());
+    EXPECT_EQ(rounds.count(bit(slot), 0), 0u);
+    EXPECT_EQ(rounds.count(0, bit(slot)), 0u);
+  }
+  EXPECT_EQ(rounds.came_back(), three);
+  EXPECT_TRUE(rounds.proves_switches());
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(rounds.count(three, 0), 0u);
+}
+
 }  // namespace
 }  // namespace stab::code
