@@ -6,6 +6,7 @@
 
 #include "plan/limits.h"
 #include "plan/parse.h"
+#include "plan/short_plan.h"
 #include "plan/toml/toml_text.h"
 #include "stabctl/exit_statuses.h"
 
@@ -72,6 +73,7 @@ std::string factors(const AdHocPlan& plan) {
       out += "stack = [\"on\"]\n";
     out += "heap = [\"page\"]\n";
     if (plan.epoch.count() > 0) out += "epoch = [" + duration(plan.epoch) + "]\n";
+    else if (!plan.one_layout_a_run) out += "epoch = [" + toml::toml_text(plan::kEpochByPreflight) + "]\n";
   }
   return out.empty() ? out : "\n[factors]\n" + out;
 }

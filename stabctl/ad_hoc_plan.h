@@ -38,7 +38,7 @@ struct AdHocPlan {
   bool one_layout_a_run = false;  // else a new layout in each epoch
   bool counts_copies = false;     // instead: each runs once in identical copies, and what costs more there is counted
   int runs_per_seed = 1;
-  std::chrono::nanoseconds epoch{0};
+  std::chrono::nanoseconds epoch{0};  // 0: the preflight says how long
   std::string directory;                 // the trials' working directory; empty: one of their own
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default

@@ -243,7 +243,6 @@ Status plan_revisions(Comparison& of) {
   build_revisions(revisions, arguments.build, arguments.behind, of.plan);
   of.plan.sliced = true;
   of.plan.randomized = arguments.build.find("szc") != std::string::npos;
-  of.plan.epoch = std::chrono::milliseconds(20);
   of.plan.looks = {10, 20, 40, 80, 160};
   const std::string& command = of.plan.commands[0].shown;
   of.facts.before = shown_revision(revisions.base_name, revisions.base) + " " + command;

@@ -153,6 +153,7 @@ double Probe::busy() const {
   if (all <= 0) return 1;
   // The delay is that of its first thread: of a program with several it says nothing.
   const double share = on / all;
+  if (waits && *waits == 0) return std::max(share, 1.0);
   return share >= 1 || had <= 0 ? share : std::max(share, std::min(1.0, on / had));
 }
 
@@ -192,6 +193,8 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   if (const Status ended_too = left_running.kill_all(std::chrono::seconds(1)); !ended_too) return ended_too.error();
   out.user = of(used.ru_utime), out.system = of(used.ru_stime);
   out.max_rss_kib = used.ru_maxrss;
+  // Its end is the one time that every process gives its CPU up. A kernel that doesn't count has none.
+  if (used.ru_nvcsw > 0) out.waits = used.ru_nvcsw - 1;
   out.errors = last_lines(errors.get());
   if (waited == Waited::kOver && size_of(out.out.get()) + size_of(errors.get()) > kMostPrinted) waited = Waited::kTooMuchPrinted;
   if (waited == Waited::kStopped) return Error{ErrorCode::kUnavailable, "interrupted", {}};

@@ -6,6 +6,7 @@
 
 #include "plan/design.h"
 #include "plan/parse.h"
+#include "plan/short_plan.h"
 #include "stabctl/clock_choice.h"
 
 namespace stab::ctl {
@@ -65,6 +66,12 @@ TEST(AdHocPlan, LayoutsAreRandomWhereBothSidesCanBe) {
   const plan::Plan plain = parsed(two_sides(false)), random = parsed(two_sides(true));
   EXPECT_EQ(plain.factor_index("code"), -1);
   for (const char* factor : {"code", "stack", "heap", "epoch"}) EXPECT_GE(random.factor_index(factor), 0) << factor;
+  EXPECT_FALSE(plan::has_epoch_by_preflight(random));
+  AdHocPlan open = two_sides(true);
+  open.epoch = milliseconds(0);
+  EXPECT_TRUE(plan::has_epoch_by_preflight(parsed(open)));
+  open.one_layout_a_run = true;
+  EXPECT_EQ(parsed(open).factor_index("epoch"), -1);
   AdHocPlan half = two_sides(true);
   half.commands[1].szc.stack = false;
   EXPECT_EQ(parsed(half).factor_index("stack"), -1);
