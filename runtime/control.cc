@@ -82,8 +82,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "through /proc; link it again with szc, or use STAB_CODE=once"),
     ("the executable's file could not be opened, so its code stays; mount /proc, let the program's user read the file, and don't "
      "replace it while ld.so starts it by name"),
-    ("the program makes code while it runs, and its memory could not be searched within 1 s of the helper's own time for stacks "
-     "that rest, so no image was reused meanwhile; for a large program of that kind use longer epochs or STAB_CODE=once"),
+    ("the program makes code while it runs, and its memory could not be searched for stacks that rest, so no image was reused "
+     "meanwhile (it takes more than 1 s of the helper's own time, or the kernel has no /proc/PID/pagemap); use longer epochs or "
+     "STAB_CODE=once"),
 };
 
 }  // namespace stab

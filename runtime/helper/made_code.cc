@@ -32,7 +32,7 @@ bool MadeCode::has_written_pages(const Process& process, uint64_t start, uint64_
   Pages pages(process, start, end);
   for (PresentPages present; pages.next(present);)
     if (present.own) return true;
-  return pages.failed();
+  return false;  // also where the kernel has no pagemap: else no program's images would be used again there
 }
 
 bool MadeCode::has(const Process& process, const Images& images, uint8_t* buffer) {

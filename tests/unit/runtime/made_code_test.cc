@@ -42,6 +42,16 @@ class MadeCodeTest : public ::testing::Test {
 
 TEST_F(MadeCodeTest, FilesAndTheKernelsCodeAreNone) { EXPECT_FALSE(is_made()); }
 
+// As kernels without pagemap are. What is made elsewhere is still seen.
+TEST_F(MadeCodeTest, FilesAreNoneWherePagesArentTold) {
+  close(session_->family.program.directory);
+  session_->family.program.directory = open("/", O_RDONLY | O_DIRECTORY);
+  EXPECT_FALSE(is_made());
+  void* const memory = mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_TRUE(is_made());
+  munmap(memory, kPage);
+}
+
 TEST_F(MadeCodeTest, MemoryOfNoFileThatIsExecutableIs) {
   void* const memory = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
