@@ -61,6 +61,9 @@ std::string experiment_name_of(const std::string& program);
 // "run = [...]" takes words in which braces are placeholders.
 std::string without_placeholders(const std::string& word);
 
+// What is wrong with runs that end after few layouts; empty: there are enough.
+std::string few_layouts_text(std::chrono::nanoseconds run, std::chrono::nanoseconds epoch);
+
 // How often it may look: of so many blocks the last look has all, the one before it half of them, and so on, down to eight.
 std::vector<int> looks_up_to(int blocks);
 

@@ -52,6 +52,7 @@ struct Comparison {
   const Arguments& arguments;
   const SystemClock clock{};
   nanoseconds start{0}, most{0};
+  nanoseconds shortest{0};  // CPU time of the shorter one of two programs, as tried
   std::string directory{};
   AdHocPlan plan{};
   commands::CompareFacts facts{};
@@ -222,7 +223,8 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
   STAB_TRY(const int blocks, blocks_for(of, cost(choice.sliced)));
   of.plan.looks = looks_up_to(blocks);
-  of.plan.epoch = plan::epoch_of_run(std::min(seen[0].cpu(), seen[1].cpu()));
+  of.shortest = std::min(seen[0].cpu(), seen[1].cpu());
+  of.plan.epoch = plan::epoch_of_run(of.shortest);
   of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
   of.plan.directory = of.directory;
   of.plan.environment = kept_environment();
@@ -357,6 +359,8 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   facts.experiment = run.experiment;
   STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
   facts.about = about_of(of.plan, unmatched);
+  const std::string few = of.plan.randomized ? few_layouts_text(of.shortest, of.plan.epoch) : std::string();
+  if (!few.empty()) facts.about += "; " + few;
   const auto is_program = [](const std::string& word) { return is_file(word); };
   const std::vector<std::string>& words = of.arguments.words;
   if (of.plan.randomized && of.plan.built.revisions.empty() && std::all_of(words.begin(), words.end(), is_program))

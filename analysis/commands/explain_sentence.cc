@@ -91,18 +91,17 @@ std::string explain_sentence(const Explanation& all) {
   }
   const std::string blocks = std::to_string(answer.blocks) + " blocks are too few";
   const auto open = [&](const char* what, const statistics::CauseEffect& effect) {
-    return "; " + std::string(what) + " makes " + percent_of(effect.low) + " to " + percent_of(effect.high) + ", and " +
-           (copies_count(all) ? "what random places cost by themselves is a part of that"
-                              : blocks + " to say whether that matters");
+    return "; whether " + std::string(what) + " matters, too, is unresolved: it makes " + percent_of(effect.low) + " to " +
+           percent_of(effect.high) + ", and " +
+           (copies_count(all) ? "what random places cost by themselves is a part of that" : blocks + " to say");
   };
   if (all.is_between_looks)
     return "unresolved: it was interrupted after " + report::plural(answer.blocks, "block") +
            ", before a look that may give an answer";
   if (is_known(answer.place))
-    return "unresolved: the place" + of_half(all) + " is known to make " + percent_of(answer.place.estimate) +
-           open("the code", answer.code);
+    return "the place" + of_half(all) + " makes " + percent_of(answer.place.estimate) + open("the code", answer.code);
   if (is_known(answer.code))
-    return "unresolved: the code is known to differ by " + percent_of(answer.code.estimate) + open("its place", answer.place);
+    return "the code makes " + percent_of(answer.code.estimate) + open("its place", answer.place);
   if (copies_count(all))
     return "unresolved: " + whole + " as they are linked; of the difference over random places nobody can say how much is code, "
            "and how much is what random places cost by themselves";

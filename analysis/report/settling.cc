@@ -104,7 +104,9 @@ std::string settling_text(const Report& report, const Contrast& contrast, std::s
   const std::string cost =
       contrast.settles_seconds ? ", " + machine_time_text(*contrast.settles_seconds) + " more of machine time" : "";
   if (is_worth_running(contrast)) return many + " are needed to decide" + now + cost;
-  return "deciding would take " + many + now + cost + "; a wider margin or less noise decides sooner";
+  const bool may_slice = !report.slicing && contrast.response == "wall_time";
+  return "deciding would take " + many + now + cost + "; a wider margin or less noise decides sooner" +
+         (may_slice ? ", and so does blocks = \"sliced\" below [experiment] if the programs keep one CPU busy" : "");
 }
 
 }  // namespace stab::report

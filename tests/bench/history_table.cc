@@ -1,8 +1,8 @@
-// history_table [ROUNDS]: a Markdown table of whole searches for a commit among 256, where it is known which commits made the
-// program slower. Each comparison of `stabctl bisect` is a whole gate: blocks of two trials, the looks of stab-gate.toml, its
-// answer. Beside it stands what people do today, `git bisect run` with a t-test of ten runs of either build. Its builds have a
-// place each, which a quarter of the commits changes; over random layouts that is part of the noise of blocks. And as if no place
-// mattered. Where looks are many, a tenth of the rounds.
+// history_table [ROUNDS [WORDS]]: a Markdown table of whole searches for a commit among 256, where it is known which ones made
+// the program slower. Each comparison of `stabctl bisect` is a whole gate: blocks of two trials, the looks of stab-gate.toml,
+// its answer. Beside it stands what people do today, `git bisect run` with a t-test of ten runs of either build. Its builds have
+// a place each, which a quarter of the commits changes; over random layouts that is part of the noise of blocks. And as if no
+// place mattered. Where looks are many, a tenth of the rounds. With WORDS only the rows whose first column has them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -190,8 +190,10 @@ void say(const std::string& name, const char* how, int rounds, const Tally& tall
   std::fflush(stdout);
 }
 
-void rows(const Machine& machine, const char* what, const std::vector<double>& steps, double unbuilt, int rounds) {
+void rows(const Machine& machine, const char* what, const std::vector<double>& steps, double unbuilt, int rounds,
+          const std::string& wanted) {
   const std::string name = std::string(machine.name) + ", " + what;
+  if (name.find(wanted) == std::string::npos) return;
   if (machine.looks.back() > kMany) rounds = std::max(rounds / 10, 1);
   Rng rng = Rng::stream(53, name);
   Tally lab, plain[2];
@@ -234,6 +236,7 @@ void rows(const Machine& machine, const char* what, const std::vector<double>& s
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 1000;
+  const std::string wanted = argc > 2 ? argv[2] : "";
   if (rounds < 1) {
     std::fprintf(stderr, "history_table: '%s' is no number of rounds\n", argv[1]);
     return 2;
@@ -243,11 +246,11 @@ int main(int argc, char** argv) {
   std::puts("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const Machine& machine : {Machine{"0.7 %", 0.007, {10, 20, 40}}, Machine{"6 %", 0.06, {10, 20, 40}},
                                  Machine{"6 %, looks of 400, 800, 1600", 0.06, {400, 800, 1600}}}) {
-    rows(machine, "one of +1 %", {0.01}, 0, rounds);
-    rows(machine, "one of +1 %, a tenth doesn't build", {0.01}, 0.1, rounds);
-    rows(machine, "two of +1 %", {0.01, 0.01}, 0, rounds);
-    rows(machine, "+2 % and -1 %", {0.02, -0.01}, 0, rounds);
-    rows(machine, "+1 % and +2 %", {0.01, 0.02}, 0, rounds);
-    rows(machine, "none", {}, 0, rounds);
+    rows(machine, "one of +1 %", {0.01}, 0, rounds, wanted);
+    rows(machine, "one of +1 %, a tenth doesn't build", {0.01}, 0.1, rounds, wanted);
+    rows(machine, "two of +1 %", {0.01, 0.01}, 0, rounds, wanted);
+    rows(machine, "+2 % and -1 %", {0.02, -0.01}, 0, rounds, wanted);
+    rows(machine, "+1 % and +2 %", {0.01, 0.02}, 0, rounds, wanted);
+    rows(machine, "none", {}, 0, rounds, wanted);
   }
 }

@@ -38,9 +38,10 @@ Explanation open_code_and_known_place() {
 TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
   const ExplainOutput said = explain_output(open_code_and_known_place(), 200);
   EXPECT_EQ(said.exit_code, 3);
-  EXPECT_TRUE(said.text.starts_with("unresolved: the place of 'quantum_toffoli' is known to make +15.03 %; the code makes "))
+  EXPECT_TRUE(
+      said.text.starts_with("the place of 'quantum_toffoli' makes +15.03 %; whether the code matters, too, is unresolved: it "))
       << said.text;
-  EXPECT_NE(said.text.find("blocks are too few to say whether that matters"), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("blocks are too few to say"), std::string::npos) << said.text;
   EXPECT_NE(said.text.find("the place of one function (the only one that was looked at, "), std::string::npos) << said.text;
 }
 
@@ -79,7 +80,7 @@ TEST(ExplainOutputTest, KnownCodeIsSaidThoughThePlaceIsOpen) {
   all.answer->code = {0.01, 0.004, 0.016, 0.005, EffectState::kThere};
   all.answer->place = {0.002, -0.011, 0.015, 0.007, EffectState::kOpen};
   const std::string said = explain_output(all, 200).text;
-  EXPECT_TRUE(said.starts_with("unresolved: the code is known to differ by +1.01 %; its place makes -1.09 % to +1.51 %, and "))
+  EXPECT_TRUE(said.starts_with("the code makes +1.01 %; whether its place matters, too, is unresolved: it makes -1.09 % to +1.5"))
       << said;
   all.answer->code.state = EffectState::kOpen;
   EXPECT_NE(explain_output(all, 200).text.find("blocks are too few to decide\n"), std::string::npos);

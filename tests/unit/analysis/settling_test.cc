@@ -246,6 +246,15 @@ TEST(SettlingText, SaysWhatItCostsAndWhenItIsNotWorthIt) {
             "43 replicates of each cell are needed to decide (now 10), 11 min more of machine time");
   EXPECT_EQ(report::settling_text(report, unsure_at(10, 8784, {})),
             "deciding would take 8784 replicates of each cell (now 10); a wider margin or less noise decides sooner");
+  // Where slices may be the cure, the key is named.
+  report::Contrast wall = unsure_at(10, 8784, {});
+  wall.response = "wall_time";
+  EXPECT_EQ(report::settling_text(report, wall),
+            "deciding would take 8784 replicates of each cell (now 10); a wider margin or less noise decides sooner, and so does "
+            "blocks = \"sliced\" below [experiment] if the programs keep one CPU busy");
+  report.slicing.emplace();
+  EXPECT_TRUE(report::settling_text(report, wall).ends_with("decides sooner"));
+  report.slicing.reset();
   EXPECT_TRUE(report::is_worth_running(unsure_at(2, 100, {})));
   EXPECT_FALSE(report::is_worth_running(unsure_at(2, 101, {})));
   EXPECT_TRUE(report::is_worth_running(unsure_at(50, 500, {})));

@@ -126,6 +126,13 @@ TEST(AdHocPlan, LooksDoubleUpToTheLast) {
   EXPECT_THAT(looks_up_to(6), ElementsAre(6));
 }
 
+TEST(AdHocPlan, AShortRunSeesFewLayouts) {
+  EXPECT_EQ(few_layouts_text(milliseconds(5), milliseconds(1)),
+            "a run takes 5 ms and sees some 5 layouts, where 30 and more are wanted; give the program more to do");
+  EXPECT_EQ(few_layouts_text(milliseconds(70), milliseconds(2)), "");
+  EXPECT_EQ(few_layouts_text(milliseconds(5), milliseconds(0)), "");  // the preflight says
+}
+
 TEST(ClockChoice, CpuTimeIsForProgramsThatKeepOneCpuBusy) {
   const auto choose = [](double a, double b, int64_t available = 8 << 20) {
     return choose_clock({{"old", a, 1000}, {"new", b, 1000}}, available);
