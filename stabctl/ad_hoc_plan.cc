@@ -166,9 +166,9 @@ std::string few_layouts_text(nanoseconds run, nanoseconds epoch) {
   constexpr int64_t kFew = 20, kWanted = 30;
   const int64_t layouts = epoch.count() > 0 ? run / epoch : kFew;
   if (layouts >= kFew) return {};
-  return "a run takes " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(run).count()) + " ms and sees some " +
-         std::to_string(std::max<int64_t>(layouts, 1)) + " layouts, where " + std::to_string(kWanted) +
-         " and more are wanted; give the program more to do";
+  const int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(run).count();
+  return "a run takes " + std::to_string(ms) + " ms and sees some " + std::to_string(std::max<int64_t>(layouts, 1)) +
+         " layouts, where " + std::to_string(kWanted) + " and more are wanted; give the program more to do";
 }
 
 std::vector<int> looks_up_to(int blocks) {

@@ -23,7 +23,7 @@ function answers() {
   const sentences = figures.answer.sentences;
   const ofSuite = benchmarkAnswers(), suiteChanged = benchmarkSentences().reduce((sum, one) => sum + one.changed, 0);
   if (sentences.length + ofSuite.length === 0) return [h('h2', {}, 'What was measured'), h('ul', {class: 'measured'}, figures.answer.measured.map(one => h('li', {}, short(one, 300)))), h('p', {class: 'note'}, 'Nothing was compared: no factor has two levels with an answer.')];
-  const most = 5, about = primary.benchmark ? `${primary.name} of ${primary.workload}` : figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : report.workloads.length > 1 ? `these ${count(report.workloads.length, workloadWord)}` : report.workloads[0];
+  const most = 5, about = primary.benchmark ? `${primary.name} of ${primary.workload}` : figures.answer.population === 'programs like these' ? `${samples.program_word}s like these` : report.workloads.length > 1 ? `these ${count(report.workloads.length, workloadWord)} together` : report.workloads[0];
   const changed = sentences.filter(one => one.verdict === 'changed').length + suiteChanged;
   const above = changed > 0 ? 'What changed' : sentences.every(one => one.verdict === 'refused') ? 'What has no answer, and why' : sentences.every(one => one.verdict === 'withheld') ? sentences[0].section : sentences.every(one => one.verdict === 'equivalent') ? 'Nothing changed' : 'Nothing was shown to change';
   return [h('h2', {}, above, h('span', {class: 'about'}, `, for ${short(about, 60)}`)), ofSuite.length > 0 && h('ul', {class: 'answers'}, ofSuite), answersBySection(sentences.slice(0, most), above),

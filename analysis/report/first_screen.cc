@@ -219,6 +219,21 @@ std::vector<std::string> measured(const Report& report) {
   return out;
 }
 
+// Of an answer over all workloads that is "nothing": what single ones say.
+std::string but_by_workload(const Report& report) {
+  size_t changed = 0, all = 0;
+  for (const Contrast& contrast : report.contrasts) {
+    if (contrast.workload.empty() || !contrast.refused.empty() || report.responses.empty() ||
+        contrast.response != report.responses[0].name)
+      continue;
+    ++all;
+    changed += contrast.verdict == Verdict::kChanged;
+  }
+  if (changed == 0 || all < 2) return {};
+  return " over all " + report.workload_word + "s; of " + plural(all, "comparison") + " by " + report.workload_word + " " +
+         std::to_string(changed) + " changed";
+}
+
 std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whereabouts& where) {
   const auto section_of = [&](Verdict verdict, const char* rest) {
     return Section{.title = title_of(report, verdict, false), .items = {}, .rest = rest, .notes = {}};
@@ -257,7 +272,7 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   }
   // The first three questions are always answered, if only by "nothing"; where nothing is judged yet, there are no answers.
   const bool judged = compared && (!changed.items.empty() || !same.items.empty() || !unsure.items.empty());
-  if (judged && changed.items.empty()) changed.items.push_back("nothing was shown to change");
+  if (judged && changed.items.empty()) changed.items.push_back("nothing was shown to change" + but_by_workload(report));
   if (judged && same.items.empty()) same.items.push_back("nothing was shown to be the same");
   if (judged && unsure.items.empty()) unsure.items.push_back(nothing_unsure(report));
   if (const auto fewest = fewest_blocks(report); fewest && where.experiment > 0)

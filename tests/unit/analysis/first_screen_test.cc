@@ -272,7 +272,8 @@ TEST(FirstScreen, EachVerdictUnderItsQuestion) {
               HasSubstr("What didn't - nothing was shown to be the same What is unsure, and what would decide it - no"));
   EXPECT_THAT(
       unwrapped(unsure),
-      HasSubstr("What changed - nothing was shown to change What didn't - nothing was shown to be the same What is unsure"));
+      HasSubstr("What changed - nothing was shown to change over all programs; of 9 comparisons by program 1 changed "
+                "What didn't - nothing was shown to be the same What is unsure"));
   EXPECT_THAT(screen(refused()), HasSubstr("What has no answer, and why"));
   const std::string waits = screen(made("not over"));
   EXPECT_THAT(waits, HasSubstr("Not judged before the experiment is over"));
