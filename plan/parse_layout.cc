@@ -22,12 +22,6 @@ namespace {
 
 using Kind = toml::TomlNode::Kind;
 
-Factor* factor_of(Plan& plan, FactorKind kind) {
-  const auto at =
-      std::find_if(plan.factors.begin(), plan.factors.end(), [&](const Factor& factor) { return factor.kind == kind; });
-  return at == plan.factors.end() ? nullptr : &*at;
-}
-
 bool is_random(const Level& level) { return !keeps_layout(FactorKind::kCode, level); }
 
 // epoch = "10ms": a factor of one level.
@@ -38,7 +32,7 @@ void parse_epoch(toml::Section& section, Plan& plan) {
   const auto ns = static_cast<uint64_t>(std::max<int64_t>(epoch.count(), 0));
   if (ns < abi::kMinEpochNs || ns > abi::kMaxEpochNs)
     return section.faults().error(node->spot, "epoch " + in_quotes(node->text) + " is out of range", "100us to 1h");
-  if (factor_of(plan, FactorKind::kEpoch))
+  if (plan.factor_of(FactorKind::kEpoch))
     return section.faults().error(node->spot, "the plan has epochs already, as a factor",
                                   "leave epoch out here, or under [factors]");
   Factor factor;
@@ -63,7 +57,7 @@ void parse_texts(toml::Section& section, std::string_view key, const char* hint,
 
 void check_map(toml::Section& section, Plan& plan) {
   toml::Faults& faults = section.faults();
-  const Factor* code = factor_of(plan, FactorKind::kCode);
+  const Factor* code = plan.factor_of(FactorKind::kCode);
   if (plan.counters.simulation.on())
     return faults.error(section.spot(), "a map compares times of the machine, and trials of this plan are simulated",
                         "leave simulate out, or the map");
@@ -79,7 +73,7 @@ void check_map(toml::Section& section, Plan& plan) {
 
 void check_long_loops(toml::Section& section, Plan& plan) {
   toml::Faults& faults = section.faults();
-  const Factor* code = factor_of(plan, FactorKind::kCode);
+  const Factor* code = plan.factor_of(FactorKind::kCode);
   if (plan.counters.simulation.on())
     return faults.error(section.spot(),
                         "loops that stay are found by looks at the running program, and trials of this plan are simulated",
@@ -146,7 +140,7 @@ void make_confirmation(Plan& plan) {
   plan.experiment.seed = Rng::stream(plan.experiment.seed, "layout confirmation").next() >> 1;
   plan.experiment.record_epochs = true;
   plan.stopping = {};
-  if (Factor* code = factor_of(plan, FactorKind::kCode)) {
+  if (Factor* code = plan.factor_of(FactorKind::kCode)) {
     std::erase_if(code->levels, [](const Level& level) { return !is_random(level); });
     for (Level& level : code->levels)
       if (abi::has_layouts(code_mode(level.value))) level.value = kDesignedCode;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/split.h"
 #include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
@@ -34,17 +35,14 @@ CpuSet cpu_set(std::string_view text, bool allow_none) {
     return number;
   };
   CpuSet found = CpuSet::kGood;
-  while (true) {
-    const size_t comma = text.find(',');
-    const std::string_view range = text.substr(0, comma);
+  for (const std::string_view range : split(text, ',')) {
     const size_t dash = range.find('-');
     const int first = number_of(range.substr(0, dash));
     const int last = dash == std::string_view::npos ? first : number_of(range.substr(dash + 1));
     if (first < 0 || last < 0) return CpuSet::kNone;
     if (last < first) found = CpuSet::kBackwards;
-    if (comma == std::string_view::npos) return found;
-    text.remove_prefix(comma + 1);
   }
+  return found;
 }
 
 void parse_cpus(toml::Section& section, std::string_view key, bool allow_none, std::string& out) {

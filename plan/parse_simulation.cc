@@ -26,12 +26,6 @@ void parse_cache(toml::Section& caches, std::string_view name, CacheShape& out) 
   out = shape;
 }
 
-const Factor* factor_of(const Plan& plan, FactorKind kind) {
-  for (const Factor& factor : plan.factors)
-    if (factor.kind == kind) return &factor;
-  return nullptr;
-}
-
 }  // namespace
 
 void parse_simulation(toml::Section& counters, Plan& plan) {
@@ -67,13 +61,13 @@ void parse_simulation(toml::Section& counters, Plan& plan) {
 
 void check_simulation(toml::Faults& faults, const Plan& plan) {
   if (!plan.counters.simulation.on()) return;
-  const Factor* epoch = factor_of(plan, FactorKind::kEpoch);
+  const Factor* epoch = plan.factor_of(FactorKind::kEpoch);
   const std::string hint = "write epoch = { visits = 1000 } and visits in the program (stab_visit, szc --stab-visit=FUNCTION)";
   if (epoch != nullptr)
     for (const Level& level : epoch->levels)
       if (!level.value.starts_with(kVisitsMark))
         faults.error(epoch->spot, "epoch '" + level.name + "' is a time, and a simulated trial's is its simulator's", hint);
-  if (const Factor* code = factor_of(plan, FactorKind::kCode); code != nullptr && epoch == nullptr)
+  if (const Factor* code = plan.factor_of(FactorKind::kCode); code != nullptr && epoch == nullptr)
     for (const Level& level : code->levels)
       if (abi::has_layouts(code_mode(level.value)))
         faults.error(code->spot,

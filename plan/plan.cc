@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace stab::plan {
 
@@ -12,6 +13,14 @@ int Plan::factor_index(std::string_view name) const {
     if (factors[i].name == name) return static_cast<int>(i);
   return -1;
 }
+
+const Factor* Plan::factor_of(FactorKind kind) const {
+  for (const Factor& factor : factors)
+    if (factor.kind == kind) return &factor;
+  return nullptr;
+}
+
+Factor* Plan::factor_of(FactorKind kind) { return const_cast<Factor*>(std::as_const(*this).factor_of(kind)); }
 
 std::string_view progress_point(std::string_view response) {
   for (const std::string_view prefix : {kProgressPrefix, kProgressCpuPrefix})

@@ -470,6 +470,9 @@ struct Plan {
 
   // -1 where there is none.
   int factor_index(std::string_view name) const;
+  // The first of this kind; null: there is none.
+  const Factor* factor_of(FactorKind kind) const;
+  Factor* factor_of(FactorKind kind);
   bool has_response(std::string_view name) const;
   std::vector<std::string> throughputs() const;  // responses that are one's throughput
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/split.h"
 #include "base/wording.h"
 
 namespace stab::ctl {
@@ -22,9 +23,7 @@ std::string joined(const std::vector<int>& statuses, const char* between) {
 Result<std::vector<int>> exit_statuses(std::string_view text) {
   std::vector<int> out;
   if (text.empty()) return std::vector<int>{0};
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view word = text.substr(at, end - at);
+  for (const std::string_view word : split(text, ',')) {
     int status = -1;
     const auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), status);
     if (fault != std::errc() || stop != word.data() + word.size() || status < 0 || status > kMostStatus)
@@ -32,7 +31,6 @@ Result<std::vector<int>> exit_statuses(std::string_view text) {
     if (std::find(out.begin(), out.end(), status) != out.end())
       return bad_input("has " + std::to_string(status) + " twice; write each status once");
     out.push_back(status);
-    at = end + 1;
   }
   return out;
 }

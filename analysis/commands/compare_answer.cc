@@ -73,8 +73,6 @@ Sides sides_of(const report::Report& report) {
   return out;
 }
 
-bool copies_count(const CompareFacts& facts) { return facts.copies && facts.copies->counts; }
-
 // What copies may have made of it is a part of no answer: one that doesn't hold whatever that is, is none.
 void allow_for_copies(const report::Report& report, const CopyFacts& facts, Sides& sides) {
   const report::Contrast& contrast = *sides.contrast;
@@ -134,7 +132,7 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const std::string wider =
       facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
   if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
-  if (copies_count(facts))
+  if (copies_count(facts.copies))
     return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
   constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
@@ -171,7 +169,7 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
   out += paragraph(facts.clock, width) + paragraph(facts.about, width);
-  if (copies_count(facts)) out += paragraph(copies_sentence(*facts.copies, WithoutCopies::kExplain), width);
+  if (copies_count(facts.copies)) out += paragraph(copies_sentence(*facts.copies, WithoutCopies::kExplain), width);
   if (!facts.uncounted.empty()) out += paragraph(uncounted_sentence(facts.uncounted), width);
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
     out += paragraph("care: " + report::care_text(caveat), width);
@@ -228,7 +226,7 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
          cell(std::to_string(sides.contrast->n)) + "\n\n";
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
   std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
-  if (copies_count(facts)) notes.push_back(copies_sentence(*facts.copies, WithoutCopies::kExplain));
+  if (copies_count(facts.copies)) notes.push_back(copies_sentence(*facts.copies, WithoutCopies::kExplain));
   if (!facts.uncounted.empty()) notes.push_back(uncounted_sentence(facts.uncounted));
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
     notes.push_back("care: " + report::care_text(caveat));
@@ -300,7 +298,7 @@ Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFa
   STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
   Sides sides = sides_of(report);
   if (!sides.contrast) return bad_input("this experiment compares no two programs");
-  if (copies_count(facts) && sides.contrast->refused.empty()) allow_for_copies(report, *facts.copies, sides);
+  if (copies_count(facts.copies) && sides.contrast->refused.empty()) allow_for_copies(report, *facts.copies, sides);
   CompareOutput out;
   out.exit_code = exit_code_of(sides.worse);
   out.text = text_of(report, sides, facts, width);

@@ -38,6 +38,8 @@ const char* cure_of(WithoutCopies what) {
 
 }  // namespace
 
+bool copies_count(const std::optional<CopyFacts>& facts) { return facts && facts->counts; }
+
 statistics::CopyPrice price_of(const CopyFacts& facts) {
   if (facts.seconds <= 0) return {};
   statistics::CopyPrice out;

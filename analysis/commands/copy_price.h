@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analysis/statistics/cause.h"
@@ -20,6 +21,8 @@ struct CopyFacts {
   // Calls through pointers, a run, if they led to copies in the runs that were compared. Those above are what was left of them.
   double old_led = 0, new_led = 0;
 };
+// They cost something, and more in one of both. Absent: they were not counted.
+bool copies_count(const std::optional<CopyFacts>& facts);
 // What that may make of the difference of both.
 statistics::CopyPrice price_of(const CopyFacts& facts);
 // The counts, what they may make, and what doesn't have it: of two programs explain, of a gate one line of its file, and where

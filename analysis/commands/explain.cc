@@ -45,7 +45,7 @@ std::string copies_text(const Explanation& all, int width) {
   std::string out;
   if (all.copies && all.copies->old_led + all.copies->new_led > 0)
     out += text::wrap(led_sentence(*all.copies), width, "\n", "  ");
-  if (copies_count(all)) out += text::wrap(copies_sentence(*all.copies, WithoutCopies::kPlainPrograms), width, "\n", "  ");
+  if (copies_count(all.copies)) out += text::wrap(copies_sentence(*all.copies, WithoutCopies::kPlainPrograms), width, "\n", "  ");
   if (!all.uncounted.empty()) out += text::wrap(uncounted_sentence(all.uncounted), width, "\n", "  ");
   return out;
 }
@@ -113,7 +113,8 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   const bool open = verdict_of(all) == statistics::CauseVerdict::kUnresolved;
   out.exit_code = open ? 3 : 0;
   out.text = text::wrap(explain_sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
-  const bool blocks_settle_it = !may_be_library_place(all) && !may_be_data(all) && !may_wait_longer(all) && !copies_count(all);
+  const bool blocks_settle_it =
+      !may_be_library_place(all) && !may_be_data(all) && !may_wait_longer(all) && !copies_count(all.copies);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
   out.text += outputs_text(all, width) + other_clock_text(all, width);

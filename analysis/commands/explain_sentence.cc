@@ -93,7 +93,7 @@ std::string explain_sentence(const Explanation& all) {
   const auto open = [&](const char* what, const statistics::CauseEffect& effect) {
     return "; whether " + std::string(what) + " matters, too, is unresolved: it makes " + percent_of(effect.low) + " to " +
            percent_of(effect.high) + ", and " +
-           (copies_count(all) ? "what random places cost by themselves is a part of that" : blocks + " to say");
+           (copies_count(all.copies) ? "what random places cost by themselves is a part of that" : blocks + " to say");
   };
   if (all.is_between_looks)
     return "unresolved: it was interrupted after " + report::plural(answer.blocks, "block") +
@@ -102,7 +102,7 @@ std::string explain_sentence(const Explanation& all) {
     return "the place" + of_half(all) + " makes " + percent_of(answer.place.estimate) + open("the code", answer.code);
   if (is_known(answer.code))
     return "the code makes " + percent_of(answer.code.estimate) + open("its place", answer.place);
-  if (copies_count(all))
+  if (copies_count(all.copies))
     return "unresolved: " + whole + " as they are linked; of the difference over random places nobody can say how much is code, "
            "and how much is what random places cost by themselves";
   return "unresolved: " + blocks + " to decide";

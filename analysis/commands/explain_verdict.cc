@@ -51,6 +51,4 @@ statistics::CauseVerdict verdict_of(const Explanation& all) {
                                                                                : all.answer->verdict;
 }
 
-bool copies_count(const Explanation& all) { return all.copies && all.copies->counts; }
-
 }  // namespace stab::commands

@@ -22,9 +22,6 @@ bool waits(const Explanation& all);
 // What takes another time while it waits has the same CPU time, so nobody may call its code the same.
 bool may_wait_longer(const Explanation& all);
 
-// Calls through pointers cost something in copies, and more in one of both.
-bool copies_count(const Explanation& all);
-
 statistics::CauseVerdict verdict_of(const Explanation& all);
 
 }  // namespace stab::commands

@@ -5,22 +5,20 @@
 #include <bit>
 
 #include "analysis/commands/csv.h"
+#include "base/split.h"
 #include "base/wording.h"
 
 namespace stab::commands {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t at = text.find(separator);
-    std::string_view part = text.substr(0, at);
+// Without the blanks around each part.
+std::vector<std::string_view> operands(std::string_view text, char separator) {
+  std::vector<std::string_view> parts = split(text, separator);
+  for (std::string_view& part : parts) {
     while (part.starts_with(' ')) part.remove_prefix(1);
     while (part.ends_with(' ')) part.remove_suffix(1);
-    parts.push_back(part);
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
   }
+  return parts;
 }
 
 Result<statistics::TermMask> factor_mask(std::string_view name, const statistics::FactorCodes& factors) {
@@ -36,12 +34,12 @@ Result<statistics::TermMask> factor_mask(std::string_view name, const statistics
 
 Result<std::vector<statistics::TermMask>> parse_formula(std::string_view formula, const statistics::FactorCodes& factors) {
   std::vector<statistics::TermMask> terms;
-  for (std::string_view sum : split(formula, '+')) {
+  for (std::string_view sum : operands(formula, '+')) {
     // Products of interactions: each new operand joins every term so far, and stands alone.
     std::vector<statistics::TermMask> product;
-    for (std::string_view operand : split(sum, '*')) {
+    for (std::string_view operand : operands(sum, '*')) {
       statistics::TermMask mask = 0;
-      for (std::string_view name : split(operand, ':')) {
+      for (std::string_view name : operands(operand, ':')) {
         STAB_TRY(const statistics::TermMask factor, factor_mask(name, factors));
         mask |= factor;
       }

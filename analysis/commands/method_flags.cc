@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/commands/csv.h"
+#include "base/split.h"
 #include "base/wording.h"
 
 namespace stab::commands {
@@ -19,17 +20,6 @@ Result<double> parse(std::string_view name, std::string_view text) {
   if (error != std::errc() || stop != end || !std::isfinite(value))
     return bad_input("--" + std::string(name) + " takes a number, got '" + std::string(text) + "'");
   return value;
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  if (text.empty()) return parts;
-  while (true) {
-    const size_t comma = text.find(',');
-    parts.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 }  // namespace
@@ -73,7 +63,12 @@ std::string Arguments::text(std::string_view name, const std::string& fallback) 
   return found == flags_.end() ? fallback : found->second;
 }
 
-std::vector<std::string> Arguments::list(std::string_view name) const { return split(text(name)); }
+std::vector<std::string> Arguments::list(std::string_view name) const {
+  const std::string listed = text(name);
+  if (listed.empty()) return {};
+  const std::vector<std::string_view> parts = split(listed, ',');
+  return {parts.begin(), parts.end()};
+}
 
 Result<std::optional<double>> Arguments::number(std::string_view name) const {
   if (!has(name)) return std::optional<double>();

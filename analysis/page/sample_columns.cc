@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/report/json_parts.h"
+#include "base/split.h"
 
 namespace stab::page {
 namespace {
@@ -60,20 +61,12 @@ class TextTableNumbers {
   std::vector<std::string> texts_;
 };
 
-// A separator that no runtime writes.
+// Which no runtime writes.
+constexpr char kBetweenTexts = '\x1f';
+
 std::string joined(const std::vector<std::string>& texts) {
   std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : "\x1f") + text;
-  return out;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find('\x1f', at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& text : texts) out += (out.empty() ? "" : std::string(1, kBetweenTexts)) + text;
   return out;
 }
 
@@ -475,7 +468,8 @@ Status fill_trials(const Columns& columns, const std::vector<std::string>& exclu
       dose.heap_share = heap_share->real(row);
       dose.heap_bytes_share = value_in(*bytes_share, row);
       STAB_TRY(const std::string text, text_in(degradations, degraded->whole(row), "degradations"));
-      if (!text.empty()) dose.degradations = split(text);
+      if (!text.empty())
+        for (const std::string_view one : split(text, kBetweenTexts)) dose.degradations.emplace_back(one);
       trial.dose = std::move(dose);
     }
     samples.trials.push_back(std::move(trial));
