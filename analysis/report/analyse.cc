@@ -52,7 +52,9 @@ std::string why_no_value(const Samples& samples) {
   return ": the plan's exclusion rules leave out all " + std::to_string(samples.trials.size());
 }
 
-Status check(const Samples& samples) {
+}  // namespace
+
+Status check_samples(const Samples& samples) {
   if (samples.responses.empty()) return bad_input("no response to analyse");
   if (samples.workloads.empty()) return bad_input("no " + samples.workload_word + " to analyse");
   if (!samples.programs.empty() && samples.programs.size() != samples.workloads.size())
@@ -129,6 +131,8 @@ Status check(const Samples& samples) {
   if (usable == 0) return bad_input("no trial has a value of " + samples.responses[0].name + why_no_value(samples));
   return {};
 }
+
+namespace {
 
 UnitsByResponse all_units(const Samples& samples) {
   UnitsByResponse units(samples.responses.size());
@@ -422,7 +426,7 @@ Result<Report> analyse_units(const Samples& samples, const std::vector<std::vect
 }
 
 Result<Report> analyse(const Samples& samples, Depth depth) {
-  STAB_CHECK_OK(check(samples));
+  STAB_CHECK_OK(check_samples(samples));
   // From here on every analysed value is finite, and positive where the scale is logarithmic.
   return analyse_units(samples, all_units(samples), depth);
 }

@@ -394,6 +394,8 @@ enum class Depth {
   kVerdicts,
 };
 Result<Report> analyse(const Samples& samples, Depth depth = Depth::kWhole);
+// Whether analyse() takes them, and why not.
+Status check_samples(const Samples& samples);
 
 // analyse() for rows that never were trials (a large CSV file): `design` has no trials, units[r][w] the values.
 struct WorkloadUnits;

@@ -233,9 +233,14 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
       leave_out("its first response is '" + samples.responses[0].name + "'");
       continue;
     }
+    const Samples primary = primary_of(samples);
+    if (const Status sound = check_samples(primary); !sound) {
+      leave_out(sound.error().message);
+      continue;
+    }
     std::vector<size_t> arms;
     for (const std::string& level : at->levels) arms.push_back(levels.add(level, part));
-    STAB_TRY(const auto found, found_in(primary_of(samples), static_cast<size_t>(at - samples.factors.begin())));
+    STAB_TRY(const auto found, found_in(primary, static_cast<size_t>(at - samples.factors.begin())));
     for (const auto& [workload, of] : found) {
       const std::vector<size_t> kept = comparable(of, at->levels.size());
       const std::string about = workload.empty() ? std::string() : workload + ", ";

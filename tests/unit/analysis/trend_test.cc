@@ -380,5 +380,34 @@ TEST(Trend, QuestionsThatHaveNoAnswerSayWhy) {
   EXPECT_NE(why(report::trend_of(two, {})).find("name one with --factor"), std::string::npos);
 }
 
+TEST(Trend, ANightWithAValueOfZeroIsLeftOutAndSaid) {
+  std::vector<report::SeriesPart> parts;
+  for (size_t night = 1; night <= 3; ++night)
+    parts.push_back(made_part(night, {"v" + std::to_string(night), "v" + std::to_string(night + 1)}, {0, 0}, 8));
+  parts[1].samples.trials[3].values = {0.0};
+  const auto trend = report::trend_of(parts, {});
+  ASSERT_TRUE(trend) << trend.error().message;
+  ASSERT_EQ(trend->left_out.size(), 1U);
+  EXPECT_EQ(trend->left_out[0].find("2: trial 3"), 0U) << trend->left_out[0];
+  EXPECT_NE(trend->left_out[0].find("wall_time is 0, which has no logarithm"), std::string::npos) << trend->left_out[0];
+  ASSERT_EQ(trend->lines.size(), 1U);
+  EXPECT_EQ(trend->lines[0].points.size(), 4U);
+  EXPECT_FALSE(point_of(trend->lines[0], "v4").against_anchor) << "no sound night leads there";
+  for (const bool json : {false, true}) {
+    commands::TrendOptions options;
+    options.series = "nightly";
+    options.json = json;
+    const commands::CommandOutput shown = commands::run_trend(parts, options);
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_EQ(shown.out.find("nan"), std::string::npos) << shown.out;
+    EXPECT_EQ(shown.out.find("NaN"), std::string::npos) << shown.out;
+    EXPECT_NE(shown.out.find("has no logarithm"), std::string::npos) << shown.out;
+  }
+  for (const size_t night : {0, 2}) parts[night].samples.trials[0].values = {0.0};
+  const auto nothing = report::trend_of(parts, {});
+  ASSERT_FALSE(nothing);
+  EXPECT_NE(nothing.error().message.find("has no logarithm"), std::string::npos) << nothing.error().message;
+}
+
 }  // namespace
 }  // namespace stab::analysis
