@@ -215,6 +215,10 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
 
 Result<Parsed> load_plan(const std::string& path) {
   std::error_code code;
+  const auto kind = std::filesystem::status(path, code).type();
+  using Kind = std::filesystem::file_type;
+  if (kind == Kind::fifo || kind == Kind::socket || kind == Kind::character || kind == Kind::block)
+    return bad_input("plan '" + path + "' is no regular file; write the plan to one, next to which its programs and inputs lie");
   const uintmax_t bytes = std::filesystem::file_size(path, code);
   if (code) return system_error("read plan '" + path + "'", code.value());
   if (bytes > kMaxPlanBytes) return bad_input("plan '" + path + "' is " + too_large());

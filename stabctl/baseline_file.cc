@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "base/named_input.h"
 #include "base/shell_word.h"
 #include "base/unique_fd.h"
 #include "base/wording.h"
@@ -21,13 +21,10 @@ namespace {
 
 Result<std::vector<commands::StoredTiming>> sessions_in(const std::string& path) {
   constexpr size_t kMostBytes = 4 << 20;  // some 20,000 sessions
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) return bad_input(in_quotes(path) + " can't be read; name a stored baseline");
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMostBytes) return bad_input(in_quotes(path) + " is larger than sessions make it; name a stored baseline");
-  return commands::read_baseline(text, path);
+  const Result<std::string> text = read_named_input(path, kMostBytes);
+  if (!text) return bad_input(text.error().message + "; name a stored baseline");
+  if (text->size() > kMostBytes) return bad_input(in_quotes(path) + " is larger than sessions make it; name a stored baseline");
+  return commands::read_baseline(*text, path);
 }
 
 }  // namespace

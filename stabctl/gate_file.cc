@@ -3,10 +3,10 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <vector>
 
+#include "base/named_input.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
 #include "stabd/engine/build/expand.h"
@@ -24,14 +24,12 @@ struct ReadGate {
 };
 
 Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code code;
-  if (!file || std::filesystem::is_directory(path, code))
-    return Error{ErrorCode::kBadInput, "'" + path + "' can't be read; 'stabctl init --gate' writes one to begin with", {}};
-  std::string text(plan::kMaxPlanBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
+  const Result<std::string> text = read_named_input(path, plan::kMaxPlanBytes);
+  const bool is_absent = !text && text.error().code != ErrorCode::kBadInput;
+  if (!text)
+    return bad_input((is_absent ? "'" + path + "' can't be read" : text.error().message) +
+                     "; 'stabctl init --gate' writes one to begin with");
+  return *text;
 }
 
 ReadGate read_gate(const std::string& text, const std::string& name, const Revisions& revisions, const GateChanges& changes) {

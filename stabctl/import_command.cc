@@ -3,16 +3,13 @@
 // side it is taken apart by them; commands that differ by the values of their parameters alone are one. Two builds have two
 // commands: where each side has one, these are compared.
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "analysis/commands/imported_times.h"
+#include "base/named_input.h"
 #include "plan/metrics/metrics.h"
 #include "stabctl/commands.h"
 #include "stabctl/report_text.h"
@@ -22,22 +19,20 @@
 namespace stab::ctl {
 namespace {
 
-Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorCode::kNotFound, "can't open '" + printable(path) + "': " + std::strerror(errno), {}};
-  std::string text(metrics::kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Error{ErrorCode::kSystem, "can't read '" + printable(path) + "'", {}};
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
-}
-
 // Of a file, or of the folder where the format's tool leaves its results.
 Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format, const std::string& path) {
-  if (std::error_code failed; format.own_kind != metrics::OwnPlace::kFile && std::filesystem::is_directory(path, failed))
-    return metrics::read_own_processes(format, path);
-  STAB_TRY(const std::string text, text_of(path));
-  return metrics::read_processes(format, text);
+  std::error_code failed;
+  const bool is_folder = format.own_kind != metrics::OwnPlace::kFile && std::filesystem::is_directory(path, failed);
+  std::string text;
+  if (!is_folder) {
+    auto read = read_named_input(path, metrics::kMostBytes);
+    if (!read && read.error().code == ErrorCode::kBadInput) return bad_input(read.error().message + "; name a file");
+    STAB_TRY(text, std::move(read));
+  }
+  auto times = is_folder ? metrics::read_own_processes(format, path) : metrics::read_processes(format, text);
+  if (!times && times.error().code == ErrorCode::kBadInput)
+    return bad_input("'" + printable(path) + "': " + times.error().message);
+  return times;
 }
 
 // What a command of hyperfine's took, where commands are the sides.
@@ -123,6 +118,8 @@ class Sides {
 
 // A file is one measurement: given twice, its processes would count twice, or be compared with themselves.
 Status check_given_once(const std::string& path, const std::vector<std::string>& before) {
+  if (path == "-" && std::count(before.begin(), before.end(), path) > 0)
+    return bad_input("standard input is given twice, and can be read once");
   std::error_code failed;
   const auto kind = std::filesystem::status(path, failed).type();
   if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::directory) return {};
@@ -180,8 +177,7 @@ int import_command(const Arguments& arguments) {
     if (const Status once = check_given_once(path, paths); !once) return complain(once.error());
     paths.push_back(path);
     const auto times = times_in(*format, path);
-    if (!times && times.error().code != ErrorCode::kBadInput) return complain(times.error());
-    if (!times) return complain(Error{times.error().code, "'" + printable(path) + "': " + times.error().message, {}});
+    if (!times) return complain(times.error());
     if (!side.empty()) sides.add(side, *times);
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }

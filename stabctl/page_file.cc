@@ -9,10 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "analysis/page/page.h"
+#include "base/named_input.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/report_text.h"
@@ -122,16 +121,13 @@ Status write_page(store::Store& store, const store::ExperimentRow& experiment, c
 }
 
 int verify_command(const Arguments& arguments) {
-  struct stat status {};
-  if (::stat(arguments.path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    return complain(bad_input("'" + arguments.path + "' is a directory; name a page that --html wrote"));
-  std::ifstream file(arguments.path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) return complain({ErrorCode::kBadInput, "can't read '" + arguments.path + "'", {}});
-  commands::CommandOutput output = page::verify_page(text.str());
+  constexpr size_t kMostBytes = size_t{1} << 30;
+  const Result<std::string> text = read_named_input(arguments.path, kMostBytes);
+  if (!text) return complain(bad_input(text.error().message + "; name a page that --html wrote"));
+  if (text->size() > kMostBytes) return complain(bad_input("'" + arguments.path + "' is larger than a page that --html wrote"));
+  commands::CommandOutput output = page::verify_page(*text);
   if (output.exit_code == 0) {
-    const auto plan = page::plan_of_page(text.str());
+    const auto plan = page::plan_of_page(*text);
     if (plan && !plan->plan.empty()) {
       const std::string schedule = schedule_of(*plan);
       if (schedule == plan->schedule) output.out += "the plan gives the schedule that the page names: " + schedule + "\n";

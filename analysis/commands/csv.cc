@@ -2,7 +2,6 @@
 // numbers: a million rows are 34 MB of text and 24 MB of columns. The file is mapped, not copied.
 #include "analysis/commands/csv.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <unordered_map>
 
 #include "analysis/statistics/descriptive.h"
+#include "base/named_input.h"
 #include "base/printable.h"
 #include "base/unique_fd.h"
 #include "base/wording.h"
@@ -44,16 +44,12 @@ CsvText CsvText::of(std::string text, std::string name) {
 }
 
 Result<CsvText> CsvText::open(const std::string& path) {
-  UniqueFd file;
-  int fd = 0;
-  if (path != "-") {
-    file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return system_error("open '" + path + "'", errno);
-    fd = file.get();
-  }
+  auto named = open_named_input(path);
+  if (!named && named.error().code == ErrorCode::kBadInput) return bad_input(named.error().message + ", not a CSV file");
+  STAB_TRY(const UniqueFd file, std::move(named));
+  const int fd = file.get();
   struct stat status {};
   if (::fstat(fd, &status) != 0) return system_error("stat '" + path + "'", errno);
-  if (S_ISDIR(status.st_mode)) return bad_input("'" + path + "' is a folder, not a CSV file");
   CsvText csv;
   csv.name_ = path == "-" ? "standard input" : path;
   if (S_ISREG(status.st_mode) && status.st_size > 0 && path != "-") {
@@ -70,6 +66,7 @@ Result<CsvText> CsvText::open(const std::string& path) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read '" + path + "'", errno);
     if (got == 0) break;
+    if (std::memchr(buffer, 0, static_cast<size_t>(got))) return bad_input("'" + path + "' is no text, it holds a zero byte");
     csv.owned_.append(buffer, static_cast<size_t>(got));
   }
   csv.text_ = csv.owned_;
