@@ -321,7 +321,9 @@ ParsedArguments parse_arguments(const std::vector<std::string>& typed) {
     std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
     return {{}, nullptr, kUsage};
   }
-  return Grammar().parse(words);
+  ParsedArguments parsed = Grammar().parse(words);
+  parsed.arguments.are_dashes_typed = words == typed;
+  return parsed;
 }
 
 }  // namespace stab::ctl

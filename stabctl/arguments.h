@@ -21,6 +21,7 @@ struct Arguments {
   std::string store, against;  // time: files of a stored baseline, that takes this session, and that it is compared with
   bool shell = false;      // compare, time: commands are for /bin/sh
   std::string exit;        // compare, time, explain: the statuses that runs may end with, "0,1"; empty: 0
+  bool are_dashes_typed = false;  // time: its program stands behind --
   std::vector<std::string> words;  // machine tune: KNOB=WORD; verdict: a factor and two levels, or two experiments
   std::string format;   // of a report: text, json, markdown, latex, csv or r; export: of another tool
   std::string html;     // file that takes the report as a page; empty: none, or the usual place

@@ -47,13 +47,16 @@ std::string about_of(const AdHocPlan& plan) {
          "see that";
 }
 
-// Options of ours behind the program are its arguments, which a program that takes any would not say.
+// Options of ours behind the program are its arguments, which a program that takes any would not say. Who writes -- before it
+// knows that.
 void note_options_behind(const Arguments& arguments) {
-  if (arguments.quiet) return;
-  for (size_t i = 1; i < arguments.words.size(); ++i) {
+  if (arguments.quiet || arguments.are_dashes_typed) return;
+  for (size_t i = 1; i < arguments.words.size() && arguments.words[i] != "--"; ++i) {
     const std::string option = arguments.words[i].substr(0, arguments.words[i].find('='));
     if (option == "--at-most" || option == "--store" || option == "--against" || option == "--export-json")
-      std::fprintf(stderr, "note: %s stands behind the program, so it is the program's; stabctl's own options come before it\n",
+      std::fprintf(stderr,
+                   "note: %s stands behind the program, so it is the program's; stabctl's own options come before it, and -- "
+                   "before the program says so\n",
                    option.c_str());
   }
 }
