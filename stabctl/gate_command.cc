@@ -219,10 +219,13 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (*end == engine::RunEnd::kRejected) return say(commands::gate_without_answer(facts, printable(row->failure)), arguments);
   if (*end == engine::RunEnd::kStopped)
     facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
-  if (*end == engine::RunEnd::kGaps)
-    return say(commands::gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl "
-                                                    "logs'"),
-               arguments);
+  // Who searches for a slow commit asks nothing of crashes.
+  if (!arguments.bisect) {
+    auto failed = failed_runs((*engine)->store(), experiment);
+    if (!failed) return no_answer(failed.error());
+    facts.failed = *std::move(failed);
+  }
+  if (*end == engine::RunEnd::kGaps) return say(commands::gate_of_failures(facts, file->plan.experiment.alpha), arguments);
   const auto samples = engine::load_samples((*engine)->store(), *row);
   if (!samples) return no_answer(samples.error());
   facts.is_over_time = *end == engine::RunEnd::kStopped && limit.is_over;

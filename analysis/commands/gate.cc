@@ -50,6 +50,7 @@ std::string terminal_text(const report::Report& report, const JudgedGate& judged
       table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
     }
   std::string out = sentence(report, judged, facts) + "\n" + table.text(kWidth);
+  for (const std::string& one : failures_of(facts)) out += text::wrap(one, kWidth, "", "  ");
   for (const std::string& one : differences_of(facts)) out += text::wrap(one, kWidth, "", "  ");
   if (is_at_end) out += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out += text::wrap(facts.clock, kWidth, "", "  ");
@@ -78,12 +79,12 @@ GateOutput nothing_judged(const GateFacts& facts, int exit_code, const std::stri
   json.value(outcome == JunitCase::Outcome::kError ? "reason" : "unfinished", reason);
   json.value("base", facts.base).value("head", facts.head).value("trials", 0);
   json.begin_object("decision");
-  json.value("action", exit_code == 3 ? "repeat" : "none").value("exit_status", exit_code);
+  json.value("action", exit_code == 3 ? "repeat" : exit_code == 1 ? "reject" : "none").value("exit_status", exit_code);
   json.value("command", facts.command).value("seconds", facts.seconds).end();
   json.begin_array("questions").end().end();
   out.json = json.take();
   out.markdown = gate_markdown_of(line);
-  out.junit = junit_xml("stab gate", {{"stab", "gate", outcome, reason}});
+  out.junit = junit_xml("stab gate", {{"stab", "gate", outcome, reason, {}}}, facts.seconds);
   return out;
 }
 
@@ -113,7 +114,9 @@ Result<GateOutput> run_gate(const report::Samples& all, const GateFacts& given) 
                                   judged.answer == report::Worse::kNo);
     judge_by_stream(*out.stream, judged);
   }
-  judged.whole = facts.places ? with_places(judged.answer, *facts.places) : judged.answer;
+  judged.placed = facts.places ? with_places(judged.answer, *facts.places) : judged.answer;
+  const report::Worse failing = worse_by_failures(facts.failed, report.alpha);
+  judged.whole = judged.placed == report::Worse::kNo || failing == report::Worse::kYes ? failing : judged.placed;
   out.exit_code = exit_code_of(judged.whole);
   out.text = terminal_text(report, judged, facts, at_end.has_value());
   out.json = gate_json(report, judged, facts);
@@ -169,6 +172,15 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
       out.push_back(std::move(question));
     }
   return out;
+}
+
+GateOutput gate_of_failures(const GateFacts& facts, double alpha) {
+  std::string said;
+  for (const std::string& one : failures_of(facts)) said += (said.empty() ? "" : "; ") + one;
+  if (worse_by_failures(facts.failed, alpha) == report::Worse::kYes)
+    return nothing_judged(facts, 1, "worse", "worse, it fails more often: " + said, JunitCase::Outcome::kFailed, said);
+  return gate_without_answer(facts, "trials of a revision failed each time; --db FILE keeps them for 'stabctl logs'" +
+                                        (said.empty() ? "" : "; " + said));
 }
 
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/commands/copy_price.h"
+#include "analysis/commands/failed_runs.h"
 #include "analysis/commands/gate_places.h"
 #include "analysis/commands/gate_sessions.h"
 #include "analysis/commands/side_differences.h"
@@ -36,6 +37,7 @@ struct GateFacts {
   std::map<std::string, CopyFacts> copies{};  // by workload, where its programs move and they were counted
   std::string uncounted{};                    // why workloads whose programs move were not; empty: all were
   std::map<std::string, SideDifferences> differ{};  // by workload, where the two sides do something else
+  FailedByWorkload failed{};  // of each workload, failures or not
 };
 
 struct GateOutput {
@@ -85,6 +87,9 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
 
 // Unsure, as no trial was over when it had to end: facts.unfinished says why.
 GateOutput gate_without_trials(const GateFacts& facts);
+// Runs of a revision failed so often that the trials ended: worse where it is shown that the head fails more often, else no
+// answer. `alpha`: the gate's
+GateOutput gate_of_failures(const GateFacts& facts, double alpha);
 // Where there is nothing to judge: a build that failed, a range that is none. What the reason has behind its first line is shown
 // as it was printed.
 GateOutput gate_without_answer(const GateFacts& facts, const std::string& reason);

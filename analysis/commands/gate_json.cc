@@ -10,6 +10,8 @@ namespace {
 
 // What the error rate is a share of.
 const char* error_text(const JudgedGate& judged) {
+  if (judged.failures_decide())
+    return "of gates in which no workload of the head fails more often, at most this share is rejected";
   if (judged.place_decides())
     return "of workloads whose place makes no difference, at most this share is called worse by it";
   if (judged.stream && judged.answer == report::Worse::kYes)
@@ -37,10 +39,10 @@ void write_decision(const report::Report& report, const JudgedGate& judged, cons
   json.begin_object("decision");
   json.value("action", is_worse ? "reject" : is_fine ? "accept" : "repeat");
   json.value("exit_status", exit_code_of(judged.whole));
-  const GatePlace* const place = judged.place_decides() ? worst_place(*facts.places) : nullptr;
+  const GatePlace* const place = judged.place_decides() && !judged.failures_decide() ? worst_place(*facts.places) : nullptr;
   if (is_worse || is_fine)
     json.value("error_rate", place ? place->explanation.settings.alpha / 2  // the code has the other half
-                             : is_worse && judged.stream ? facts.stream->rule.rate : report.alpha)
+                             : is_worse && judged.stream && !judged.failures_decide() ? facts.stream->rule.rate : report.alpha)
         .value("error", error_text(judged));
   // The largest of those that decide: what is worse, else what is open, else what is fine.
   const std::vector<JudgedQuestion> open = open_ones(judged);
@@ -54,7 +56,7 @@ void write_decision(const report::Report& report, const JudgedGate& judged, cons
     json.begin_object("largest").value("workload", place->workload).value("response", "place").value("unit", "share");
     json.value("cost", std::expm1(cost.estimate)).value("cost_low", std::expm1(cost.low));
     json.value("cost_high", std::expm1(cost.high)).end();
-  } else if (largest != nullptr) {
+  } else if (largest != nullptr && !judged.failures_decide()) {
     const report::Interval cost = cost_of(*largest);
     json.begin_object("largest");
     json.value("workload", largest->contrast->workload).value("response", largest->contrast->response);
@@ -125,7 +127,9 @@ std::string gate_json(const report::Report& report, const JudgedGate& judged, co
     json.begin_object().value("workload", workload).value("outputs_differ", differ.outputs);
     json.value("exits_differ", differ.ends).value("same_file", differ.same_file).end();
   }
-  json.end().begin_array("care");
+  json.end();
+  write_failures(facts.failed, report.alpha, json);
+  json.begin_array("care");
   for (const report::Caveat& caveat : caveats_of_gate(report)) json.element(report::care_text(caveat));
   json.end();
   json.begin_array("questions");

@@ -21,9 +21,11 @@ struct JudgedQuestion {
 struct JudgedGate {
   std::vector<JudgedQuestion> worse, unsure, fine;
   report::Worse answer = report::Worse::kUnsure;  // of the code
-  report::Worse whole = report::Worse::kUnsure;   // together with its place
+  report::Worse placed = report::Worse::kUnsure;  // together with its place
+  report::Worse whole = report::Worse::kUnsure;   // and with the runs that failed
   std::optional<StreamAnswer> stream{};
-  bool place_decides() const { return whole != answer; }
+  bool place_decides() const { return placed != answer; }
+  bool failures_decide() const { return whole != placed; }
 };
 
 // What a change costs, as a share of the base or in the response's unit: where higher is better, the other way round.

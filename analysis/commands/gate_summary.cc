@@ -50,6 +50,12 @@ std::string code_block(std::string_view text, size_t most) {
   return out;
 }
 
+JunitCase::Outcome outcome_of(report::Worse answer) {
+  return answer == report::Worse::kYes      ? JunitCase::Outcome::kFailed
+         : answer == report::Worse::kUnsure ? JunitCase::Outcome::kSkipped
+                                            : JunitCase::Outcome::kPassed;
+}
+
 // What the rule makes of a place.
 JunitCase::Outcome outcome_of(const GatePlace& place, PlaceRule rule) {
   const report::Worse answer = worse_by_place(place.explanation);
@@ -63,6 +69,7 @@ std::string gate_markdown(const report::Report& report, const JudgedGate& judged
   const std::string heading =
       "| | change | " + report::plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
   std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts)) + "\n";
+  for (const std::string& one : failures_of(facts)) out += "\n" + escaped(one) + "\n";
   for (const std::string& one : differences_of(facts)) out += "\n" + escaped(one) + "\n";
   if (!judged.worse.empty() || !judged.unsure.empty())
     out += "\n" + heading + markdown_rows(report, judged.worse) + markdown_rows(report, judged.unsure);
@@ -96,18 +103,21 @@ std::string gate_junit(const report::Report& report, const JudgedGate& judged, c
   std::vector<JunitCase> cases;
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const JudgedQuestion& one : *list) {
-      const auto outcome = one.answer == report::Worse::kYes      ? JunitCase::Outcome::kFailed
-                           : one.answer == report::Worse::kUnsure ? JunitCase::Outcome::kSkipped
-                                                                  : JunitCase::Outcome::kPassed;
       const std::string numbers =
           one.contrast->refused.empty() ? ": " + change(one) + ", interval " + interval(one) : std::string();
-      cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome, verdict(one) + numbers});
+      cases.push_back({"stab." + one.contrast->workload, subject(report, one), outcome_of(one.answer), verdict(one) + numbers,
+                       seconds_of_level(report, *one.contrast)});
     }
   }
   if (facts.places)
     for (const GatePlace& one : facts.places->workloads)
-      cases.push_back({"stab." + one.workload, "place", outcome_of(one, facts.places->rule), place_text(one)});
-  return junit_xml("stab gate", cases);
+      cases.push_back({"stab." + one.workload, "place", outcome_of(one, facts.places->rule), place_text(one), {}});
+  for (const auto& [workload, runs] : facts.failed)
+    if (runs.head_failed > 0)
+      cases.push_back({"stab." + workload, "failed runs",
+                       outcome_of(worse_by_failures(runs, report.alpha, facts.failed.size())), failures_text(workload, runs),
+                       {}});
+  return junit_xml("stab gate", cases, facts.seconds);
 }
 
 std::string gate_markdown_of(const std::string& line) {

@@ -65,19 +65,18 @@ std::string other_controls(const JudgedQuestion& question, const GateFacts& fact
 
 std::string code_sentence(const report::Report& report, const JudgedGate& judged, const GateFacts& facts) {
   const std::string margin = report::plain(100 * report.responses[0].margin) + " %";
-  const std::string of = judged.place_decides() ? "code: " : facts.head + " against " + facts.base + ": ";
   switch (judged.answer) {
     case report::Worse::kYes:
-      return of + "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
+      return "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
              " " + change(judged.worse[0]) + " (" + interval(judged.worse[0]) + ")";
-    case report::Worse::kNo: return of + "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
+    case report::Worse::kNo: return "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
     case report::Worse::kUnsure: break;
   }
   if (std::any_of(judged.unsure.begin(), judged.unsure.end(), [](const JudgedQuestion& one) { return one.suspected; }))
-    return of + "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) +
+    return "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) +
            " (" + interval(judged.unsure[0]) + "), too little evidence for its stream; gate it again in another session";
   const std::vector<JudgedQuestion> open = open_ones(judged);
-  const std::string unsure = of + "unsure, " + count(open.size(), "question") + " without an answer";
+  const std::string unsure = "unsure, " + count(open.size(), "question") + " without an answer";
   if (!facts.unfinished.empty() && !facts.is_over_time) return unsure + ": " + facts.unfinished;
   const auto refused =
       std::find_if(open.begin(), open.end(), [](const JudgedQuestion& one) { return !one.contrast->refused.empty(); });
@@ -130,13 +129,26 @@ std::string sessions_text(const report::Report& report, const JudgedGate& judged
 }
 
 std::string sentence(const report::Report& report, const JudgedGate& judged, const GateFacts& facts) {
-  const std::string code = code_sentence(report, judged, facts);
-  if (!judged.place_decides()) return code;
-  const GatePlace* const worst = worst_place(*facts.places);
-  const std::string of = facts.head + " against " + facts.base + ": ";
-  if (worst == nullptr) return of + "unsure, what its place adds is open; " + code;
-  return of + (judged.whole == report::Worse::kYes ? "worse" : "unsure") + ", by its place and not by its code: " +
-         worst->workload + " " + text::ratio_text(std::exp(worst->explanation.answer->place.estimate)) + "; " + code;
+  std::string out = code_sentence(report, judged, facts);
+  if (judged.place_decides() || judged.failures_decide()) out = "code: " + out;
+  if (judged.place_decides()) {
+    const GatePlace* const worst = worst_place(*facts.places);
+    out = worst == nullptr ? "unsure, what its place adds is open; " + out
+                           : std::string(judged.placed == report::Worse::kYes ? "worse" : "unsure") +
+                                 ", by its place and not by its code: " + worst->workload + " " +
+                                 text::ratio_text(std::exp(worst->explanation.answer->place.estimate)) + "; " + out;
+  }
+  if (judged.failures_decide())
+    out = std::string(judged.whole == report::Worse::kYes ? "worse, it fails more often" : "unsure, runs of it failed") + "; " +
+          out;
+  return facts.head + " against " + facts.base + ": " + out;
+}
+
+std::vector<std::string> failures_of(const GateFacts& facts) {
+  std::vector<std::string> out;
+  for (const auto& [workload, runs] : facts.failed)
+    if (std::string one = failures_text(workload, runs); !one.empty()) out.push_back(std::move(one));
+  return out;
 }
 
 std::vector<std::string> place_texts(const GateFacts& facts) {

@@ -32,6 +32,8 @@ std::string sessions_text(const report::Report& report, const JudgedGate& judged
 std::vector<std::string> place_texts(const GateFacts& facts);
 // What copies may cost, of each workload; and why that is not known of all.
 std::vector<std::string> copies_texts(const GateFacts& facts);
+// Of each workload with runs that failed.
+std::vector<std::string> failures_of(const GateFacts& facts);
 // Of each workload whose sides do something else.
 std::vector<std::string> differences_of(const GateFacts& facts);
 // A gate answers for its workloads alone, so that there are few of them changes nothing. Cures are those of its own file.

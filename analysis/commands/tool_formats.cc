@@ -280,7 +280,8 @@ Written junit(Cases&, const report::Samples&, const report::Report& report, cons
                    answer == report::Worse::kYes  ? JunitCase::Outcome::kFailed
                    : answer == report::Worse::kNo ? JunitCase::Outcome::kPassed
                                                   : JunitCase::Outcome::kSkipped,
-                   {}};
+                   {},
+                   seconds_of_level(report, contrast)};
     test.message = contrast.refused.empty()
                        ? std::string(answer == report::Worse::kYes ? "worse" : name(contrast.verdict)) + ": " +
                              report::difference_text(response, contrast.interval.estimate) + ", interval " +

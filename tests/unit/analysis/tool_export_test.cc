@@ -144,5 +144,20 @@ TEST(ToolFormats, NamesAreNoSyntax) {
   EXPECT_THAT(junit, HasSubstr("tests=\"2\""));
 }
 
+// What CI systems show as the duration of a test: what a run of the level took in the mean. Counts have none.
+TEST(ToolFormats, JunitHasTheTimesThatWereMeasured) {
+  report::Samples samples = two_cells();
+  const std::string junit = commands::export_for_tool("junit", samples, kContext)->out;
+  double sum = 0;
+  size_t runs = 0;
+  for (const report::Trial& trial : samples.trials)
+    if (trial.levels.back() == 1 && trial.values[0]) sum += *trial.values[0], ++runs;
+  char time[64];
+  std::snprintf(time, sizeof time, " time=\"%.9f\"", sum / static_cast<double>(runs));
+  EXPECT_THAT(junit, HasSubstr(time));
+  samples.responses[0].unit = samples.responses[1].unit = "instructions";
+  EXPECT_THAT(commands::export_for_tool("junit", samples, kContext)->out, Not(HasSubstr("time=")));
+}
+
 }  // namespace
 }  // namespace stab::analysis
