@@ -2,12 +2,14 @@
 // time, since others on the machine add to the wall time.
 #include "analysis/commands/time_answer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
+#include "analysis/statistics/distributions.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/markup.h"
 #include "analysis/text/text_table.h"
@@ -28,12 +30,23 @@ std::string per_cent(double share) {
 struct LayoutSpread {
   double layout = 0, run = 0;  // log standard deviations
   uint64_t layouts = 0;
+  double most = 0;  // of layouts, at 95 %: what layouts of this spread were not seen to exceed
 };
+
+// `of.layout` is a difference of two variances, and 0 or below where runs explain all of it: then layouts are not seen to matter,
+// which is no zero. What runs make of the layouts' means is the least that these are taken to vary.
+double most_of_layouts(const report::SpreadComponents& of) {
+  if (of.layouts < 2) return 0;
+  const double of_runs = *of.run / of.runs_per_layout, df = static_cast<double>(of.layouts - 1);
+  const double upper = df * std::max(of_runs, of.layout + of_runs) / statistics::chi_squared_quantile(0.05, df);
+  return std::sqrt(std::max(0.0, upper - of_runs));
+}
 
 std::optional<LayoutSpread> layout_spread(const report::Report& report) {
   for (const report::SpreadComponents& of : report.components)
     if (of.response == "cpu_time" && of.run)
-      return LayoutSpread{std::sqrt(std::max(0.0, of.layout)), std::sqrt(std::max(0.0, *of.run)), of.layouts};
+      return LayoutSpread{std::sqrt(std::max(0.0, of.layout)), std::sqrt(std::max(0.0, *of.run)), of.layouts,
+                          most_of_layouts(of)};
   return {};
 }
 
@@ -57,9 +70,14 @@ std::string layout_line(const LayoutSpread& spread) {
   if (is_hidden(spread))
     return "what layout does is hidden by the machine: the runs of one layout differ by " + per_cent(std::expm1(spread.run)) +
            " (sd); ask again when fewer other programs run";
+  const std::string runs = "; runs of one layout: " + per_cent(std::expm1(spread.run)) + ")";
+  if (!(spread.layout > 0))
+    return "layout alone moves its CPU time by at most " + per_cent(std::expm1(spread.most)) + " (sd, at 95 %, over " +
+           report::plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by up to " +
+           per_cent(std::expm1(kTwoDraws * spread.most));
   return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
-         report::plural(spread.layouts, "layout") + "; runs of one layout: " + per_cent(std::expm1(spread.run)) +
-         "): two builds that differ in layout alone may differ by " + per_cent(std::expm1(kTwoDraws * spread.layout));
+         report::plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by " +
+         per_cent(std::expm1(kTwoDraws * spread.layout));
 }
 
 void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
@@ -107,6 +125,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   json.value("user_s", of_wall.user).value("system_s", of_wall.system);
   json.value("layouts", spread ? std::optional(spread->layouts) : std::nullopt);
   json.value("layout_log_sd", spread && !is_hidden(*spread) ? std::optional(spread->layout) : std::nullopt);
+  json.value("layout_log_sd_most", spread && !is_hidden(*spread) ? std::optional(spread->most) : std::nullopt);
   json.value("run_log_sd", spread ? std::optional(spread->run) : std::nullopt);
   if (facts.against) baseline_json(json, *facts.against);
   json.value("experiment", facts.experiment).value("unfinished", facts.unfinished).value("about", facts.about).end();

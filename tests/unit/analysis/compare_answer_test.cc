@@ -271,6 +271,22 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   EXPECT_NEAR(json["wall"]["mean_s"].get<double>(), 0.51, 0.01);
 }
 
+// Where runs explain all of their spread nothing of it is left for layouts, which is no zero.
+TEST(TimeAnswer, LayoutsThatAreNotSeenToMatterHaveABound) {
+  TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
+  report::Samples samples = runs_of_layouts(wall, cpu);
+  for (size_t i = 0; i < samples.trials.size(); ++i) samples.trials[i].values[1] = 0.5 * (1 + (i % 2 == 0 ? 0.004 : -0.004));
+  const auto output =
+      time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""});
+  ASSERT_TRUE(output) << output.error().text();
+  const nlohmann::json json = nlohmann::json::parse(output->json);
+  EXPECT_EQ(json["layout_log_sd"].get<double>(), 0);
+  EXPECT_THAT(output->text, HasSubstr("layout alone moves its CPU time by at most "));
+  EXPECT_THAT(output->text, Not(HasSubstr(" by 0 %")));
+  EXPECT_NEAR(json["layout_log_sd_most"].get<double>(), 0.004 * std::sqrt(7 / 2.167350 - 1), 1e-4) << "qchisq(0.05, 7)";
+  EXPECT_THAT(output->text, Not(HasSubstr("at most 0 %")));
+}
+
 // A machine that moves runs of one layout moves those of two as well.
 TEST(TimeAnswer, WhereTheMachineIsNoisyLayoutIsHidden) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
