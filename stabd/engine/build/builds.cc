@@ -238,7 +238,13 @@ Status make_build(const Laboratory& laboratory, const BuildPlace& place, const p
 }
 
 Result<std::string> find_program(const BuildPlace& place, const std::string& directory, const std::string& name) {
-  if (name.find('/') == std::string::npos) return find_in_path(*place.worker, kSearchPath, name);
+  if (name.find('/') == std::string::npos) {
+    Result<std::string> found = find_in_path(*place.worker, kSearchPath, name);
+    if (found || directory.empty() || found.error().code != ErrorCode::kNotFound) return found;
+    const auto made = place.worker->ask(worker::Look{directory + "/" + name});
+    if (!made || !made->executable || made->type != static_cast<uint32_t>(worker::FileType::kRegular)) return found;
+    return Error{ErrorCode::kNotFound, found.error().message + "; for what the build made write './" + name + "'", {}};
+  }
   if (name[0] == '/') return name;
   // Another file of that name, such as one that the plan's directory has, would be measured in the place of what was built.
   if (!directory.empty()) {
