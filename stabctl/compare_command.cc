@@ -184,6 +184,9 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     of.plan.commands.push_back(std::move(command));
   }
   std::vector<MeasuredCommand>& sides = of.plan.commands;
+  if (!arguments.quiet && !arguments.shell && sides.size() == 2)
+    note_unread_input("stabctl compare --shell " + shell_word(sides[0].in_shell + " < FILE") + " " +
+                      shell_word(sides[1].in_shell + " < FILE"));
   std::vector<Probe> seen;
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   for (const MeasuredCommand& side : sides) {

@@ -137,6 +137,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
   STAB_TRY(out.cure_of_failure, cure_of_failure(arguments.behind));
   note_folders(arguments.behind);
+  note_unread_input("");
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit));
   out.old_name = older;
   out.new_name = newer;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -100,8 +101,10 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
     return out;
   }
   std::error_code error;
+  out.in_shell = typed + behind;
   if (fs::exists(typed, error)) {
     out.words = {typed};
+    out.in_shell = shell_word(typed) + behind;
   } else {
     auto words = toml::split_words(typed, "add --shell for a command of a shell's");
     if (!words) return bad_input("command " + in_quotes(typed) + ": " + words.error().message);
@@ -119,6 +122,17 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   out.szc = engine::szc_program(program);
   out.is_script = first_bytes(program, 2) == "#!";
   return out;
+}
+
+void note_unread_input(const std::string& instead) {
+  struct stat info {};
+  if (::fstat(STDIN_FILENO, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return;
+  if (::lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return;
+  std::error_code error;
+  const std::string name = fs::read_symlink("/proc/self/fd/0", error).string();
+  std::fprintf(stderr, "note: programs get nothing on standard input, and %s is not read%s\n",
+               error ? "what is redirected here" : printable(in_quotes(name)).c_str(),
+               instead.empty() ? "" : printable("; a shell's command may read it: " + instead).c_str());
 }
 
 bool is_program_file(const std::string& path) {

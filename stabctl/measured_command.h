@@ -13,6 +13,7 @@ namespace stab::ctl {
 // invariant: words is not empty; words[0] is an absolute path
 struct MeasuredCommand {
   std::string shown;  // on one line, as it was typed
+  std::string in_shell;  // as a shell reads it
   std::vector<std::string> words;
   engine::SzcProgram szc;  // what of its layout can be randomized
   bool is_script = false;  // or a command of a shell's: its time is that of other programs
@@ -24,6 +25,10 @@ Status check_program(const std::string& path);
 // `typed` is the path of a program, or a command whose words are split as a shell would; `arguments` come behind it. With
 // `shell` it goes to /bin/sh -c. kBadInput says what is wrong with the program's file, and what to do.
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell);
+
+// Says on standard error that programs get nothing on standard input, where a file is redirected to ours and nobody has begun to
+// read it. `instead`: a command that reads it, with "<" at its end; empty: there is none.
+void note_unread_input(const std::string& instead);
 
 // Whether a file is executable and begins as programs or scripts do: what `run` finds in a plan's place.
 bool is_program_file(const std::string& path);

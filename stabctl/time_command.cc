@@ -67,6 +67,8 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   note_options_behind(arguments);
   const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
   STAB_TRY(const MeasuredCommand command, measured_command(arguments.words[0], behind, arguments.shell));
+  if (!arguments.quiet && !arguments.shell)
+    note_unread_input("stabctl time --shell " + shell_word(command.in_shell + " < FILE"));
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   progress.phase("trying " + command.shown);
   auto seen = tried(command, of.directory, arguments, of.most, stop);
