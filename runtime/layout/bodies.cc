@@ -181,8 +181,16 @@ void print_functions(const File& of, const Binary& binary, const helper::Functio
   }
 }
 
-// Objects of the runtime's own are alike in all programs: "stab_control", "_ZZN4stab6helper5serveERKNS0_4TaskEE4text".
-bool is_runtimes(const char* name) { return strncmp(name, "stab_", 5) == 0 || strstr(name, "N4stab") != nullptr; }
+// Objects of the runtime's own are alike in all programs: "stab_control", "_ZL10stab_start",
+// "_ZZN4stab6helper5serveERKNS0_4TaskEE4text".
+bool is_runtimes(const char* name) {
+  if (strstr(name, "N4stab") != nullptr) return true;
+  if (strncmp(name, "_ZL", 3) == 0) {
+    name += 3;
+    while (*name >= '0' && *name <= '9') ++name;
+  }
+  return strncmp(name, "stab_", 5) == 0;
+}
 
 // Whether the local symbols from `first` on, up to those of the next source file, are of a file of the runtime's.
 bool is_runtimes_file(const Elf64_Sym* symbols, uint64_t first, uint64_t locals, const char* strings, uint64_t bytes) {
@@ -191,13 +199,23 @@ bool is_runtimes_file(const Elf64_Sym* symbols, uint64_t first, uint64_t locals,
   return false;
 }
 
-// The contents of sections that hold data, without the words that the loader makes addresses of.
+// The contents of sections that hold data, without the words that the loader makes addresses of. At a fixed address the linker
+// has made them, and what may be one is taken for one: a number that is as large as an address of the program.
 class Contents {
  public:
-  explicit Contents(const File& of) : of_(of) {
-    // Elsewhere addresses stand in the file, and nothing tells which words are some.
-    bool knows_addresses = of.header.e_type == ET_DYN;
-    for (uint32_t i = 0; i < of.header.e_shnum; ++i) knows_addresses &= of.sections[i].sh_type != SHT_RELR;
+  explicit Contents(const File& of) : of_(of), is_fixed_(of.header.e_type == ET_EXEC) {
+    bool knows_addresses = is_fixed_ || of.header.e_type == ET_DYN;
+    for (uint32_t i = 0; i < of.header.e_shnum; ++i) {
+      const Elf64_Shdr& one = of.sections[i];
+      knows_addresses &= one.sh_type != SHT_RELR;
+      if ((one.sh_flags & SHF_ALLOC) == 0 || one.sh_addr == 0) continue;
+      if (one.sh_addr < lowest_) lowest_ = one.sh_addr;
+      if (one.sh_addr + one.sh_size > end_) end_ = one.sh_addr + one.sh_size;
+    }
+    // Of two builds the same number must be an address in both: they end at about the same address.
+    uint64_t round = 1;
+    while (round < end_ && round <= UINT64_MAX / 2) round *= 2;
+    end_ = round;
     if (knows_addresses) sections_ = static_cast<uint8_t**>(calloc(of.header.e_shnum, sizeof *sections_));
   }
 
@@ -226,10 +244,22 @@ class Contents {
       const uint64_t into = of_.words[i] - section.sh_addr;
       if (into < section.sh_size && section.sh_size - into >= sizeof(uint64_t)) memset(bytes + into, 0, sizeof(uint64_t));
     }
+    if (is_fixed_) clear_addresses(bytes, section.sh_size);
     return bytes;
   }
 
+  // Also those of four bytes, which address all of a program at a fixed address.
+  void clear_addresses(uint8_t* bytes, uint64_t count) const {
+    for (uint64_t at = 0; at + sizeof(uint32_t) <= count; at += sizeof(uint32_t)) {
+      uint32_t word;
+      memcpy(&word, bytes + at, sizeof word);
+      if (word >= lowest_ && word < end_) memset(bytes + at, 0, sizeof word);
+    }
+  }
+
   const File& of_;
+  const bool is_fixed_;
+  uint64_t lowest_ = UINT64_MAX, end_ = 0;  // of the program's addresses
   uint8_t** sections_ = nullptr;
 };
 
