@@ -2,12 +2,34 @@
 #include "stabd/engine/results/build_bodies.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/split.h"
 #include "stabd/engine/results/layout_tool.h"
 
 namespace stab::engine {
 namespace {
+
+// Of several with one name, such as static ones of several files, nobody knows which is which: if all of both are known and as
+// long, and one of the contents is in one build alone, something is another.
+void add_other_of_several(const std::string& name, std::vector<BuildBodies::Object> older, std::vector<BuildBodies::Object> newer,
+                          std::vector<ChangedObject>& out) {
+  using Object = BuildBodies::Object;
+  const auto by_contents = [](const Object& a, const Object& b) {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.contents < b.contents;
+  };
+  std::sort(older.begin(), older.end(), by_contents);
+  std::sort(newer.begin(), newer.end(), by_contents);
+  const auto is_as_long = [](const Object& a, const Object& b) {
+    return a.bytes == b.bytes && a.contents != 0 && b.contents != 0;
+  };
+  if (!std::equal(older.begin(), older.end(), newer.begin(), newer.end(), is_as_long)) return;
+  std::vector<Object> old_alone, new_alone;
+  std::set_difference(older.begin(), older.end(), newer.begin(), newer.end(), std::back_inserter(old_alone), by_contents);
+  std::set_difference(newer.begin(), newer.end(), older.begin(), older.end(), std::back_inserter(new_alone), by_contents);
+  for (size_t i = 0; i < old_alone.size(); ++i)
+    out.push_back({name, old_alone[i].linked, new_alone[i].linked, old_alone[i].bytes, new_alone[i].bytes, true});
+}
 
 Error another_version() { return {ErrorCode::kCorrupt, "stab-layout is of another version: it prints no bodies", {}}; }
 
@@ -54,8 +76,11 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
   for (const auto& [identity, function] : before) out.old_alone.push_back(function->name);
   for (const auto& [name, objects] : newer.objects) {
     const auto was = older.objects.find(name);
-    // Of several with one name nobody knows which is which.
-    if (was == older.objects.end() || was->second.size() != 1 || objects.size() != 1) continue;
+    if (was == older.objects.end()) continue;
+    if (was->second.size() != 1 || objects.size() != 1) {
+      add_other_of_several(name, was->second, objects, out.data);
+      continue;
+    }
     const BuildBodies::Object &old_one = was->second[0], &new_one = objects[0];
     const bool is_other = old_one.bytes == new_one.bytes && old_one.contents != new_one.contents && old_one.contents != 0 &&
                           new_one.contents != 0;

@@ -48,6 +48,21 @@ TEST(BuildBodiesTest, OtherContentsCountWhereBothAreKnownAndAsLong) {
   EXPECT_FALSE(both.data[1].is_other);
 }
 
+// Static data of several files may have one name.
+TEST(BuildBodiesTest, OfSeveralWithOneNameOneMayBeAnother) {
+  const BuildBodies older = bodies_of("d\t6000\t8\ta1\ttable\nd\t6010\t8\ta2\ttable\nd\t6020\t16\ta3\ttable\n");
+  const auto data = [&](const std::string& lines) { return bodies_of_both(older, bodies_of(lines)).data; };
+  EXPECT_TRUE(data("d\t7000\t16\ta3\ttable\nd\t7010\t8\ta2\ttable\nd\t7020\t8\ta1\ttable\n").empty()) << "in another order";
+  const auto other = data("d\t7000\t8\ta2\ttable\nd\t7010\t8\tb1\ttable\nd\t7020\t16\ta3\ttable\n");
+  ASSERT_EQ(other.size(), 1u);
+  EXPECT_TRUE(other[0].is_other);
+  EXPECT_EQ(other[0].old_linked, 0x6000u);
+  EXPECT_EQ(other[0].new_linked, 0x7010u);
+  EXPECT_TRUE(data("d\t7000\t8\ta2\ttable\nd\t7010\t8\t0\ttable\nd\t7020\t16\ta3\ttable\n").empty()) << "one is not known";
+  EXPECT_TRUE(data("d\t7000\t8\ta2\ttable\nd\t7010\t9\tb1\ttable\nd\t7020\t16\ta3\ttable\n").empty()) << "one is longer";
+  EXPECT_TRUE(data("d\t7000\t8\ta2\ttable\nd\t7010\t8\tb1\ttable\n").empty()) << "one is gone";
+}
+
 TEST(BuildBodiesTest, WhatAnotherVersionPrintsIsRefused) {
   for (const char* text : {"", "stab-bodies 2\n", "stab-bodies 1\nf\t10\t20\n", "stab-bodies 1\nd\tx\t1\t0\tname\n",
                            "stab-bodies 1\nq\t10\t1\tname\n"})
