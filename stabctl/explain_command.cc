@@ -73,6 +73,10 @@ commands::BodyFacts facts_of(const engine::SharedFunctions& functions) {
   out.old_alone = functions.bodies.old_alone;
   out.new_alone = functions.bodies.new_alone;
   out.unmatched = functions.unmatched;
+  if (functions.sampled) out.changed_share = functions.changed;
+  out.still = functions.still.names;
+  out.old_still = functions.still.old_share, out.old_still_error = functions.still.old_error;
+  out.new_still = functions.still.new_share, out.new_still_error = functions.still.new_error;
   for (const engine::ChangedObject& one : functions.bodies.data)
     out.data.push_back({one.name, one.old_linked, one.new_linked, one.old_bytes, one.new_bytes, one.is_other});
   return out;

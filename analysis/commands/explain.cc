@@ -114,7 +114,8 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.exit_code = open ? 3 : 0;
   out.text = text::wrap(explain_sentence(all), width, "", "  ") + "\n" + effects_text(all, width);
   const bool blocks_settle_it =
-      !may_be_library_place(all) && !may_be_data(all) && !may_wait_longer(all) && !copies_count(all.copies);
+      !may_be_library_place(all) && !may_be_still_place(all) && !may_be_data(all) && !may_wait_longer(all) &&
+      !copies_count(all.copies);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
   out.text += outputs_text(all, width) + other_clock_text(all, width);

@@ -73,7 +73,12 @@ struct BodyFacts {
   uint64_t functions = 0;            // that can be moved, of both
   std::vector<std::string> changed = {};  // whose instructions differ
   std::vector<std::string> old_alone = {}, new_alone = {};
+  std::optional<double> changed_share{};  // of the samples, in those three kinds; absent: nothing was sampled
   double unmatched = 0;              // share of the samples in functions that never move, whose bytes are not compared
+  // Functions of both that never move, are as long in both, and begin elsewhere in their page: shares of each one's samples, and
+  // their standard errors. What their place makes is in all four runs, and counts as code.
+  std::vector<std::string> still = {};
+  double old_still = 0, new_still = 0, old_still_error = 0, new_still_error = 0;
   std::vector<Object> data = {};     // data of both that is longer in one, has other contents, or begins elsewhere in its page
   bool are_same() const;
 };

@@ -123,7 +123,12 @@ std::string bodies_text(const Explanation& all, int width) {
   if (!bodies.new_alone.empty()) out += "; " + all.new_name + " alone has " + few_names(bodies.new_alone);
   std::vector<std::string> objects;
   for (const BodyFacts::Object& one : bodies.data)
-    if (one.is_other || may_be_data(all)) objects.push_back(object_text(one));
+    if (one.is_other || may_be_data(all) || may_be_partly_data(all)) objects.push_back(object_text(one));
+  if (may_be_partly_data(all))
+    return text::wrap(out + "; these took " + share_text(*bodies.changed_share) +
+                          " of the time, so the difference is what they make others do, or in part where data lie: of data, "
+                          "modulo 4096, " + few_of(objects),
+                      width, "\n", "  ");
   if (!objects.empty()) out += may_be_data(all) ? "; of data, modulo 4096, " + few_of(objects) : "; of data, " + few_of(objects);
   return text::wrap(out, width, "\n", "  ");
 }

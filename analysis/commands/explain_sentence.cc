@@ -48,17 +48,34 @@ std::string waits_text(const Explanation& all) {
          share(alone.new_waits ? alone.new_on_cpu : alone.old_on_cpu) + " of its time" + rest;
 }
 
+namespace {
+
+// "'wide', which takes 95.9 % of the time,"
+std::string still_text(const Explanation& all) {
+  const BodyFacts& bodies = *all.bodies;
+  const std::string share = share_text((bodies.old_still + bodies.new_still) / 2) + " of the time";
+  if (bodies.still.empty()) return "code with " + share;
+  std::string name = "'" + text::source_name(bodies.still[0]) + "'";
+  if (bodies.still.size() > 1) name = "code such as " + name;
+  return name + ", with " + share + ",";
+}
+
+}  // namespace
+
 std::string explain_sentence(const Explanation& all) {
   const statistics::CauseAnswer& answer = *all.answer;
   const std::string clock = waits(all) ? "in CPU time " : "";
   const std::string whole = clock + all.new_name + " is " + change_text(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
   const std::string but_it_waits = may_wait_longer(all) ? "; but " + waits_text(all) : "";
-  if (may_be_library_place(all) || may_be_data(all))
+  if (may_be_library_place(all) || may_be_still_place(all) || may_be_data(all))
     return "unresolved: " + clock + all.new_name + " is " + change_text(answer.code.estimate) + " than " + all.old_name +
            (may_be_library_place(all)
                 ? " wherever its own functions lie, but functions of libraries that szc did not build lie elsewhere in the two: "
                   "it is code, or the place of those"
+            : may_be_still_place(all)
+                ? " wherever functions lie that can be moved, but " + still_text(all) + " never moves, and lies elsewhere in the "
+                  "two: it is code, or the place of that"
                 : " wherever its functions lie, but their instructions are the same: it is what its data are, or where they "
                   "lie") +
            (answer.verdict == statistics::CauseVerdict::kBoth

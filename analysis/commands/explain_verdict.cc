@@ -39,6 +39,26 @@ bool may_be_data(const Explanation& all) {
          makes_less_than_half(all.bodies->unmatched + all.libraries->rebuilt, all.answer->code.estimate);
 }
 
+bool may_be_partly_data(const Explanation& all) {
+  if (!statistics::names_code(all.answer->verdict) || !all.bodies || all.bodies->are_same() || !all.bodies->changed_share)
+    return false;
+  const std::vector<BodyFacts::Object>& data = all.bodies->data;
+  if (data.empty() || std::any_of(data.begin(), data.end(), [](const auto& one) { return one.is_other; })) return false;
+  return makes_less_than_half(*all.bodies->changed_share, all.answer->code.estimate);
+}
+
+bool may_be_still_place(const Explanation& all) {
+  if (!statistics::names_code(all.answer->verdict) || !all.bodies) return false;
+  const BodyFacts& bodies = *all.bodies;
+  if (std::max(bodies.old_still, bodies.new_still) < kLibrariesMatter) return false;
+  // What that code takes longer, in times of the old program. Where it is surely less than half of the difference, the rest is
+  // code.
+  const double ratio = std::exp(all.answer->code.estimate), difference = ratio - 1;
+  const double grown = bodies.new_still * ratio - bodies.old_still;
+  const double error = std::hypot(bodies.new_still_error * ratio, bodies.old_still_error);
+  return difference > 0 ? grown + 2 * error >= difference / 2 : grown - 2 * error <= difference / 2;
+}
+
 bool waits(const Explanation& all) { return all.alone && (all.alone->old_waits || all.alone->new_waits); }
 
 bool may_wait_longer(const Explanation& all) {
@@ -47,8 +67,9 @@ bool may_wait_longer(const Explanation& all) {
 }
 
 statistics::CauseVerdict verdict_of(const Explanation& all) {
-  return may_be_library_place(all) || may_be_data(all) || may_wait_longer(all) ? statistics::CauseVerdict::kUnresolved
-                                                                               : all.answer->verdict;
+  return may_be_library_place(all) || may_be_still_place(all) || may_be_data(all) || may_wait_longer(all)
+             ? statistics::CauseVerdict::kUnresolved
+             : all.answer->verdict;
 }
 
 }  // namespace stab::commands

@@ -12,9 +12,16 @@ inline constexpr double kLibrariesMatter = 0.05;
 // Code that takes another time wherever the program's functions lie may be the place of a library's function that stays.
 bool may_be_library_place(const Explanation& all);
 
+// The same of code of the programs' own that never moves, such as assembly or archives that szc did not compile.
+bool may_be_still_place(const Explanation& all);
+
 // Code that takes another time while no instruction differs, nor what is known of its data's contents: data are longer, or lie
 // elsewhere.
 bool may_be_data(const Explanation& all);
+
+// Code that takes another time, of which the functions whose instructions differ make less than half themselves, and data of both
+// lie elsewhere or are longer: it is what these functions make others do, or partly the place of the data.
+bool may_be_partly_data(const Explanation& all);
 
 // One of them, or both, waited so much that CPU time could hide a change.
 bool waits(const Explanation& all);

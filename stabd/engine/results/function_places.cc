@@ -115,6 +115,33 @@ std::string names_in_script(const ListedFunction& function, bool is_alone) {
 
 bool may_be_busy(double samples, double all) { return samples > 0 && samples + 2 * std::sqrt(samples) >= kBusy * all; }
 
+namespace {
+
+double error_of_share(double share, const ListedBuild& build) {
+  return build.samples > 0 ? std::sqrt(share * (1 - share) / build.samples) : 0;
+}
+
+StillFunctions still_of_both(const ListedBuild& older, const ListedBuild& newer) {
+  StillFunctions out;
+  std::vector<std::pair<double, std::string>> busy;
+  for (const ListedFunction& function : newer.functions) {
+    const ListedFunction* const before = older.find(function.name);
+    if (function.moves || before == nullptr || before->moves || newer.find(function.name) == nullptr) continue;
+    if (before->bytes != function.bytes || before->linked % 4096 == function.linked % 4096) continue;
+    out.old_share += share_of(before->samples, older);
+    out.new_share += share_of(function.samples, newer);
+    if (may_be_busy(function.samples, newer.samples) || may_be_busy(before->samples, older.samples))
+      busy.emplace_back(share_of(before->samples, older) + share_of(function.samples, newer), function.name);
+  }
+  out.old_error = error_of_share(out.old_share, older);
+  out.new_error = error_of_share(out.new_share, newer);
+  std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [share, name] : busy) out.names.push_back(std::move(name));
+  return out;
+}
+
+}  // namespace
+
 SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most) {
   SharedFunctions out;
   out.text_hash = newer.text_hash;
@@ -142,6 +169,7 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
     // What lies badly in one build may be too fast in the other one to be seen there.
     sort_in(std::move(shared), may_be_busy(function.samples, newer.samples) || may_be_busy(before->samples, older.samples));
   }
+  out.still = still_of_both(older, newer);
   add_library_functions(older, newer, sort_in);
   const auto by_weight = [&](const SharedFunction& a, const SharedFunction& b) {
     return a.share != b.share ? a.share > b.share : a.bytes > b.bytes;
@@ -159,6 +187,28 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
   }
   out.stayed.resize(std::min<size_t>(out.stayed.size(), code::kMostPlaced - out.moved.size()));
   return out;
+}
+
+namespace {
+
+// Of the samples of this build.
+double changed_against(const ListedBuild& build, const ListedBuild& other) {
+  std::unordered_map<uint64_t, uint64_t> instructions;
+  for (const auto& [linked, function] : other.bodies.functions) instructions[function.identity] = function.instructions;
+  double out = 0;
+  for (const ListedFunction& function : build.functions) {
+    const auto body = build.bodies.functions.find(function.linked);
+    if (body == build.bodies.functions.end()) continue;
+    const auto also = instructions.find(body->second.identity);
+    if (also == instructions.end() || also->second != body->second.instructions) out += share_of(function.samples, build);
+  }
+  return out;
+}
+
+}  // namespace
+
+double share_of_changed(const ListedBuild& older, const ListedBuild& newer) {
+  return (changed_against(older, newer) + changed_against(newer, older)) / 2;
 }
 
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer) {
@@ -276,6 +326,7 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
   out.bodies = bodies_of_both(builds[0]->bodies, builds[1]->bodies);
+  out.changed = share_of_changed(*builds[0], *builds[1]);
   STAB_TRY(const auto runs, copied_runs(store, row));
   out.older = runs[0], out.newer = runs[1];
   return out;

@@ -116,6 +116,13 @@ Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::E
 Result<std::map<std::string, std::array<CopiedRun, 2>>> copied_runs_by_workload(store::Store& store,
                                                                                 const store::ExperimentRow& row);
 
+// Functions of both builds that never move, are as long in both, and begin at another place of their page in each.
+struct StillFunctions {
+  std::vector<std::string> names;         // that may be busy, the most sampled first
+  double old_share = 0, new_share = 0;    // of each build's samples, 0 to 1, in all of them
+  double old_error = 0, new_error = 0;    // standard errors of these
+};
+
 struct SharedFunctions {
   std::vector<SharedFunction> moved;  // between the builds: what can make a difference, the busiest first
   // Keep the new build's place in every run: those that are busy and lie alike in both, then quiet ones, as many as a script
@@ -125,14 +132,19 @@ struct SharedFunctions {
   // `moved` are those that may be busy, then quiet ones where they are few; else all, the largest first.
   bool sampled = false;
   double unmatched = 0;               // share of the samples in functions that only one build has, or that never move
+  StillFunctions still;
   size_t left_out = 0;                // moved ones beyond the most that are looked at
   SharedLibraries libraries;
   BodiesOfBoth bodies;
+  double changed = 0;  // share of the samples of both in functions whose instructions differ, or that one build alone has
   CopiedRun older, newer;
 };
 
 // `most`: moved functions. Of a library that is the same file in both, or stays, none is among them: they lie alike.
 SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& newer, size_t most);
+
+// As SharedFunctions has it.
+double share_of_changed(const ListedBuild& older, const ListedBuild& newer);
 
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer);
 

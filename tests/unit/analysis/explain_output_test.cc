@@ -154,6 +154,49 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "a fifth may have become five times as long";
 }
 
+// A function that takes no time may make others do more, or its neighbours in data lie elsewhere.
+TEST(ExplainOutputTest, CodeMayInPartBeThePlaceOfData) {
+  Explanation all = known_code();
+  EXPECT_EQ(explain_output(all, 400).text.find("where data lie"), std::string::npos) << "it was not sampled";
+  all.bodies->changed_share = 0.004;
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_NE(said.text.find("new alone has 'more'; these took 0.400 % of the time, so the difference is what they make others do, "
+                           "or in part where data lie: of data, modulo 4096, 'front' is 21 bytes long instead of 1"),
+            std::string::npos) << said.text;
+  EXPECT_NE(said.json.find("\"changed_share\": 0.004"), std::string::npos) << said.json;
+  all.bodies->changed_share = 0.3;
+  EXPECT_EQ(explain_output(all, 400).text.find("where data lie"), std::string::npos) << "they may make all of it";
+  all.bodies->changed_share = 0.004;
+  all.bodies->data[1].is_other = true;
+  EXPECT_EQ(explain_output(all, 400).text.find("where data lie"), std::string::npos) << "other contents are another work";
+}
+
+// What never moves has one place in each program, in all four runs.
+TEST(ExplainOutputTest, CodeMayBeThePlaceOfCodeThatNeverMoves) {
+  Explanation all = known_code();
+  all.bodies->still = {"wide"};
+  all.bodies->old_still = 0.6, all.bodies->new_still = 0.62, all.bodies->old_still_error = all.bodies->new_still_error = 0.01;
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_TRUE(said.text.starts_with("unresolved: new is 3.05 % slower than old wherever functions lie that can be moved, but "
+                                    "'wide', with 61.0 % of the time, never moves, and lies elsewhere in the two: it is code, or "
+                                    "the place of that\n")) << said.text;
+  EXPECT_EQ(said.text.find("blocks decide"), std::string::npos) << said.text;
+  EXPECT_NE(said.json.find("\"old_still_share\": 0.6"), std::string::npos) << said.json;
+  all.bodies->old_still = all.bodies->new_still = 0.04;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "too little of it";
+  // Of 50 % more time it has taken none: its share is less by a third.
+  all.answer->code = {std::log(1.5), std::log(1.49), std::log(1.51), 0.005, EffectState::kThere};
+  all.bodies->old_still = 0.6, all.bodies->new_still = 0.4;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "the rest has become slower";
+  all.answer->code = {-std::log(1.5), -std::log(1.51), -std::log(1.49), 0.005, EffectState::kThere};
+  all.bodies->old_still = 0.4, all.bodies->new_still = 0.6;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "the rest has become faster";
+  all.bodies->old_still = 0.6, all.bodies->new_still = 0.4;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 3) << "it has become faster, too";
+}
+
 // Each type has the one before it twice: after thirty, the source's name would have some 40 GB.
 TEST(ExplainOutputTest, NamesThatGrowWithoutBoundStayAsTheyAre) {
   std::string name = "_Z1f1PIiiE", last = "S0_";

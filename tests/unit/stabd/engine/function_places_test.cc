@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace stab::engine {
 namespace {
 
@@ -49,6 +51,29 @@ TEST(FunctionPlacesTest, QuietFunctionsAreLookedAtOrKeptWhereTheyAre) {
   EXPECT_EQ(shared.moved[0].name, "chain0");
   EXPECT_EQ(shared.moved[1].name, "right");
   EXPECT_NE(script_of_places(shared).find("place left mod 4096 0\n"), std::string::npos) << script_of_places(shared);
+}
+
+TEST(FunctionPlacesTest, WhatNeverMovesAndLiesElsewhereIsKnown) {
+  const ListedBuild older = build_of({{0x5000, 200, "chain", true, 100}, {0x6010, 64, "wide", false, 300},
+                                      {0x6050, 64, "alike", false, 90}, {0x7000, 64, "grown", false, 10},
+                                      {0x8000, 64, "quiet", false, 0}});
+  const ListedBuild newer = build_of({{0x5000, 200, "chain", true, 100}, {0x6030, 64, "wide", false, 400},
+                                      {0x7050, 64, "alike", false, 90}, {0x8010, 96, "grown", false, 10},
+                                      {0x9010, 64, "quiet", false, 0}});
+  const StillFunctions still = functions_of_both(older, newer, 24).still;
+  EXPECT_EQ(still.names, std::vector<std::string>{"wide"});
+  EXPECT_NEAR(still.old_share, 0.6, 1e-9);
+  EXPECT_NEAR(still.new_share, 400.0 / 600, 1e-9);
+  EXPECT_NEAR(still.old_error, std::sqrt(0.6 * 0.4 / 500), 1e-9);
+}
+
+TEST(FunctionPlacesTest, TheTimeOfChangedFunctionsIsKnown) {
+  ListedBuild older = build_of({{0x5000, 200, "hot", true, 300}, {0x6000, 64, "main", true, 10}, {0x7000, 64, "gone", true, 90}});
+  ListedBuild newer = build_of({{0x5000, 200, "hot", true, 380}, {0x6000, 64, "main", true, 20}});
+  EXPECT_EQ(share_of_changed(older, newer), 0) << "no bodies are known";
+  older.bodies.functions = {{0x5000, {1, 70, "hot"}}, {0x6000, {2, 71, "main"}}, {0x7000, {3, 72, "gone"}}};
+  newer.bodies.functions = {{0x5000, {1, 70, "hot"}}, {0x6000, {2, 75, "main"}}};
+  EXPECT_NEAR(share_of_changed(older, newer), (0.25 + 0.05) / 2, 1e-9);
 }
 
 FunctionProfile profile_of(std::vector<SampledFile> files) {
