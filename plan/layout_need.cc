@@ -22,14 +22,15 @@ bool ends_word(std::string_view rest) {
   return rest.empty() || !is_of_word(rest[0]);
 }
 
-}  // namespace
-
+// Whether a word of a build has szc, szc++ or szflang as a word of its own, such as CC=szc or /usr/bin/szc++-20.
 bool names_szc(std::string_view text) {
   for (const std::string_view name : {"szc", "szflang"})
     for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
       if ((at == 0 || !is_of_word(text[at - 1])) && ends_word(text.substr(at + name.size()))) return true;
   return false;
 }
+
+}  // namespace
 
 std::string what_needs_helper(const Plan& plan) {
   for (const Factor& factor : plan.factors)

@@ -3,14 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "plan/plan.h"
 
 namespace stab::plan {
-
-// Whether a word of a build has szc, szc++ or szflang as a word of its own, such as CC=szc or /usr/bin/szc++-20.
-bool names_szc(std::string_view text);
 
 // "factor 'code'"; empty: its trials have no helper. The helper randomizes, and it reports: the region's time and visits of
 // progress points are in the dose.

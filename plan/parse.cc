@@ -161,7 +161,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   optional_table(root, "factors", plan, parse_factors);
   optional_table(root, "counters", plan, parse_counters);
   optional_table(root, "stopping", plan, parse_stopping);
-  randomize_by_default(tree, options.schedule_version, faults, plan);
+  randomize(tree, faults, plan);
   const toml::TomlNode* experiment = root.table("experiment");
   parse_experiment(experiment != nullptr ? *experiment : nothing_said, tree, faults, plan);
   optional_table(root, "analysis", plan, parse_analysis);

@@ -12,10 +12,9 @@
 namespace stab::plan {
 
 // 1: each cell has layout seeds of its own. 2: where layouts are matched, the cells of a block share one; a plan that doesn't say
-// whether they are is read as of the version that it was expanded with. 3: what szc builds is randomized
-// where a plan says nothing of that.
-inline constexpr int kScheduleVersion = 3;
-inline constexpr int kMatchingScheduleVersion = 2, kRandomizingScheduleVersion = 3;
+// whether they are is read as of the version that it was expanded with.
+inline constexpr int kScheduleVersion = 2;
+inline constexpr int kMatchingScheduleVersion = 2;
 
 struct PlannedTrial {
   uint32_t order = 0;        // position, from 0

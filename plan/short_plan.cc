@@ -4,9 +4,6 @@
 #include <initializer_list>
 #include <iterator>
 
-#include "plan/layout_need.h"
-#include "plan/schedule.h"
-
 namespace stab::plan {
 namespace {
 
@@ -23,27 +20,6 @@ const TomlNode* find(const TomlNode& table, std::string_view key) {
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '+' ||
          c == '-';
-}
-
-bool is_by_szc(const TomlNode& command) {
-  return names_szc(command.text) ||
-         std::any_of(command.items.begin(), command.items.end(), [](const TomlNode& word) { return names_szc(word.text); });
-}
-
-bool is_on(const TomlNode& program, std::string_view key) {
-  const TomlNode* node = find(program, key);
-  return node != nullptr && node->boolean;
-}
-
-bool is_built_by_szc(const TomlNode& program) {
-  const TomlNode* build = find(program, "build");
-  return build != nullptr && is_by_szc(*build) && !is_on(program, "preload_heap") && !is_on(program, "preload_libraries");
-}
-
-bool are_built_by_szc(const TomlNode& tree) {
-  const TomlNode* programs = find(tree, "program");
-  return programs != nullptr && !programs->items.empty() &&
-         std::all_of(programs->items.begin(), programs->items.end(), is_built_by_szc);
 }
 
 // Builds as they are, links of their own and windows of virtual speedup have layouts that they are about.
@@ -120,28 +96,23 @@ std::string name_of_program(const TomlNode& program) {
   return name.empty() ? "program" : name;
 }
 
-void randomize_by_default(const TomlNode& tree, int version, toml::Faults& faults, Plan& plan) {
+void randomize(const TomlNode& tree, toml::Faults& faults, Plan& plan) {
   const TomlNode* factors = find(tree, "factors");
   const TomlNode* asked = factors != nullptr ? find(*factors, "randomize") : nullptr;
-  if (asked != nullptr && asked->kind != Kind::kBoolean) asked = nullptr;  // a treatment of that name
-  if (asked != nullptr && asked->boolean && says_what_is_on(tree, plan))
+  if (asked == nullptr || asked->kind != Kind::kBoolean || !asked->boolean) return;  // else a treatment of that name
+  if (says_what_is_on(tree, plan))
     return faults.error(asked->spot, "'randomize' turns code, stack and heap on, and the plan says itself what of them is on",
                         "leave randomize out, or these factors, link and [causal]");
-  const bool wanted = asked != nullptr
-                          ? asked->boolean
-                          : version >= kRandomizingScheduleVersion && !says_what_is_on(tree, plan) && are_built_by_szc(tree);
-  if (!wanted) return;
-  const SourceSpot spot = asked != nullptr ? asked->spot : tree.spot;
   const bool simulated = plan.counters.simulation.on();
   // A simulator has no time that could end an epoch: each process has a layout of its own.
   const char* code = simulated ? "once" : "shuffle";
-  add(plan, "code", FactorKind::kCode, {code, code}, spot);
-  add(plan, "stack", FactorKind::kStack, {"on", "on"}, spot);
-  add(plan, "heap", FactorKind::kHeap, {"page", "page"}, spot);
+  add(plan, "code", FactorKind::kCode, {code, code}, asked->spot);
+  add(plan, "stack", FactorKind::kStack, {"on", "on"}, asked->spot);
+  add(plan, "heap", FactorKind::kHeap, {"page", "page"}, asked->spot);
   if (simulated || has_own_epoch(tree)) return;
   // Each machine would choose another one.
   const bool fixed = find(tree, "machines") != nullptr;
-  add(plan, "epoch", FactorKind::kEpoch, {fixed ? "20ms" : kEpochByPreflight, std::to_string(kEpochOfPreflightNs)}, spot);
+  add(plan, "epoch", FactorKind::kEpoch, {fixed ? "20ms" : kEpochByPreflight, std::to_string(kEpochOfPreflightNs)}, asked->spot);
 }
 
 bool takes_usual_looks(const TomlNode& tree, const Plan& plan) {

@@ -1,4 +1,4 @@
-// What a plan leaves out that only says how: its name, how often, and that what szc has built is randomized.
+// What a plan leaves out that only says how: its name, how often, and what everything on is.
 #pragma once
 
 #include <chrono>
@@ -32,10 +32,9 @@ std::string name_of_file(std::string_view path);
 // A program's, by its table: of the file that it runs, else of its source, else "program".
 std::string name_of_program(const toml::TomlNode& program);
 
-// Adds code, stack, heap and epoch as factors of one level each where the plan asks for that by `randomize = true`, or leaves it
-// open: then where each program's build names szc, szc++ or szflang, and the plan names no factor that says what of this is on.
-// `version` is that of the schedule: older plans are left as they were. After parse_factors() and parse_counters().
-void randomize_by_default(const toml::TomlNode& tree, int version, toml::Faults& faults, Plan& plan);
+// Of a plan with `randomize = true`: adds code, stack, heap and epoch as factors of one level each. After parse_factors() and
+// parse_counters().
+void randomize(const toml::TomlNode& tree, toml::Faults& faults, Plan& plan);
 
 // Whether a plan that names neither replicates nor a rule may end at kUsualLooks.
 bool takes_usual_looks(const toml::TomlNode& tree, const Plan& plan);

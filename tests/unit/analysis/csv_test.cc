@@ -145,7 +145,7 @@ TEST(Csv, NumericColumnsAreToldByTheirFirstValue) {
 
 TEST(Csv, MissingFileAndFolder) {
   EXPECT_EQ(commands::CsvText::open("/nowhere/data.csv").error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(commands::CsvText::open("/").error().message, HasSubstr("is a folder"));
+  EXPECT_THAT(commands::CsvText::open("/").error().message, HasSubstr("is a directory"));
 }
 
 }  // namespace

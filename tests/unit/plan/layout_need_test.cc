@@ -30,7 +30,7 @@ TEST(LayoutNeed, NamesWhatNeedsTheHelper) {
 
 TEST(LayoutNeed, NamesABuildBySzc) {
   const auto need = [](const std::string& build) {
-    return what_needs_layouts(plan_of("", "flags=[1,2]\nrandomize=false\n", "build=\"" + build + " {flags}\"\nrun=[\"./p\"]\n"));
+    return what_needs_layouts(plan_of("", "flags=[1,2]\n", "build=\"" + build + " {flags}\"\nrun=[\"./p\"]\n"));
   };
   for (const char* build :
        {"szc -O2 p.c", "make CC=szc", "make CXX=/usr/bin/szc++", "FC=szflang make", "CC=/opt/szc-20 make", "CXX=szc++-20 make"})

@@ -1,10 +1,9 @@
-// A plan of four keys: what it leaves out, and which plans are left as they were.
+// A plan of five keys: what it leaves out.
 #include "plan/short_plan.h"
 
 #include <gmock/gmock.h>
 
 #include "plan/design.h"
-#include "plan/schedule.h"
 #include "tests/unit/plan/plan_fixture.h"
 
 namespace stab::plan {
@@ -20,10 +19,8 @@ std::string of(const std::string& factors = "", const std::string& program = kPr
   return tables + "[factors]\nopt = [\"-O2\", \"-O3\"]\n" + factors + program;
 }
 
-std::vector<std::string> factors_of(const std::string& text, int version = kScheduleVersion) {
-  ParseOptions options;
-  options.schedule_version = version;
-  const Parsed parsed = parse_plan(text, "bench.toml", options);
+std::vector<std::string> factors_of(const std::string& text) {
+  const Parsed parsed = parse_plan(text, "bench.toml");
   std::vector<std::string> names;
   if (!parsed.plan) return {toml::render(parsed.errors)};
   for (const Factor& factor : parsed.plan->factors)
@@ -35,8 +32,8 @@ std::string errors_of(const std::string& text, const std::string& path = "bench.
   return toml::render(parse_plan(text, path).errors);
 }
 
-TEST(ShortPlan, FourKeysAreEnough) {
-  const Parsed parsed = parse_plan(of(), "folder/o2 against o3.toml");
+TEST(ShortPlan, FiveKeysAreEnough) {
+  const Parsed parsed = parse_plan(of("randomize = true\n"), "folder/o2 against o3.toml");
   ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
   const Plan& plan = *parsed.plan;
   EXPECT_EQ(plan.experiment.name, "o2_against_o3");
@@ -54,34 +51,24 @@ TEST(ShortPlan, FourKeysAreEnough) {
   EXPECT_TRUE(has_epoch_by_preflight(plan));
 }
 
-TEST(ShortPlan, RandomizesWhatSzcBuildsAndThePlanLeavesOpen) {
-  EXPECT_THAT(factors_of(of()), ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=auto"));
-  EXPECT_THAT(factors_of(of("randomize = false\n")), ElementsAre("opt"));
-  for (const char* said : {"code = [\"off\"]\n", "heap = [\"base\"]\n", "epoch = [\"1s\"]\n"})
-    EXPECT_EQ(factors_of(of(said)).size(), 2u) << said;
-  EXPECT_THAT(factors_of(of("link = { seeds = 4 }\n")), ElementsAre("opt"));
-  const std::string other = "[[program]]\nbuild = \"make CC=clang {opt}\"\nrun = [\"./bench\"]\n";
-  EXPECT_THAT(factors_of(of("", other)), ElementsAre("opt"));
-  EXPECT_THAT(factors_of(of("randomize = true\n", other)),
-              ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=auto"));
-  // One that szc hasn't built would fail.
-  EXPECT_THAT(factors_of(of("", kProgram + std::string("[[program]]\nname = \"other\"\nrun = [\"/bin/true\"]\n"))),
-              ElementsAre("opt"));
-  EXPECT_THAT(factors_of(of("", kProgram, "[counters]\nsimulate = \"cachegrind\"\n[experiment]\nreplicates = 3\n")),
-              ElementsAre("opt", "code=once", "stack=on", "heap=page"));
+TEST(ShortPlan, RandomizesWhereThePlanSaysSo) {
+  EXPECT_THAT(factors_of(of("randomize = true\n")), ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=auto"));
+  for (const char* factors : {"", "randomize = false\n", "link = { seeds = 4 }\n"})
+    EXPECT_THAT(factors_of(of(factors)), ElementsAre("opt")) << factors;
+  EXPECT_THAT(factors_of(of("randomize = true\n", kProgram, "[layout]\nepoch = \"5ms\"\n")),
+              ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=5ms"));
+  EXPECT_THAT(
+      factors_of(of("randomize = true\n", kProgram, "[counters]\nsimulate = \"cachegrind\"\n[experiment]\nreplicates = 3\n")),
+      ElementsAre("opt", "code=once", "stack=on", "heap=page"));
   // A treatment of that name is none of ours.
   EXPECT_THAT(factors_of("[factors]\nrandomize = [true, false]\n[[program]]\nrun = [\"./a\", \"{randomize}\"]\n"),
               ElementsAre("randomize"));
 }
 
-// What was expanded before is read as it was meant.
-TEST(ShortPlan, StoredPlansStayAsTheyWere) {
-  EXPECT_THAT(factors_of(of(), kRandomizingScheduleVersion - 1), ElementsAre("opt"));
-}
-
 TEST(ShortPlan, EachMachineWouldChooseAnotherEpoch) {
   const std::string machines = "[machines]\ncount = 2\n";
-  EXPECT_THAT(factors_of(of("", kProgram, machines)), ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=20ms"));
+  EXPECT_THAT(factors_of(of("randomize = true\n", kProgram, machines)),
+              ElementsAre("opt", "code=shuffle", "stack=on", "heap=page", "epoch=20ms"));
   EXPECT_THAT(errors_of(of("code = [\"shuffle\"]\nepoch = [\"auto\"]\n", kProgram, machines)),
               HasSubstr("epoch = [\"auto\"] and [machines]: each machine would choose another one"));
   EXPECT_THAT(errors_of(of("code = [\"shuffle\"]\nepoch = [\"auto\", \"1s\"]\n")),
