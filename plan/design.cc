@@ -104,6 +104,7 @@ Cell make_cell(const Plan& plan, const std::vector<int>& levels, int index) {
         break;
       case FactorKind::kHeap:
         layout.heap = static_cast<abi::HeapMode>(word_index(abi::kHeapWords, level.value));
+        layout.heap_varies = factor.levels.size() > 1;
         break;
       case FactorKind::kEpoch: {
         const bool by_visits = level.value.starts_with(kVisitsMark);

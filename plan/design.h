@@ -18,6 +18,7 @@ struct Layout {
   abi::CodeMode code = abi::CodeMode::kOff;
   abi::StackMode stack = abi::StackMode::kOff;
   abi::HeapMode heap = abi::HeapMode::kOff;
+  bool heap_varies = true;  // between cells: what it does is a question of the plan
   uint64_t epoch_ns = abi::kDefaultEpochNs;  // 0: a layout lasts so many visits; 0 visits: as long as the program wants
   uint64_t epoch_visits = 0;
   uint32_t stack_range_bytes = abi::kMaxStackRangeBytes;

@@ -167,14 +167,16 @@ std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
   return {};
 }
 
-std::string heap_contradiction(abi::HeapMode mode, const Dose& dose) {
+// A program that never asks for memory has no heap to randomize. That is a fault only where the plan asks what the heap does.
+std::string heap_contradiction(const plan::Layout& layout, const Dose& dose) {
+  const abi::HeapMode mode = layout.heap;
   if (mode == abi::HeapMode::kOff)
     return dose.allocations > 0 ? "heap is off, but " + std::to_string(dose.allocations) + " calls were served" : "";
   const std::string cell = std::string("heap is ") + abi::kHeapWords[static_cast<int>(mode)];
   if (dose.heap_served_by == "program" || dose.heap_served_by == "library")
     return cell + ", but a malloc of " + (dose.heap_served_by == "program" ? "the program's own" : "a library's") +
            " served the calls; link without it, or leave heap out of the plan";
-  if (dose.allocations > 0) return {};
+  if (dose.allocations > 0 || (!layout.heap_varies && dose.heap_served_by == "stab")) return {};
   return cell + ", but it served no call";
 }
 
@@ -208,7 +210,7 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
       found = settings_contradiction("heap", dose->heap, abi::kHeapWords[static_cast<int>(layout.heap)]);
     if (found.empty()) found = code_contradiction(layout.code, *dose);
     if (found.empty()) found = stack_contradiction(layout, *dose);
-    if (found.empty()) found = heap_contradiction(layout.heap, *dose);
+    if (found.empty()) found = heap_contradiction(layout, *dose);
     if (found.empty() && !all_off) found = visits_contradiction(layout, *dose);
   } else if (!all_off) {
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc? (of others, "

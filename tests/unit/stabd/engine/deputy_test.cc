@@ -204,8 +204,14 @@ TEST_F(DeputyTest, NothingIsLeftOfWhatIsOverWhenTheDaemonGoesAtOnce) {
   std::thread deputy([this, fd = its.get()] {
     (void)run_deputy({fd, fd, directory_.path() + "/stabctl", directory_.path(), &clock_});
   });
-  char byte = 0;
-  ASSERT_EQ(::recv(ours.get(), &byte, 1, MSG_PEEK), 1) << "it says that it is ready";
+  // The whole of it: what it can't write to its end would end it before it hears the rest.
+  ASSERT_TRUE(within_seconds([&] {
+    char text[4096];
+    const ssize_t got = ::recv(ours.get(), text, sizeof text, MSG_PEEK | MSG_DONTWAIT);
+    const std::string_view said(text, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    const size_t line = said.find('\n'), size = said.find(' ');
+    return line != said.npos && said.size() >= line + 1 + std::strtoul(std::string(said.substr(size)).c_str(), nullptr, 10);
+  })) << "it says that it is ready";
   ASSERT_TRUE(std::filesystem::exists(own()));
   ASSERT_EQ(::shutdown(ours.get(), SHUT_RD), 0);
   EXPECT_TRUE(daemon.send_bytes(slot_file(0, 1, "start"), sealed("")).ok());

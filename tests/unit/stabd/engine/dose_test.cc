@@ -188,6 +188,18 @@ TEST(Dose, StackAndHeapOnWithoutEffect) {
             std::string::npos);
 }
 
+// It has none to randomize, which is a fault only where the plan asks what the heap does.
+TEST(Dose, AProgramThatNeverAsksForMemory) {
+  const auto never = parse_dose(R"({"hello":true,"heap":{"mallocs":0,"served_by":"stab"}})");
+  const auto hidden = parse_dose(R"({"hello":true,"heap":{"mallocs":0,"served_by":"libc"}})");
+  ASSERT_TRUE(never && *never && hidden && *hidden);
+  plan::Layout page = layout(CodeMode::kOff, StackMode::kOff, HeapMode::kPage);
+  EXPECT_NE(dose_contradiction(page, *never).find("served no call"), std::string::npos);
+  page.heap_varies = false;
+  EXPECT_EQ(dose_contradiction(page, *never), "");
+  EXPECT_NE(dose_contradiction(page, *hidden).find("served no call"), std::string::npos);
+}
+
 TEST(Dose, AHeapThatSomebodyElseServed) {
   for (const auto& [server, words] : {std::pair{"program", "a malloc of the program's own served"},
                                       {"library", "a malloc of a library's served"}}) {
