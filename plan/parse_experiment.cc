@@ -223,12 +223,13 @@ Scale default_scale(std::string_view response) {
   return multiplies ? Scale::kLog : Scale::kRaw;
 }
 
+bool fits_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '+' ||
+         c == '-';
+}
+
 bool check_name(toml::Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
-  const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '+' || c == '-';
-  };
-  if (name.empty() || name.size() > 100 || name[0] == '.' || !std::all_of(name.begin(), name.end(), good)) {
+  if (name.empty() || name.size() > 100 || name[0] == '.' || !std::all_of(name.begin(), name.end(), fits_a_name)) {
     faults.error(spot, std::string(what) + " " + in_quotes(name) + " can't name files",
                  "use 1 to 100 letters, digits and . _ + -, not starting with a dot or a hyphen");
     return false;

@@ -230,6 +230,10 @@ void parse_levels(const toml::TomlEntry& entry, toml::Faults& faults, Plan& plan
   factor.spot = entry.key_spot;
   // epoch = { visits = 1000 }: a factor of one level
   const bool one_epoch = factor.kind == FactorKind::kEpoch && entry.value.kind == Kind::kTable;
+  if (entry.key == "randomize" && entry.value.kind != Kind::kArray)
+    return faults.error(entry.value.spot,
+                        "'randomize' is " + std::string(toml::kind_name(entry.value.kind)) + ", expected true or false",
+                        "write randomize = true; a treatment of that name has an array of levels");
   if (entry.value.kind != Kind::kArray && !one_epoch) {
     toml::wrong_type(faults, entry.key, entry.value, Kind::kArray);
     return;

@@ -41,6 +41,9 @@ void parse_layout(const toml::TomlNode& table, toml::Faults& faults, Plan& plan)
 void parse_programs(const toml::TomlNode& array, const FileLookup* files, toml::Faults& faults, Plan& plan,
                     std::set<std::string>& used);
 
+// Whether names, as below, may have it.
+bool fits_a_name(char c);
+
 // Names of experiments, programs, workloads and families become parts of paths and words of commands: letters, digits and . _ + -
 // only, not starting with a dot or a hyphen, at most 100. Notes a fault otherwise; what was accepted once may have the hyphen.
 bool check_name(toml::Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name);

@@ -2,36 +2,27 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <iterator>
+#include <utility>
+
+#include "plan/parse_parts.h"
 
 namespace stab::plan {
 namespace {
 
-using toml::TomlEntry;
 using toml::TomlNode;
+using toml::value_of;
 using Kind = TomlNode::Kind;
-
-const TomlNode* find(const TomlNode& table, std::string_view key) {
-  const auto at =
-      std::find_if(table.entries.begin(), table.entries.end(), [&](const TomlEntry& entry) { return entry.key == key; });
-  return at == table.entries.end() ? nullptr : &at->value;
-}
-
-bool is_of_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '+' ||
-         c == '-';
-}
 
 // Builds as they are, links of their own and windows of virtual speedup have layouts that they are about.
 bool says_what_is_on(const TomlNode& tree, const Plan& plan) {
   for (const char* name : {"code", "stack", "heap", "epoch", "stack_range", "binary"})
     if (plan.factor_index(name) >= 0) return true;
-  return plan.link.seeds > 0 || find(tree, "causal") != nullptr;
+  return plan.link.seeds > 0 || value_of(tree, "causal") != nullptr;
 }
 
 bool has_own_epoch(const TomlNode& tree) {
-  const TomlNode* layout = find(tree, "layout");
-  return layout != nullptr && find(*layout, "epoch") != nullptr;
+  const TomlNode* layout = value_of(tree, "layout");
+  return layout != nullptr && value_of(*layout, "epoch") != nullptr;
 }
 
 void add(Plan& plan, const char* name, FactorKind kind, Level level, const SourceSpot& spot) {
@@ -52,20 +43,19 @@ std::string first_word(const TomlNode* command) {
 }  // namespace
 
 bool has_epoch_by_preflight(const Plan& plan) {
-  const int at = plan.factor_index("epoch");
-  if (at < 0) return false;
-  const std::vector<Level>& levels = plan.factors[static_cast<size_t>(at)].levels;
-  return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.name == kEpochByPreflight; });
+  const Factor* epoch = plan.factor_of(FactorKind::kEpoch);
+  return epoch != nullptr && std::any_of(epoch->levels.begin(), epoch->levels.end(),
+                                         [](const Level& level) { return level.name == kEpochByPreflight; });
 }
 
 void check_epoch_by_preflight(const TomlNode& tree, const Plan& plan, toml::Faults& faults) {
   if (!has_epoch_by_preflight(plan)) return;
-  const Factor& epoch = plan.factors[static_cast<size_t>(plan.factor_index("epoch"))];
+  const Factor& epoch = *plan.factor_of(FactorKind::kEpoch);
   const auto refuse = [&](const char* why, const char* cure) {
     faults.error(epoch.spot, std::string("epoch = [\"auto\"] ") + why, cure);
   };
   if (epoch.levels.size() > 1) return refuse("next to other epochs", "write each as a duration, such as \"20ms\"");
-  if (find(tree, "machines") != nullptr)
+  if (value_of(tree, "machines") != nullptr)
     return refuse("and [machines]: each machine would choose another one", "write a duration, such as epoch = [\"20ms\"]");
   if (plan.causal) return refuse("and [causal]: windows say when layouts change", "write a duration, or leave epoch out");
 }
@@ -82,7 +72,7 @@ std::string name_of_file(std::string_view path) {
   if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) path.remove_prefix(slash + 1);
   if (path.ends_with(".toml")) path.remove_suffix(5);
   std::string name;
-  for (const char c : path.substr(0, kMost)) name += is_of_name(c) ? c : '_';
+  for (const char c : path.substr(0, kMost)) name += fits_a_name(c) ? c : '_';
   while (!name.empty() && (name[0] == '.' || name[0] == '-')) name.erase(0, 1);
   const bool is_number = name.find_first_not_of("0123456789") == std::string::npos;
   const bool is_blank = name.find_first_not_of('_') == std::string::npos;
@@ -91,14 +81,14 @@ std::string name_of_file(std::string_view path) {
 
 std::string name_of_program(const TomlNode& program) {
   const auto fixed = [](const std::string& text) { return text.find('{') == std::string::npos ? name_of_file(text) : ""; };
-  std::string name = fixed(first_word(find(program, "run")));
-  if (const TomlNode* source = find(program, "source"); source != nullptr && name.empty()) name = fixed(source->text);
+  std::string name = fixed(first_word(value_of(program, "run")));
+  if (const TomlNode* source = value_of(program, "source"); source != nullptr && name.empty()) name = fixed(source->text);
   return name.empty() ? "program" : name;
 }
 
 void randomize(const TomlNode& tree, toml::Faults& faults, Plan& plan) {
-  const TomlNode* factors = find(tree, "factors");
-  const TomlNode* asked = factors != nullptr ? find(*factors, "randomize") : nullptr;
+  const TomlNode* factors = value_of(tree, "factors");
+  const TomlNode* asked = factors != nullptr ? value_of(*factors, "randomize") : nullptr;
   if (asked == nullptr || asked->kind != Kind::kBoolean || !asked->boolean) return;  // else a treatment of that name
   if (says_what_is_on(tree, plan))
     return faults.error(asked->spot, "'randomize' turns code, stack and heap on, and the plan says itself what of them is on",
@@ -110,15 +100,15 @@ void randomize(const TomlNode& tree, toml::Faults& faults, Plan& plan) {
   add(plan, "stack", FactorKind::kStack, {"on", "on"}, asked->spot);
   add(plan, "heap", FactorKind::kHeap, {"page", "page"}, asked->spot);
   if (simulated || has_own_epoch(tree)) return;
-  // Each machine would choose another one.
-  const bool fixed = find(tree, "machines") != nullptr;
-  add(plan, "epoch", FactorKind::kEpoch, {fixed ? "20ms" : kEpochByPreflight, std::to_string(kEpochOfPreflightNs)}, asked->spot);
+  const bool fixed = value_of(tree, "machines") != nullptr;
+  add(plan, "epoch", FactorKind::kEpoch, {fixed ? kEpochOfMachines : kEpochByPreflight, std::to_string(kEpochOfPreflightNs)},
+      asked->spot);
 }
 
 bool takes_usual_looks(const TomlNode& tree, const Plan& plan) {
-  const TomlNode* layout = find(tree, "layout");
-  return find(tree, "stopping") == nullptr && find(tree, "causal") == nullptr && !plan.counters.simulation.on() &&
-         plan.experiment.order == Order::kBlocks && (layout == nullptr || find(*layout, "map") == nullptr);
+  const TomlNode* layout = value_of(tree, "layout");
+  return value_of(tree, "stopping") == nullptr && value_of(tree, "causal") == nullptr && !plan.counters.simulation.on() &&
+         plan.experiment.order == Order::kBlocks && (layout == nullptr || value_of(*layout, "map") == nullptr);
 }
 
 }  // namespace stab::plan

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "plan/plan.h"
 #include "plan/toml/section.h"
@@ -19,6 +19,8 @@ inline constexpr int kUsualLooks[] = {10, 20, 40};
 inline constexpr char kEpochByPreflight[] = "auto";
 // Until then, and where there is no preflight.
 inline constexpr uint64_t kEpochOfPreflightNs = 20'000'000;
+// The same as a level, of several machines: each would choose another one.
+inline constexpr char kEpochOfMachines[] = "20ms";
 
 // Whether the plan's epochs follow from its preflight.
 bool has_epoch_by_preflight(const Plan& plan);

@@ -17,17 +17,6 @@ using std::chrono::nanoseconds;
 // What a machine may take to start a process and to see its end. A short program seems to wait for so long.
 constexpr nanoseconds kStartAndEnd = std::chrono::milliseconds(1);
 
-// The trial alone, as a try of the command line.
-Probe probe_of(const store::Outcome& outcome) {
-  Probe out;
-  out.wall = nanoseconds(outcome.wall_ns.value_or(0));
-  out.user = nanoseconds(outcome.user_ns.value_or(0));
-  out.system = nanoseconds(outcome.system_ns.value_or(0));
-  const auto delay = outcome.ledger.find("run_delay_ns");
-  out.delay = nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
-  return out;
-}
-
 bool waits(const Probe& one) {
   return one.busy() < kLeastBusy && one.wall - one.delay - one.cpu() > kStartAndEnd;
 }

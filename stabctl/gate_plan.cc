@@ -3,6 +3,7 @@
 #include "stabctl/gate_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <variant>
 
@@ -21,7 +22,7 @@ using Kind = toml::TomlNode::Kind;
 
 struct Settings {
   double margin = 0.02, alpha = 0.05;
-  std::vector<int> looks = {10, 20, 40};
+  std::vector<int> looks{std::begin(plan::kUsualLooks), std::end(plan::kUsualLooks)};
   int first = 0, max = 0;  // of a confidence sequence instead of looks; 0: there is none, or the plan's own first
   std::vector<std::string> responses;  // empty: the plan's own default
   std::string code = "shuffle", stack = "on", heap = "page", epoch = plan::kEpochByPreflight;
@@ -34,11 +35,8 @@ struct Settings {
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
 void take_simulated(const toml::TomlNode& tree, Settings& settings) {
-  const auto at = [](const toml::TomlNode& table, std::string_view key) {
-    return std::find_if(table.entries.begin(), table.entries.end(), [&](const auto& entry) { return entry.key == key; });
-  };
-  const auto counters = at(tree, "counters");
-  if (counters == tree.entries.end() || at(counters->value, "simulate") == counters->value.entries.end()) return;
+  const toml::TomlNode* counters = toml::value_of(tree, "counters");
+  if (counters == nullptr || toml::value_of(*counters, "simulate") == nullptr) return;
   settings.simulated = true;
   settings.code = "once";
   settings.epoch.clear();
@@ -160,7 +158,7 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
   Settings settings;
   take_simulated(tree, settings);
   for (const toml::TomlEntry& entry : tree.entries) {
-    if (entry.key == "machines") settings.epoch = "20ms";  // each machine would choose another one
+    if (entry.key == "machines") settings.epoch = plan::kEpochOfMachines;
     for (const char* own : {"experiment", "factors", "stopping"})
       if (entry.key == own)
         faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");

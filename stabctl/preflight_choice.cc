@@ -45,12 +45,7 @@ Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id 
   std::vector<TriedProgram> programs;
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
-    Probe seen;
-    seen.wall = std::chrono::nanoseconds(outcome.wall_ns.value_or(0));
-    seen.user = std::chrono::nanoseconds(outcome.user_ns.value_or(0));
-    seen.system = std::chrono::nanoseconds(outcome.system_ns.value_or(0));
-    const auto delay = outcome.ledger.find("run_delay_ns");
-    seen.delay = std::chrono::nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
+    const Probe seen = probe_of(outcome);
     programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall});
   }
   return programs;

@@ -157,6 +157,16 @@ double Probe::busy() const {
   return share >= 1 || had <= 0 ? share : std::max(share, std::min(1.0, on / had));
 }
 
+Probe probe_of(const store::Outcome& outcome) {
+  Probe out;
+  out.wall = nanoseconds(outcome.wall_ns.value_or(0));
+  out.user = nanoseconds(outcome.user_ns.value_or(0));
+  out.system = nanoseconds(outcome.system_ns.value_or(0));
+  const auto delay = outcome.ledger.find("run_delay_ns");
+  out.delay = nanoseconds(delay == outcome.ledger.end() ? 0 : static_cast<int64_t>(delay->second));
+  return out;
+}
+
 Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
                     const std::vector<std::string>& environment, nanoseconds most, const engine::StopSignal& stop) {
   Probe out;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "stabd/engine/experiment/stop_signal.h"
+#include "store/records.h"
 
 namespace stab::ctl {
 
@@ -29,6 +30,9 @@ struct Probe {
   // is left out, and what never gave its CPU up has not waited, however long others had it.
   double busy() const;
 };
+
+// Of a trial that ran alone: its times.
+Probe probe_of(const store::Outcome& outcome);
 
 // In `directory`, with standard input from /dev/null and the environment that trials have. kUnavailable: it was still running
 // after `most`, or it was interrupted, and was killed. kBadInput: it can't be started.

@@ -25,12 +25,6 @@ Result<toml::TomlNode> tree_of(const std::string& text) {
   return bad_input(toml::render({std::get<toml::Diagnostic>(read)}));
 }
 
-const toml::TomlNode* value_of(const toml::TomlNode& table, std::string_view key) {
-  const auto at =
-      std::find_if(table.entries.begin(), table.entries.end(), [&](const toml::TomlEntry& entry) { return entry.key == key; });
-  return at == table.entries.end() ? nullptr : &at->value;
-}
-
 // All items of an array but one.
 void add_others(const toml::TomlNode* array, int kept, std::set<const toml::TomlNode*>& without) {
   if (array == nullptr) return;

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/statistics/distributions.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::commands {
 namespace {
 
-double log_choose(uint64_t n, uint64_t k) {
-  const auto log_factorial = [](uint64_t of) { return std::lgamma(static_cast<double>(of) + 1); };
-  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
-}
+double log_ways(uint64_t n, uint64_t k) { return statistics::log_choose(static_cast<double>(n), static_cast<double>(k)); }
 
 std::string some_of(uint64_t failed, uint64_t runs) {
   return (failed == 0 ? "none" : std::to_string(failed)) + " of " + std::to_string(runs);
@@ -24,7 +22,7 @@ double p_of_failures(const FailedRuns& runs) {
   double p = 0;
   for (uint64_t head = runs.head_failed; head <= std::min(failed, runs.head_runs); ++head)
     if (failed - head <= runs.base_runs)
-      p += std::exp(log_choose(runs.head_runs, head) + log_choose(runs.base_runs, failed - head) - log_choose(all, failed));
+      p += std::exp(log_ways(runs.head_runs, head) + log_ways(runs.base_runs, failed - head) - log_ways(all, failed));
   return std::min(p, 1.0);
 }
 

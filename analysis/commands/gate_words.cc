@@ -182,8 +182,8 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
     if (caveat.code == report::CaveatCode::kFewWorkloads) continue;
     if (caveat.code == report::CaveatCode::kSlicingUnchecked)
       caveat.hint =
-          "it chose slices by itself; with blocks = \"sliced\" written below [gate] one block in ten runs alone, and from 20 "
-          "blocks on it says";
+          "the gate chose slices by itself; write blocks = \"sliced\" below [gate]: one block in ten then runs alone, which "
+          "measures it from 20 blocks on";
     if (caveat.code == report::CaveatCode::kFailedTrials)
       caveat.hint =
           "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";

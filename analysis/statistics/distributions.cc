@@ -154,5 +154,6 @@ double noncentral_f_upper(double f, double df1, double df2, double lambda) {
 }
 
 double log_gamma(double x) { return of_boost([&] { return bm::lgamma(x, Quiet()); }); }
+double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
 
 }  // namespace stab::statistics

@@ -37,5 +37,7 @@ double noncentral_t_upper(double t, double df, double delta);
 double noncentral_f_upper(double f, double df1, double df2, double lambda);
 
 double log_gamma(double x);
+// The logarithm of n over k.
+double log_choose(double n, double k);
 
 }  // namespace stab::statistics

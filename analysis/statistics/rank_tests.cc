@@ -434,10 +434,7 @@ double signed_rank_least_p(std::span<const double> values) {
 }
 
 double van_elteren_least_p(std::span<const Stratum2> strata) {
-  const auto ways = [](size_t n, size_t k) {  // the logarithm of n over k
-    return std::lgamma(static_cast<double>(n) + 1) - std::lgamma(static_cast<double>(k) + 1) -
-           std::lgamma(static_cast<double>(n - k) + 1);
-  };
+  const auto ways = [](size_t n, size_t k) { return log_choose(static_cast<double>(n), static_cast<double>(k)); };
   double above = 0, below = 0;  // logarithms of the shares of arrangements that put the first sample there
   for (const Stratum2& stratum : strata) {
     const size_t take = stratum.first.size(), all = take + stratum.second.size();

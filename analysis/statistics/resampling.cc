@@ -184,8 +184,6 @@ bool as_extreme(double value, double observed, Alternative alternative) {
   return std::fabs(value) >= std::fabs(observed) - slack;
 }
 
-double log_choose(double n, double k) { return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1); }
-
 template <typename Visit>
 void subset_sums(const std::vector<double>& values, size_t start, size_t take, double sum, const Visit& visit) {
   if (take == 0) return visit(sum);

@@ -117,6 +117,12 @@ int asserting_line(std::string_view text) {
 
 }  // namespace
 
+const TomlNode* value_of(const TomlNode& table, std::string_view key) {
+  const auto at =
+      std::find_if(table.entries.begin(), table.entries.end(), [&](const TomlEntry& entry) { return entry.key == key; });
+  return at == table.entries.end() ? nullptr : &at->value;
+}
+
 std::string_view kind_name(TomlNode::Kind kind) {
   switch (kind) {
     case TomlNode::Kind::kString: return "a string";

@@ -32,6 +32,9 @@ struct TomlEntry {
   TomlNode value;
 };
 
+// The value of this key; null: the table has none.
+const TomlNode* value_of(const TomlNode& table, std::string_view key);
+
 // "a string", "an array", for messages.
 std::string_view kind_name(TomlNode::Kind kind);
 

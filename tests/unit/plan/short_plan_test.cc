@@ -60,6 +60,7 @@ TEST(ShortPlan, RandomizesWhereThePlanSaysSo) {
   EXPECT_THAT(
       factors_of(of("randomize = true\n", kProgram, "[counters]\nsimulate = \"cachegrind\"\n[experiment]\nreplicates = 3\n")),
       ElementsAre("opt", "code=once", "stack=on", "heap=page"));
+  EXPECT_THAT(errors_of(of("randomize = \"yes\"\n")), HasSubstr("'randomize' is a string, expected true or false"));
   // A treatment of that name is none of ours.
   EXPECT_THAT(factors_of("[factors]\nrandomize = [true, false]\n[[program]]\nrun = [\"./a\", \"{randomize}\"]\n"),
               ElementsAre("randomize"));
