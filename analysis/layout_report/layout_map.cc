@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "analysis/report/contrasts.h"
+#include "analysis/report/judged_contrast.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/report/contrasts.h"
+#include "analysis/report/judged_contrast.h"
 #include "analysis/statistics/distributions.h"
 #include "analysis/statistics/multiplicity.h"
 #include "analysis/statistics/t_tests.h"

@@ -1,6 +1,6 @@
-// What is compared and which draws are independent is decided where the mean's contrasts are (contrasts.cc, draws.cc); here
+// What is compared and which draws are independent is decided where the mean's contrasts are (compared_cells.cc, draws.cc); here
 // the same draws get another estimate. A margin that is a share of the baseline's mean becomes part of the combination that
-// is tested, as in contrasts.cc, so that its own error counts.
+// is tested, as in contrast_estimate.cc, so that its own error counts.
 #include "analysis/report/estimators.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "analysis/report/combination.h"
+#include "analysis/report/compared_cells.h"
+#include "analysis/report/judged_contrast.h"
 #include "analysis/report/mixed_contrasts.h"
 #include "analysis/statistics/descriptive.h"
 #include "analysis/statistics/distributions.h"

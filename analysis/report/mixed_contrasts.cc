@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/report/contrasts.h"
+#include "analysis/report/compared_cells.h"
 #include "analysis/statistics/mixed_model.h"
 
 namespace stab::report {

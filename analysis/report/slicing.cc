@@ -96,7 +96,7 @@ void compare_programs(const Samples& samples, const std::vector<const SlicingBia
   else bias.refused = test.error().message;
 }
 
-// Holm over the questions of each family, as in contrasts.cc; then which answers slicing moves.
+// Holm over the questions of each family, as in judged_contrast.cc; then which answers slicing moves.
 void judge(const Samples& samples, std::vector<SlicingBias>& biases) {
   std::map<FamilyOfQuestions, std::vector<SlicingBias*>> families;
   for (SlicingBias& bias : biases) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/report/contrasts.h"
+#include "analysis/report/judged_contrast.h"
 #include "analysis/report/stopping_decision.h"
 #include "analysis/report/replication_units.h"
 #include "analysis/report/slicing.h"

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/contrasts.h"
+#include "analysis/report/judged_contrast.h"
 #include "analysis/report/stopping_decision.h"
 #include "analysis/statistics/bets.h"
 #include "analysis/statistics/distributions.h"
@@ -58,7 +58,8 @@ struct WatchedBets {
   Bets none, low, high;
 };
 
-// As contrasts.cc judges a contrast that is alone in its family. An interval leaves out what its p says: half of alpha a side.
+// As judged_contrast.cc judges a contrast that is alone in its family. An interval leaves out what its p says: half of alpha a
+// side.
 Said judge(const Moments& values, const LookLevels& levels, const WatchedBets* bets = nullptr) {
   if (!levels.bounded()) return Said::kNothing;
   const double margin = std::log1p(kMargin), error = values.standard_error(), df = static_cast<double>(values.n - 1);

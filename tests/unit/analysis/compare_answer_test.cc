@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/time_answer.h"
-#include "analysis/report/contrasts.h"
+#include "analysis/report/compared_cells.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/made_sliced.h"
 
