@@ -89,15 +89,17 @@ std::string substitute(std::string_view text, const Plan& plan, const Cell& cell
 
 Command substitute(const Command& command, const Plan& plan, const Cell& cell, int link) {
   Command out;
-  for (const std::string& word : command.argv) {
+  for (size_t i = 0; i < command.argv.size(); ++i) {
     // A level that is a list of words; a word of the user's has no such byte.
-    const std::string words = substitute(word, plan, cell, link);
+    const std::string words = substitute(command.argv[i], plan, cell, link);
+    if (words.empty() && std::find(command.bare.begin(), command.bare.end(), i) != command.bare.end()) continue;
     for (size_t at = 0; at <= words.size();) {
       const size_t end = std::min(words.find(kBetweenWords, at), words.size());
       out.argv.push_back(words.substr(at, end - at));
       at = end + 1;
     }
   }
+  if (out.argv.empty() && !command.argv.empty()) out.argv.emplace_back();  // what runs nothing is refused by its name
   return out;
 }
 

@@ -80,6 +80,8 @@ bool read_scalar(const toml::TomlNode& node, const std::string& what, toml::Faul
   return false;
 }
 
+constexpr char kNameOfEmpty[] = "none";  // of a level that is an empty string and has no name of its own
+
 // Whether reports can call it so; a fault where they can't.
 bool is_level_name(const toml::TomlNode& node, toml::Faults& faults, const Level& level) {
   if (level.name.size() > kMaxLevelNameBytes) {
@@ -131,7 +133,7 @@ bool parse_treatment_level(const Factor& factor, const toml::TomlNode& node, tom
     if (value->kind == Kind::kArray) return is_level_name(node, faults, level);
   } else {
     if (!read_scalar(node, "a level of " + in_quotes(factor.name), faults, level.value)) return false;
-    level.name = level.value;
+    level.name = level.value.empty() ? kNameOfEmpty : level.value;
   }
   if (level.value.find('\0') != std::string::npos) {
     faults.error(node.spot, "a level of " + in_quotes(factor.name) + " contains a zero byte", "remove it");

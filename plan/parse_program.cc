@@ -12,6 +12,7 @@
 #include "plan/pattern.h"
 #include "plan/placeholder.h"
 #include "plan/short_plan.h"
+#include "plan/toml/toml_text.h"
 #include "plan/toml/units.h"
 
 namespace stab::plan {
@@ -32,6 +33,24 @@ struct Context {
 
 // Where a placeholder makes cells differ in the size of argv or environment, layout differs with it.
 enum class Seen { kByTheProgram, kByOthers };
+
+// "-O3 -march=native" is one word of a command. A compiler that gets it says something else than what is wrong.
+void warn_of_options_in_a_word(const std::string& factor, const std::vector<Level>& levels, const SourceSpot& spot,
+                               toml::Faults& faults) {
+  for (const Level& level : levels) {
+    const std::string& value = level.value;
+    const bool is_list = value.find(kBetweenWords) != std::string::npos;
+    if (is_list || !value.starts_with('-') || value.find(" -") == std::string::npos) continue;
+    std::string list;
+    for (size_t at = value.find_first_not_of(' '); at != std::string::npos;) {
+      const size_t end = std::min(value.find(' ', at), value.size());
+      list += (list.empty() ? "" : ", ") + toml::toml_text(value.substr(at, end - at));
+      at = value.find_first_not_of(' ', end);
+    }
+    return faults.warning(spot, "a level of '" + factor + "' is one word of the command: " + in_quotes(value),
+                          "for several words write value = [" + list + "]");
+  }
+}
 
 // `is_word`: the text is a word of a command, and may stand for several as a whole.
 void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context, bool is_word = false) {
@@ -67,6 +86,7 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
       context.faults.error(at(),
                            "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
                            "write run = [\"{" + piece.text + "}\", ...]");
+    if (is_word && pieces->size() == 1) warn_of_options_in_a_word(piece.text, levels, at(), context.faults);
     if (seen == Seen::kByOthers) continue;
     const auto longer = [&](const Level& level) {
       return level.value.size() != levels[0].value.size();
@@ -75,6 +95,11 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
       context.faults.warning(at(), "levels of '" + piece.text + "' differ in length, so they move the stack too",
                              "pad them to one length, or randomize the stack");
   }
+}
+
+bool is_one_placeholder(const std::string& text) {
+  const Result<std::vector<Piece>> pieces = split_placeholders(text);
+  return pieces && pieces->size() == 1 && pieces->front().is_placeholder;
 }
 
 bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
@@ -103,12 +128,15 @@ const toml::TomlNode* parse_command(toml::Section& section, std::string_view key
     if (shell) {
       command.argv = {"/bin/sh", "-c", node->text};
     } else {
-      Result<std::vector<std::string>> words = toml::split_words(node->text);
+      std::vector<bool> quoted;
+      Result<std::vector<std::string>> words = toml::split_words(node->text, "write shell = true", &quoted);
       if (!words) {
         faults.error(node->spot, in_quotes(key) + ": " + words.error().message);
         return nullptr;
       }
       command.argv = *std::move(words);
+      for (size_t i = 0; i < command.argv.size(); ++i)
+        if (!quoted[i] && is_one_placeholder(command.argv[i])) command.bare.push_back(i);
     }
   } else {
     toml::wrong_type(faults, key, *node, Kind::kString);

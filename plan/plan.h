@@ -295,6 +295,8 @@ bool excludes(const ExclusionRule& rule, double ledger_value);
 // are split, so that a level with blanks stays one word.
 struct Command {
   std::vector<std::string> argv;  // shell: exactly {"/bin/sh", "-c", text}
+  // Indices of words of a string that are one placeholder without quotes: an empty level is no word there, as in a shell.
+  std::vector<size_t> bare;
   bool empty() const { return argv.empty(); }
 };
 

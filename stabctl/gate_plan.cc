@@ -21,7 +21,7 @@ namespace {
 using Kind = toml::TomlNode::Kind;
 
 struct Settings {
-  double margin = 0.02, alpha = 0.05;
+  double margin = 0.01, alpha = 0.05;
   std::vector<int> looks{std::begin(plan::kUsualLooks), std::end(plan::kUsualLooks)};
   int first = 0, max = 0;  // of a confidence sequence instead of looks; 0: there is none, or the plan's own first
   std::vector<std::string> responses;  // empty: the plan's own default

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "analysis/report/report_pen.h"
@@ -78,6 +79,22 @@ std::string reservations(const Contrast& contrast) {
   return out;
 }
 
+// Of a question about wall time, the same of CPU time. Nobody asked for it, so it decides nothing; what disturbs a machine
+// disturbs it less.
+std::string by_cpu_time(const Report& report, const Contrast& contrast) {
+  if (contrast.response != "wall_time" || contrast.scale != Scale::kLog) return {};
+  for (const Contrast& other : report.contrasts) {
+    const bool is_same = other.workload == contrast.workload && other.population == contrast.population &&
+                         other.factor == contrast.factor && other.level == contrast.level && other.baseline == contrast.baseline;
+    if (other.response != "cpu_time" || !is_same || !other.refused.empty()) continue;
+    const Response& response = response_of(report, other.response);
+    if (response.declared) return {};
+    return " (CPU time " + difference_text(response, other.interval.estimate) + ", " + interval_text(response, other.interval) +
+           ")";
+  }
+  return {};
+}
+
 std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast) {
   const Response& response = response_of(report, contrast.response);
   const std::string start = question(report, contrast) + ": ";
@@ -86,14 +103,15 @@ std::string sentence(const Pen& pen, const Report& report, const Contrast& contr
   switch (contrast.verdict) {
     case Verdict::kChanged:
       return start + pen.paint(up != response.higher_is_better ? "31" : "32", change_text(response, contrast.interval.estimate)) +
-             interval + beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+             interval + by_cpu_time(report, contrast) + beyond(report, contrast, most_changed(report, contrast)) +
+             reservations(contrast);
     case Verdict::kEquivalent:
       return start + "the same within " + margin_text(response) + ", " + level_text(2 * report.alpha) +
-             interval_text(response, contrast.equivalence) + beyond(report, contrast, most_changed(report, contrast)) +
-             reservations(contrast);
-    case Verdict::kUnsure:
-      return start + difference_text(response, contrast.interval.estimate) + interval + "; " + settling_text(report, contrast) +
+             interval_text(response, contrast.equivalence) + by_cpu_time(report, contrast) +
              beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+    case Verdict::kUnsure:
+      return start + difference_text(response, contrast.interval.estimate) + interval + by_cpu_time(report, contrast) + "; " +
+             settling_text(report, contrast) + beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kWithheld: return start + "so far" + interval.substr(1);
   }
   return start;
@@ -205,7 +223,7 @@ std::string mean_text(const Report& report, const Contrast& contrast, const std:
 std::vector<std::string> measured(const Report& report) {
   std::vector<std::string> out;
   for (const Response& response : report.responses) {
-    if (!is_asked(report, response)) continue;
+    if (!is_asked(report, response) && response.name != "cpu_time") continue;
     for (const Cell& cell : report.cells) {
       if (cell.response != response.name) continue;
       std::string line = (report.workloads.size() > 1 ? shown(cell.workload) + ", " : "") + shown(response.name) + ": " +
@@ -240,7 +258,7 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
   };
   Section changed = section_of(Verdict::kChanged, "more changed"), same = section_of(Verdict::kEquivalent, "more are the same");
   Section unsure = section_of(Verdict::kUnsure, "more are unsure"), withheld = section_of(Verdict::kWithheld, "more wait");
-  std::vector<const Contrast*> without;
+  std::vector<const Contrast*> without, open;
   Section refused{.title = title_of(report, Verdict::kUnsure, true), .items = {}, .rest = "more have none", .notes = {}};
   bool compared = false;
   for (const Response& response : report.responses) {
@@ -251,13 +269,25 @@ std::vector<Section> sections_of(const Pen& pen, const Report& report, const Whe
         without.push_back(contrast);
         continue;
       }
+      if (contrast->verdict == Verdict::kUnsure) {
+        open.push_back(contrast);
+        continue;
+      }
       Section& section = contrast->verdict == Verdict::kChanged      ? changed
                          : contrast->verdict == Verdict::kEquivalent ? same
-                         : contrast->verdict == Verdict::kUnsure     ? unsure
                                                                      : withheld;
       section.items.push_back(sentence(pen, report, *contrast));
     }
   }
+  // The response that the machine can answer soonest comes first: CPU time before wall time, where others' work disturbs it.
+  std::map<std::string_view, uint64_t> soonest;
+  for (const Contrast* contrast : open) {
+    uint64_t& least = soonest.emplace(contrast->response, UINT64_MAX).first->second;
+    least = std::min(least, contrast->settles_n.value_or(UINT64_MAX));
+  }
+  std::stable_sort(open.begin(), open.end(),
+                   [&](const Contrast* a, const Contrast* b) { return soonest[a->response] < soonest[b->response]; });
+  for (const Contrast* contrast : open) unsure.items.push_back(sentence(pen, report, *contrast));
   refused.items = refusals(report, without);
   std::vector<Section> out;
   if (report.replay) {

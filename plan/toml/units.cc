@@ -65,19 +65,25 @@ Result<uint64_t> parse_bytes(std::string_view text) {
   return bad_input(in_quotes(text) + " is no size; write whole bytes or a number and KiB, MiB or GiB");
 }
 
-Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure) {
+Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure, std::vector<bool>* quoted) {
   constexpr std::string_view kShellOnly = "|&;<>()$`*\n";
   std::vector<std::string> words;
   std::string word;
-  bool in_word = false;
+  bool in_word = false, is_quoted = false;
+  const auto end_word = [&] {
+    words.push_back(std::exchange(word, {}));
+    if (quoted) quoted->push_back(is_quoted);
+    in_word = is_quoted = false;
+  };
+  if (quoted) quoted->clear();
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ' || c == '\t') {
-      if (in_word) words.push_back(std::exchange(word, {}));
-      in_word = false;
+      if (in_word) end_word();
       continue;
     }
     in_word = true;
+    is_quoted |= c == '\'' || c == '"' || c == '\\';
     if (c == '\'') {
       const size_t end = text.find('\'', i + 1);
       if (end == std::string_view::npos) return bad_input("a ' has no closing '");
@@ -109,7 +115,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, std::string_
     }
     word += c;
   }
-  if (in_word) words.push_back(word);
+  if (in_word) end_word();
   return words;
 }
 

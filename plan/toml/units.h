@@ -22,6 +22,8 @@ Result<uint64_t> parse_bytes(std::string_view text);
 
 // Words as a POSIX shell splits them: blanks, '...', "...", backslash. What only a shell can do (pipes,
 // redirections, variables, globs) is refused, so that nothing silently means something else; `cure` says what to do instead.
-Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure = "write shell = true");
+// `quoted`, if given, becomes which words have a quoted or escaped part.
+Result<std::vector<std::string>> split_words(std::string_view text, std::string_view cure = "write shell = true",
+                                             std::vector<bool>* quoted = nullptr);
 
 }  // namespace stab::toml

@@ -58,7 +58,7 @@ std::string unit_of(const std::string& response) {
   return "";
 }
 
-// The plan's responses first, the first of them primary, then counters that came along.
+// The plan's responses first, the first of them primary, then what came along: CPU time next to wall time, and counters.
 std::vector<report::Response> responses_of(const plan::Plan& plan) {
   std::vector<report::Response> responses;
   const auto add = [&](const std::string& name, plan::Scale scale, bool declared) {
@@ -77,6 +77,8 @@ std::vector<report::Response> responses_of(const plan::Plan& plan) {
   if (plan.counters.simulation.on())
     for (const plan::SimulatedResponse& simulated : plan::kSimulatedResponses)
       add(std::string(simulated.name), plan::default_scale(simulated.name), false);
+  else if (std::any_of(responses.begin(), responses.end(), [](const report::Response& of) { return of.name == "wall_time"; }))
+    add("cpu_time", plan::default_scale("cpu_time"), false);
   for (const std::string& event : plan.counters.events) add(event, plan::default_scale(event), false);
   return responses;
 }

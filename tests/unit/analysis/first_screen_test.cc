@@ -281,6 +281,37 @@ TEST(FirstScreen, EachVerdictUnderItsQuestion) {
   EXPECT_THAT(waits, HasSubstr("the experiment is not finished")) << "the gravest caveat is among the three";
 }
 
+TEST(FirstScreen, CpuTimeStandsNextToWallTimeWhereNobodyAskedForIt) {
+  report::Samples samples = two_configurations();
+  ASSERT_EQ(samples.responses[0].name, "wall_time");
+  report::Response cpu = samples.responses[0];
+  cpu.name = "cpu_time";
+  cpu.declared = false;
+  samples.responses.insert(samples.responses.begin() + 1, cpu);
+  for (report::Trial& trial : samples.trials)
+    trial.values.insert(trial.values.begin() + 1, *trial.values[0] * (trial.levels[1] == 1 ? 0.9 : 1));
+  const std::string alone = unwrapped(screen(samples));
+  EXPECT_THAT(alone, testing::ContainsRegex("95 % interval .* % \\(CPU time -[0-9.]+ %, \\[-[0-9.]+, -[0-9.]+\\] %\\)"));
+  EXPECT_THAT(alone, Not(HasSubstr("wall_time, opt"))) << "one question is asked";
+  samples.responses[1].declared = true;
+  const std::string declared = unwrapped(screen(samples));
+  EXPECT_THAT(declared, testing::AllOf(Not(HasSubstr("(CPU time")), HasSubstr("cpu_time, opt=-O3 against -O2")));
+}
+
+// Wall time swings with what else the machine does, CPU time hardly.
+TEST(FirstScreen, TheOpenQuestionThatIsNearestToAnAnswerComesFirst) {
+  report::Samples samples = lab_samples(6, {.programs = 1, .replicates = 6, .links = 6, .noise = 0.05, .code_effect = 0,
+                                            .stack_effect = 0, .heap_effect = 0});
+  report::Response steady = samples.responses[0];
+  steady.name = "steady";
+  samples.responses.push_back(steady);
+  for (report::Trial& trial : samples.trials) trial.values.push_back(std::pow(*trial.values[0], 0.5));
+  const std::string said = unwrapped(screen(samples));
+  const size_t open = said.find("What is unsure");
+  ASSERT_NE(open, std::string::npos) << said;
+  EXPECT_THAT(said.substr(open, 80), HasSubstr("would decide it - steady, ")) << said;
+}
+
 TEST(FirstScreen, NamesAreCutOnlyWhereALineHasNoRoomForThem) {
   report::Samples samples = lab_samples(1, {.programs = 1, .links = 10});
   const std::string name(150, 'x');

@@ -250,6 +250,37 @@ TEST(Parse, SeveralWordsStandWhereACommandHasWords) {
               HasSubstr("expected a string, a number or a boolean"));
 }
 
+// As $flag in a shell: nothing where it has no quotes and is empty.
+TEST(Parse, AnEmptyLevelIsNoWordOfAStringWithoutQuotes) {
+  const auto words = [](const std::string& run) {
+    const Plan plan = parsed(with_sides("[\"\", \"-v\"]", "run = " + run + "\n"));
+    const Command& command = plan.programs[0].workloads[0].run;
+    std::vector<std::vector<std::string>> out;
+    const auto design = make_design(plan);
+    for (const Cell& cell : design->cells) out.push_back(substitute(command, plan, cell, 0).argv);
+    return out;
+  };
+  using Words = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(words("\"./p {side} x\""), (Words{{"./p", "x"}, {"./p", "-v", "x"}}));
+  EXPECT_EQ(words("\"{side} ./p\""), (Words{{"./p"}, {"-v", "./p"}}));
+  EXPECT_EQ(words("\"./p '{side}' a{side}\""), (Words{{"./p", "", "a"}, {"./p", "-v", "a-v"}}));
+  EXPECT_EQ(words("[\"./p\", \"{side}\"]"), (Words{{"./p", ""}, {"./p", "-v"}}));
+  EXPECT_EQ(words("\"{side}\""), (Words{{""}, {"-v"}})) << "a command has a word at least";
+  EXPECT_EQ(parsed(with_sides("[\"\", \"-v\"]")).factors[0].levels[0].name, "none");
+  EXPECT_THAT(errors_of(with_sides("[\"\", \"none\"]")), HasSubstr("has level 'none' twice"));
+}
+
+TEST(Parse, OptionsInOneWordAreWarnedOf) {
+  const std::string levels = "[\"-O2\", { name = \"fast\", value = \"-O3  -march=native\" }]";
+  EXPECT_THAT(warnings_of(with_sides(levels, "run = \"./p {side}\"\n")),
+              AllOf(HasSubstr("a level of 'side' is one word of the command: '-O3  -march=native'"),
+                    HasSubstr("value = [\"-O3\", \"-march=native\"]")));
+  for (const char* keys : {"run = \"./p\"\nbuild = \"make CFLAGS={side}\"\n", "shell = true\nrun = \"./p {side}\"\n"})
+    EXPECT_THAT(warnings_of(with_sides(levels, keys)), ::testing::Not(HasSubstr("is one word"))) << keys;
+  EXPECT_THAT(warnings_of(with_sides("[\"-a file\", \"-b\"]", "run = \"./p {side}\"\n")),
+              ::testing::Not(HasSubstr("is one word")));
+}
+
 TEST(Parse, ACwdIsBelowTheTrialsDirectoryOrAbsolute) {
   EXPECT_EQ(parsed(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"/data\"\n")).programs[0].workloads[0].cwd, "/data");
   EXPECT_THAT(errors_of(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"../data\"\n")), HasSubstr("an absolute path"));

@@ -49,6 +49,9 @@ TEST(Units, WordsSplitAsAShellSplitsThem) {
   EXPECT_THAT(*split_words("'a|b' \"x;y\" \\>"), ElementsAre("a|b", "x;y", ">"));
   EXPECT_THAT(*split_words("\"a\\\"b\\n\""), ElementsAre("a\"b\\n"));
   EXPECT_THAT(*split_words("  "), ElementsAre());
+  std::vector<bool> quoted(7, true);
+  EXPECT_THAT(*split_words("a 'b' c\"d\" e\\ f {g}", "", &quoted), ElementsAre("a", "b", "cd", "e f", "{g}"));
+  EXPECT_THAT(quoted, ElementsAre(false, true, true, true, false));
 }
 
 TEST(Units, WhatOnlyAShellCanDoIsRefused) {

@@ -481,6 +481,23 @@ TEST_F(SamplesTest, APilotOfMoreWorkloadsSpeaksForSome) {
   EXPECT_TRUE(report::analyse(pilot->samples));
 }
 
+TEST_F(SamplesTest, CpuTimeStandsNextToWallTime) {
+  const auto found = [&](const std::string& responses) {
+    const auto measure = [](const store::TrialRow& trial, const plan::Cell&, store::Outcome& outcome) {
+      outcome.wall_ns = outcome.user_ns = 1'000'000'000 + 1000 * trial.order;
+      outcome.system_ns = 1000;
+      outcome.max_rss_kib = 9000;
+    };
+    const report::Samples samples = samples_of(plan_of(responses), measure);
+    std::string out;
+    for (const report::Response& one : samples.responses) out += one.name + (one.declared ? " " : "? ");
+    return out;
+  };
+  EXPECT_EQ(found("\"wall_time\""), "wall_time cpu_time? ");
+  EXPECT_EQ(found("[\"cpu_time\", \"wall_time\"]"), "cpu_time wall_time ");
+  EXPECT_EQ(found("\"max_rss\""), "max_rss ");
+}
+
 // Two suites with benchmarks of the same name, one that bears a response's, one that a cell lacks.
 TEST_F(SamplesTest, BenchmarksAreResponsesOfTheirWorkload) {
   const plan::Parsed parsed = plan::parse_plan(
