@@ -20,6 +20,7 @@
 #include "plan/short_plan.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
+#include "plan/table_of_key.h"
 #include "plan/toml/toml_reader.h"
 
 namespace stab::plan {
@@ -150,6 +151,7 @@ Parsed parse_plan(std::string_view text, const std::string& path, const ParseOpt
   tree.spot = {path, 1, 1};
 
   toml::Faults faults(text, path, options.max_errors, options.stored);
+  faults.set_tables(table_of_key);
   Plan plan;
   plan.text = text;
   plan.path = path;

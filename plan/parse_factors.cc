@@ -237,6 +237,10 @@ void parse_levels(const toml::TomlEntry& entry, toml::Faults& faults, Plan& plan
                         "'randomize' is " + std::string(toml::kind_name(entry.value.kind)) + ", expected true or false",
                         "write randomize = true; a treatment of that name has an array of levels");
   if (entry.value.kind != Kind::kArray && !one_epoch) {
+    const std::string_view elsewhere = factor.kind == FactorKind::kTreatment ? faults.table_of(entry.key) : std::string_view();
+    if (!elsewhere.empty() && elsewhere != "[factors]")
+      return faults.error(entry.key_spot, in_quotes(entry.key) + " stands below " + std::string(elsewhere),
+                          "a treatment of that name has an array of levels");
     toml::wrong_type(faults, entry.key, entry.value, Kind::kArray);
     return;
   }

@@ -119,7 +119,7 @@ void unknown_word(Faults& faults, const SourceSpot& spot, std::string_view what,
 }
 
 const TomlNode* Section::find(std::string_view key) {
-  known_.push_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
   for (const TomlEntry& entry : table_.entries)
     if (entry.key == key) return &entry.value;
   return nullptr;
@@ -332,7 +332,9 @@ void Section::finish() {
       faults_.error(entry.key_spot, {});
       continue;
     }
-    const std::string meant = did_you_mean(entry.key, known_);
+    const std::string_view elsewhere = faults_.table_of(entry.key);
+    const std::string meant = elsewhere.empty() || elsewhere == name_ ? did_you_mean(entry.key, known_)
+                                                                       : "it stands below " + std::string(elsewhere);
     faults_.error(entry.key_spot, "unknown key " + in_quotes(entry.key) + " in " + name_,
                   meant.empty() ? "known are " + joined(known_) : meant);
   }

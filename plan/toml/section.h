@@ -19,6 +19,10 @@ class Faults {
   Faults(std::string_view text, std::string file, size_t max_errors, bool accepted_once = false);
   // The text was accepted before, maybe by an older version: rules that came later are not for it.
   bool accepted_once() const { return accepted_once_; }
+  // Of a key that a table doesn't know: below which one it stands ("[factors]"), or nothing.
+  using TableOfKey = std::string_view (*)(std::string_view key);
+  void set_tables(TableOfKey tables) { tables_ = tables; }
+  std::string_view table_of(std::string_view key) const { return tables_ ? tables_(key) : std::string_view(); }
   void error(const SourceSpot& spot, std::string message, std::string hint = {});
   void warning(const SourceSpot& spot, std::string message, std::string hint = {});
   // The place of `needle` inside the value at `spot`, if it stands in the same source line; else `spot`.
@@ -41,6 +45,7 @@ class Faults {
   std::vector<size_t> lines_;  // where each begins; a text may have as many faults as lines
   size_t max_errors_;
   bool accepted_once_;
+  TableOfKey tables_ = nullptr;
   size_t dropped_ = 0, dropped_warnings_ = 0;
   std::vector<Diagnostic> errors_, warnings_;
 };
