@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <numeric>
 
 #include "analysis/commands/time_answer.h"
 #include "base/absolute_path.h"
@@ -120,6 +122,17 @@ Status use_baseline(Timing& of, const commands::TimedRuns& cpu, bool was_interru
   return {};
 }
 
+// Of the runs' wall time, how much of it others had their CPU. Of a program with several threads it is the first one's.
+Result<double> waited_share(store::Store& store, store::Id experiment, const commands::TimedRuns& wall) {
+  constexpr std::array<std::string_view, 1> kKeys = {"run_delay_ns"};
+  STAB_TRY(const std::vector<store::TrialFacts> trials, store.trial_facts(experiment, kKeys, [](const std::string&) {}));
+  double waited = 0;
+  for (const store::TrialFacts& trial : trials)
+    if (const auto delay = trial.ledger.find(kKeys[0].data()); delay != trial.ledger.end()) waited += delay->second / 1e9;
+  const double all = std::accumulate(wall.times.begin(), wall.times.end(), 0.0);
+  return all > 0 ? std::min(1.0, waited / all) : 0;
+}
+
 Result<commands::TimeOutput> timed(Timing& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.words.empty()) return bad_input("time needs a program: stabctl time ./prog arguments");
@@ -159,6 +172,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
   STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
   STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
+  STAB_TRY(of.facts.waited, waited_share(store, experiment, wall));
   if (cpu.times.size() >= kFewestToKeep)
     STAB_CHECK_OK(use_baseline(of, cpu, was_interrupted));
   if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));

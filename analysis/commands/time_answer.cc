@@ -80,6 +80,14 @@ std::string layout_line(const LayoutSpread& spread) {
          per_cent(std::expm1(kTwoDraws * spread.layout));
 }
 
+// Where others take less, it is lost in what runs differ by anyway.
+constexpr double kMuchWaited = 0.05;
+
+std::string waiting_line(double share) {
+  return "care: other programs had its CPU for " + per_cent(share) +
+         " of its wall time, which therefore says more of them than of it; its CPU time is its own";
+}
+
 void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {
   json.begin_object(key).value("mean_s", of.mean).value("sd_s", of.sd).value("median_s", of.median);
   json.value("min_s", of.least).value("max_s", of.most).end();
@@ -110,6 +118,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   out.text += "\n";
   if (facts.against) out.exit_code = exit_code_of(facts.against->worse);
   if (spread) out.text += text::wrap(layout_line(*spread), width, "", "  ");
+  if (facts.waited > kMuchWaited) out.text += text::wrap(waiting_line(facts.waited), width, "", "  ");
   if (!facts.unfinished.empty()) out.text += text::wrap(facts.unfinished, width, "", "  ");
   std::string failures;
   for (const report::Caveat& caveat : report.caveats)
@@ -122,7 +131,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   json.value("runs", of_wall.n).value("failed_runs", samples.failed + samples.repeated);
   clock(json, "wall", of_wall);
   clock(json, "cpu", of_cpu);
-  json.value("user_s", of_wall.user).value("system_s", of_wall.system);
+  json.value("user_s", of_wall.user).value("system_s", of_wall.system).value("waited", facts.waited);
   json.value("layouts", spread ? std::optional(spread->layouts) : std::nullopt);
   json.value("layout_log_sd", spread && !is_hidden(*spread) ? std::optional(spread->layout) : std::nullopt);
   json.value("layout_log_sd_most", spread && !is_hidden(*spread) ? std::optional(spread->most) : std::nullopt);
@@ -137,7 +146,8 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   };
   out.markdown = "| " + text::as_markdown(text::as_line(facts.command)) +
                  " | mean | sd | median | min | max |\n|---|---:|---:|---:|---:|---:|\n" + row("wall", of_wall) +
-                 row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "");
+                 row("CPU", of_cpu) + "\n" + (spread ? text::as_markdown(layout_line(*spread)) + "\n" : "") +
+                 (facts.waited > kMuchWaited ? text::as_markdown(waiting_line(facts.waited)) + "\n" : "");
   for (const std::string& line : {facts.unfinished, failures})
     if (!line.empty()) out.markdown += "\n" + text::as_markdown(line) + "\n";
   constexpr int kOneLine = 1 << 20;

@@ -16,6 +16,7 @@ struct TimeFacts {
   std::string about;       // a sentence: what was randomized, and what that leaves open
   std::string unfinished;  // why it ended before its last run; empty: it didn't
   int64_t experiment = 0;
+  double waited = 0;  // share of the runs' wall time in which they could have run, and others had their CPU
   std::string next;  // the command to type next
   std::optional<BaselineAnswer> against{};  // the stored baseline that was asked for
   std::string baseline{}, stored{};         // its file; and the one that took these runs

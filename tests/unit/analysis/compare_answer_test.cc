@@ -271,6 +271,19 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   EXPECT_NEAR(json["wall"]["mean_s"].get<double>(), 0.51, 0.01);
 }
 
+TEST(TimeAnswer, SaysHowLongOthersHadItsCpu) {
+  TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
+  const report::Samples samples = runs_of_layouts(wall, cpu);
+  TimeFacts of{.command = "./prog 20", .about = "", .unfinished = "", .waited = 0.48, .next = ""};
+  const auto busy = time_answer(samples, wall, cpu, of);
+  ASSERT_TRUE(busy);
+  EXPECT_THAT(busy->text, HasSubstr("care: other programs had its CPU for 48 % of its wall time"));
+  EXPECT_THAT(busy->markdown, HasSubstr("48 % of its wall time"));
+  EXPECT_NEAR(nlohmann::json::parse(busy->json)["waited"].get<double>(), 0.48, 1e-9);
+  of.waited = 0.04;
+  EXPECT_THAT(time_answer(samples, wall, cpu, of)->text, Not(HasSubstr("had its CPU")));
+}
+
 // Where runs explain all of their spread nothing of it is left for layouts, which is no zero.
 TEST(TimeAnswer, LayoutsThatAreNotSeenToMatterHaveABound) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
