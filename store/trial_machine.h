@@ -4,7 +4,7 @@
 //   planned -> quarantined | cancelled
 //
 // Every change of a trial's state is a row of this table, and every row is one that production takes. Whoever runs a trial
-// (stabd/engine/trial/trial_run.cc) and whoever stores it (store/trials.cc) turn what happens into events, and do what the row
+// (stabd/engine/trial/live_trial.cc) and whoever stores it (store/trials.cc) turn what happens into events, and do what the row
 // says: live trials, preflight, what a crash has left, replacement, quarantine, cancelling and running again.
 // docs/reference/schema.md shows the states for people.
 #pragma once

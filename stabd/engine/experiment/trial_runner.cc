@@ -1,5 +1,5 @@
 // The trials of an experiment: their directories and what the plan wants run around it, the run itself with the engine's gate
-// open, and the verdict of the plan's exclusion rules. Nothing is stored here; trial_run.cc runs the process.
+// open, and the verdict of the plan's exclusion rules. Nothing is stored here; live_trial.cc runs the process.
 #include "stabd/engine/experiment/trial_runner.h"
 
 #include <algorithm>

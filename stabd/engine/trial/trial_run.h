@@ -76,6 +76,8 @@ inline std::string script_with_rows(const TrialRequest& request) {
   return has_rows ? request.script + '\0' + *request.match_rows : request.script;
 }
 
+class LiveTrial;
+
 // A trial whose helper and launcher have been started: they set themselves up while the engine stores what came
 // before. Nothing of it is left if it is never run.
 class ReadyTrial {
@@ -97,9 +99,7 @@ class ReadyTrial {
   static Result<std::vector<store::Outcome>> run_all(std::vector<ReadyTrial>& trials);
 
  private:
-  class Run;
-  static void note_company(const std::vector<Run*>& runs, const std::optional<int64_t>& arrivals);
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<LiveTrial> run_;
 };
 
 // What an outcome says of a trial whose block has come to nothing, because of another's `failure`.
