@@ -1,29 +1,25 @@
-// The calls of calls.inc, and those about threads and executed programs. Where nothing is profiled each passes its call on.
+// The calls of calls.inc, and locks of files. Where nothing is profiled each passes its call on.
 //
-// Signals are in own_signals.cc, descriptors in own_descriptors.cc, and what makes processes in children.cc.
+// Signals are in own_signals.cc, descriptors in own_descriptors.cc, threads in begun_threads.cc, what makes processes in
+// children.cc, what executes a program in executed.cc, and system calls by number in numbered_calls.cc.
 #include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/msg.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -40,10 +36,8 @@
 #include "runtime/causal/attach.h"
 #include "runtime/causal/interposed.h"
 #include "runtime/causal/last_writer.h"
-#include "runtime/causal/moment.h"
 #include "runtime/causal/readiness.h"
 #include "runtime/causal/real.h"
-#include "runtime/causal/regions.h"
 
 namespace stab::causal {
 
@@ -166,9 +160,7 @@ struct EndedChild {
 }  // namespace stab::causal
 
 // Those that are defined by hand below.
-#define STAB_BY_HAND(ONE)                                                                                         \
-  ONE(epoll_ctl) ONE(prctl) ONE(syscall) ONE(fcntl) ONE(fcntl64) ONE(flockfile) ONE(ftrylockfile) ONE(pthread_create) \
-  ONE(thrd_create) ONE(execve) ONE(execv) ONE(execvp) ONE(execvpe) ONE(fexecve) ONE(execveat)
+#define STAB_BY_HAND(ONE) ONE(epoll_ctl) ONE(fcntl) ONE(fcntl64) ONE(flockfile) ONE(ftrylockfile)
 #define STAB_CALL(CLASS, RESULT, NAME, PARAMETERS, ARGUMENTS) STAB_KEPT(NAME)
 #define STAB_TRY(NAME, TRY, PARAMETERS) static stab::causal::RealName stab_real_try_##NAME = {nullptr, #TRY};
 #include "runtime/causal/calls.inc"
@@ -186,6 +178,9 @@ void find_all_real() {
   find_real_signals();
   find_real_descriptors();
   find_real_children();
+  find_real_threads();
+  find_real_executed();
+  find_real_numbered();
   dlerror();  // of a name that this libc hasn't
 }
 }  // namespace stab::causal
@@ -319,40 +314,6 @@ STAB_INTERPOSED(int, epoll_ctl, (int epoll, int operation, int fd, epoll_event* 
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// A sandbox of the program's own may end it for any call that it doesn't know, those of a sample included.
-namespace stab::causal {
-namespace {
-
-// Of seccomp's operation; a filter that is no filter only asks whether there could be one.
-bool is_sandbox(long operation, long filter) {
-  return operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter != 0);
-}
-
-void enter_sandbox() {
-  degrade(*program.area, Degraded::kSandboxed);
-  list_modules(*program.area);
-  say_goodbye();
-  stop_sampling();
-  program.is_silent = true;
-}
-
-}  // namespace
-}  // namespace stab::causal
-
-STAB_INTERPOSED(int, prctl, (int option, ...)) {
-  using namespace stab::causal;
-  va_list list;
-  va_start(list, option);
-  unsigned long a[4];
-  for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
-  va_end(list);
-  STAB_REAL(prctl, int (*)(int, ...));
-  if (is_profiled() && option == PR_SET_SECCOMP && is_sandbox(a[0] == SECCOMP_MODE_FILTER, static_cast<long>(a[1])))
-    enter_sandbox();
-  return real(option, a[0], a[1], a[2], a[3]);
-}
-
-// ---------------------------------------------------------------------------------------------------------
 // Locks of files, of which fcntl has some, and of streams.
 namespace stab::causal {
 namespace {
@@ -390,266 +351,4 @@ STAB_INTERPOSED(void, flockfile, (FILE * file)) {
   Accounting accounting(kForOurs);
   real(file);
   accounting.end(kForOurs, kScriptBlockedLock, __builtin_return_address(0));
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// System calls by number. What makes a process there is a fork without its hooks; and newer ways to wait have no function yet,
-// or an older libc has none.
-namespace stab::causal {
-namespace {
-
-bool makes_process(long number, const long* arguments) {
-  if (number == SYS_fork) return true;
-  constexpr uint64_t kShared = CLONE_VM | CLONE_FILES;
-  if (number == SYS_clone) return (static_cast<uint64_t>(arguments[0]) & kShared) == 0;
-  // Its first word is the flags.
-  return number == SYS_clone3 && arguments[0] != 0 && (*reinterpret_cast<const uint64_t*>(arguments[0]) & kShared) == 0;
-}
-
-Waits waits_by_number(long number, const long* arguments) {
-  constexpr long kFutexWaitv = 449;  // which the kernel's headers of Debian 12 have, and older ones have not
-  if (number == kFutexWaitv) return kForOurs;
-  if (number == SYS_epoll_pwait2) return kForWorld;
-  const bool waits_for_one = number == SYS_io_uring_enter && arguments[2] > 0;
-  return waits_for_one ? kForWorld : kNot;
-}
-
-}  // namespace
-}  // namespace stab::causal
-
-// Futexes by hand: libstdc++'s atomic waits, guards and futures, and Rust's std, call syscall().
-STAB_INTERPOSED(long, syscall, (long number, ...)) {
-  using namespace stab::causal;
-  va_list list;
-  va_start(list, number);
-  long a[6];
-  for (long& argument : a) argument = va_arg(list, long);
-  va_end(list);
-  STAB_REAL(syscall, long (*)(long, ...));
-  const auto pass = [&] { return real(number, a[0], a[1], a[2], a[3], a[4], a[5]); };
-  if (!is_profiled()) return pass();
-  if (number == SYS_seccomp && is_sandbox(a[0], a[2])) enter_sandbox();
-  if (number == SYS_rt_sigaction && a[0] == SIGTRAP && a[1] != 0) {  // behind our back: a sample would be the program's
-    degrade(*program.area, Degraded::kHandlerReplaced);
-    stop_sampling();
-  }
-  if (number == SYS_prctl && a[0] == PR_SET_SECCOMP && is_sandbox(a[1] == SECCOMP_MODE_FILTER, a[2])) enter_sandbox();
-  if (makes_process(number, a)) {
-    pay_first();
-    const long result = pass();
-    if (result == 0) begin_child();
-    return result;
-  }
-  if (const Waits what = waits_by_number(number, a); what != kNot) {
-    Accounting accounting(what);
-    const long result = pass();
-    accounting.end(result == -1 && errno == ETIMEDOUT ? kForWorld : what,
-                   what == kForOurs ? kScriptBlockedLock : kScriptBlockedIo, __builtin_return_address(0));
-    return result;
-  }
-  if (number != SYS_futex) return pass();
-  switch (a[1] & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_LOCK_PI:
-    case FUTEX_LOCK_PI2:
-    case FUTEX_WAIT_REQUEUE_PI: {
-      Accounting accounting(kForOurs);
-      const long result = pass();
-      accounting.end(result == -1 && errno == ETIMEDOUT ? kForWorld : kForOurs, kScriptBlockedLock, __builtin_return_address(0));
-      return result;
-    }
-    default: pay_first(); return pass();
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// Threads
-
-namespace stab::causal {
-namespace {
-
-pthread_key_t end_key;
-bool end_key_made = false;
-
-void thread_ends(void*) {
-  if (program.is_silent) return;
-  leave();
-  end_thread_sampling();
-  free_alternate_stack();
-}
-
-struct Start {
-  void* (*function)(void*);
-  int (*plain)(void*);
-  void* argument;
-  bool blocks_trap;  // its creator, which it takes after
-};
-
-void* enter_thread(void* given) {
-  const Start start = *static_cast<Start*>(given);
-  free(given);
-  if (is_profiled()) {  // not where the program has gone into a sandbox meanwhile
-    give_alternate_stack();
-    unblock_trap(start.blocks_trap);
-    arrive();
-    start_thread_sampling();
-    if (end_key_made) pthread_setspecific(end_key, &self);
-  }
-  if (start.plain != nullptr) return reinterpret_cast<void*>(static_cast<intptr_t>(start.plain(start.argument)));
-  return start.function(start.argument);
-}
-int enter_plain_thread(void* given) { return static_cast<int>(reinterpret_cast<intptr_t>(enter_thread(given))); }
-
-// The memory goes with the thread. nullptr: none is left, and the thread starts without us.
-Start* start_of(void* (*function)(void*), int (*plain)(void*), void* argument) {
-  auto* start = static_cast<Start*>(malloc(sizeof(Start)));
-  if (start != nullptr) *start = {function, plain, argument, self.blocks_trap};
-  return start;
-}
-
-}  // namespace
-
-// In the thread that attached.
-void follow_threads() {
-  if (!end_key_made) end_key_made = pthread_key_create(&end_key, thread_ends) == 0;
-  if (end_key_made) pthread_setspecific(end_key, &self);
-}
-
-}  // namespace stab::causal
-
-STAB_INTERPOSED(int, pthread_create,
-                (pthread_t * thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument)) {
-  using namespace stab::causal;
-  STAB_REAL(pthread_create, int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*));
-  Start* const start = is_profiled() ? start_of(function, nullptr, argument) : nullptr;
-  if (start == nullptr) return real(thread, attributes, function, argument);
-  pay_first();
-  count_threads(*program.area, *program.process, 1);
-  const int failed = real(thread, attributes, enter_thread, start);
-  if (failed != 0) {
-    count_threads(*program.area, *program.process, -1);
-    free(start);
-  }
-  return failed;
-}
-
-STAB_INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t function, void* argument)) {
-  using namespace stab::causal;
-  STAB_REAL(thrd_create, int (*)(thrd_t*, thrd_start_t, void*));
-  Start* const start = is_profiled() ? start_of(nullptr, function, argument) : nullptr;
-  if (start == nullptr) return real(thread, function, argument);
-  pay_first();
-  count_threads(*program.area, *program.process, 1);
-  const int failed = real(thread, enter_plain_thread, start);
-  if (failed != thrd_success) {
-    count_threads(*program.area, *program.process, -1);
-    free(start);
-  }
-  return failed;
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// Executed programs: ours no more, unless they attach again.
-namespace stab::causal {
-namespace {
-
-template <typename Execute>
-int execute(Execute execute) {
-  // A child of vfork has its parent's place.
-  if (!is_profiled() || program.pid != sys::getpid()) return execute();
-  const int threads = begin_exec();
-  const int result = execute();
-  const int saved_errno = errno;
-  end_failed_exec(threads);
-  errno = saved_errno;
-  return result;
-}
-
-// Of execl and its kin: what the list has more than its first, and the terminating null.
-int count_arguments(va_list list) {
-  int count = 1;
-  while (va_arg(list, char*) != nullptr) ++count;
-  return count;
-}
-void take_arguments(const char* first, va_list list, int count, char** out) {
-  out[0] = const_cast<char*>(first);
-  for (int i = 1; i <= count; ++i) out[i] = va_arg(list, char*);
-}
-
-}  // namespace
-}  // namespace stab::causal
-
-STAB_INTERPOSED(int, execve, (const char* path, char* const* arguments, char* const* environment)) {
-  STAB_REAL(execve, int (*)(const char*, char* const*, char* const*));
-  return stab::causal::execute([&] { return real(path, arguments, environment); });
-}
-STAB_INTERPOSED(int, execv, (const char* path, char* const* arguments)) {
-  STAB_REAL(execv, int (*)(const char*, char* const*));
-  return stab::causal::execute([&] { return real(path, arguments); });
-}
-STAB_INTERPOSED(int, execvp, (const char* file, char* const* arguments)) {
-  STAB_REAL(execvp, int (*)(const char*, char* const*));
-  return stab::causal::execute([&] { return real(file, arguments); });
-}
-STAB_INTERPOSED(int, execvpe, (const char* file, char* const* arguments, char* const* environment)) {
-  STAB_REAL(execvpe, int (*)(const char*, char* const*, char* const*));
-  return stab::causal::execute([&] { return real(file, arguments, environment); });
-}
-STAB_INTERPOSED(int, fexecve, (int fd, char* const* arguments, char* const* environment)) {
-  STAB_REAL(fexecve, int (*)(int, char* const*, char* const*));
-  return stab::causal::execute([&] { return real(fd, arguments, environment); });
-}
-STAB_INTERPOSED(int, execveat, (int folder, const char* path, char* const* arguments, char* const* environment, int flags)) {
-  STAB_REAL(execveat, int (*)(int, const char*, char* const*, char* const*, int));
-  return stab::causal::execute([&] { return real(folder, path, arguments, environment, flags); });
-}
-
-// The list on the stack, as libc has it: no memory may be asked for in a child of vfork's.
-#define STAB_ARGUMENTS_OF_LIST(FIRST)                              \
-  va_list list;                                                    \
-  va_start(list, FIRST);                                           \
-  const int count = (FIRST) == nullptr ? 0 : count_arguments(list); \
-  va_end(list);                                                    \
-  auto** const arguments = static_cast<char**>(__builtin_alloca((static_cast<size_t>(count) + 1) * sizeof(char*))); \
-  va_start(list, FIRST);                                           \
-  take_arguments(FIRST, list, count, arguments)
-
-STAB_INTERPOSED(int, execl, (const char* path, const char* first, ...)) {
-  using namespace stab::causal;
-  STAB_ARGUMENTS_OF_LIST(first);
-  va_end(list);
-  STAB_REAL(execv, int (*)(const char*, char* const*));
-  return execute([&] { return real(path, arguments); });
-}
-STAB_INTERPOSED(int, execlp, (const char* file, const char* first, ...)) {
-  using namespace stab::causal;
-  STAB_ARGUMENTS_OF_LIST(first);
-  va_end(list);
-  STAB_REAL(execvp, int (*)(const char*, char* const*));
-  return execute([&] { return real(file, arguments); });
-}
-STAB_INTERPOSED(int, execle, (const char* path, const char* first, ...)) {
-  using namespace stab::causal;
-  STAB_ARGUMENTS_OF_LIST(first);
-  char* const* const environment = va_arg(list, char* const*);
-  va_end(list);
-  STAB_REAL(execve, int (*)(const char*, char* const*, char* const*));
-  return execute([&] { return real(path, arguments, environment); });
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// Ends.
-
-STAB_INTERPOSED(void, _exit, (int status)) {
-  using namespace stab::causal;
-  pay_first();
-  if (is_profiled()) end_process();
-  stab::sys::exit_process(status);
-}
-STAB_INTERPOSED(void, _Exit, (int status)) {
-  using namespace stab::causal;
-  pay_first();
-  if (is_profiled()) end_process();
-  stab::sys::exit_process(status);
 }

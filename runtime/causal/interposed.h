@@ -37,6 +37,9 @@ inline void* real_of(RealName& one) {
 void find_real_signals();
 void find_real_descriptors();
 void find_real_children();
+void find_real_threads();
+void find_real_executed();
+void find_real_numbered();
 
 // Calls that may give a reason to wait, and may not be called on a thread that has begun to end.
 struct Accounting {
