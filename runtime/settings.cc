@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 
 #include "runtime/libc_names.h"
+#include "runtime/same_text.h"
 #include "runtime/sys.h"
 
 // ld.so's, and in a static program libc's: where the stack of the program began.
@@ -24,11 +25,6 @@ namespace {
 using abi::CodeMode;
 using abi::HeapMode;
 using abi::StackMode;
-
-bool same(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) ++a, ++b;
-  return *a == *b;
-}
 
 // The rest of `text` after `prefix`, or nullptr.
 const char* after(const char* text, const char* prefix) {
@@ -60,7 +56,7 @@ class Line {
 template <size_t N>
 bool find_word(const char* value, const char* const (&words)[N], uint8_t& index) {
   for (index = 0; index < N; ++index)
-    if (same(value, words[index])) return true;
+    if (same_text(value, words[index])) return true;
   return false;
 }
 
@@ -102,14 +98,14 @@ bool parse_epoch(const char* text, abi::Settings& settings) {
   const char* at = text;
   uint64_t unit_ns = 0, count = 0;
   if (!take_number(at, 10, count)) return false;
-  if (same(at, "visits")) {
+  if (same_text(at, "visits")) {
     settings.epoch_ns = 0;
     settings.epoch_visits = count;
     return abi::is_epoch(settings);
   }
-  if (same(at, "us")) unit_ns = 1'000;
-  if (same(at, "ms")) unit_ns = 1'000'000;
-  if (same(at, "s")) unit_ns = 1'000'000'000;
+  if (same_text(at, "us")) unit_ns = 1'000;
+  if (same_text(at, "ms")) unit_ns = 1'000'000;
+  if (same_text(at, "s")) unit_ns = 1'000'000'000;
   if (unit_ns == 0 || __builtin_mul_overflow(count, unit_ns, &settings.epoch_ns)) return false;
   settings.epoch_visits = 0;
   return settings.epoch_ns != 0 && abi::is_epoch(settings);
@@ -178,14 +174,14 @@ bool parse_readable(const char* entry, ParsedSettings& out, Line& line) {
     return false;
   }
   if (const char* value = after(entry, "STAB_PERF_MAP=")) {
-    out.settings.perf_map = same(value, "1");
-    if (out.settings.perf_map || same(value, "0")) return true;
+    out.settings.perf_map = same_text(value, "1");
+    if (out.settings.perf_map || same_text(value, "0")) return true;
     line << entry << ": expected 1 or 0";
     return false;
   }
   if (const char* value = after(entry, "STAB_LONG_LOOPS=")) {
-    out.settings.long_loops = same(value, "1");
-    if (out.settings.long_loops || same(value, "0")) return true;
+    out.settings.long_loops = same_text(value, "1");
+    if (out.settings.long_loops || same_text(value, "0")) return true;
     line << entry << ": expected 1 or 0";
     return false;
   }

@@ -29,6 +29,7 @@
 #include "runtime/libc_names.h"
 #include "runtime/mapping.h"
 #include "runtime/progress/points.h"
+#include "runtime/round_up.h"
 #include "runtime/settings.h"
 #include "runtime/simulator.h"
 #include "runtime/sys.h"
@@ -246,7 +247,7 @@ void fill_hello(Hello& hello, const Extent& extent, uint32_t of_host) {
   hello.slot_count = static_cast<uint32_t>((address_of(__stop_stab_pads) - hello.slots_address) / sizeof(uint32_t));
   if (hello.slot_count == 0) return;
   hello.pads_address = hello.slots_address & ~(kPage - 1);
-  hello.pads_bytes = ((address_of(__stop_stab_pads) + kPage - 1) & ~(kPage - 1)) - hello.pads_address;
+  hello.pads_bytes = round_up(address_of(__stop_stab_pads), kPage) - hello.pads_address;
 }
 
 // All descriptors of the handshake; closed together, before main.

@@ -25,6 +25,7 @@
 #include "runtime/causal/real.h"
 #include "runtime/causal/regions.h"
 #include "runtime/causal/sampling_event.h"
+#include "runtime/round_up.h"
 
 namespace stab::causal {
 namespace {
@@ -314,7 +315,7 @@ void end_thread_sampling() {
 namespace {
 constexpr size_t kRoomForHandlers = 256 * 1024;
 size_t alternate_bytes() {
-  return kRoomForHandlers + ((getauxval(AT_MINSIGSTKSZ) + arch::kPage - 1) & ~(arch::kPage - 1));
+  return kRoomForHandlers + round_up(getauxval(AT_MINSIGSTKSZ), arch::kPage);
 }
 }  // namespace
 

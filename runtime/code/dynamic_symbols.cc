@@ -2,16 +2,11 @@
 
 #include <string.h>
 
+#include "runtime/same_text.h"
+
 namespace stab::code {
 
 namespace {
-
-// Every start asks. A program may have a strcmp of its own that is not ready before main.
-bool is_same(const char* name, const char* other) {
-  for (; *name == *other; ++name, ++other)
-    if (*name == 0) return true;
-  return false;
-}
 
 const Elf64_Dyn* dynamic_of(const dl_phdr_info& file) {
   for (int i = 0; i < file.dlpi_phnum; ++i)
@@ -41,7 +36,7 @@ DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
 const Elf64_Sym* DynamicSymbols::definition_of(const char* name) const {
   if (gnu_hash_ == nullptr) {
     for (uint32_t i = 1; i < count(); ++i)
-      if (symbols_[i].st_shndx != SHN_UNDEF && is_same(name_of(symbols_[i]), name)) return &symbols_[i];
+      if (symbols_[i].st_shndx != SHN_UNDEF && same_text(name_of(symbols_[i]), name)) return &symbols_[i];
     return nullptr;
   }
   // Buckets | hashes of the symbols from `first` on, the lowest bit ends a bucket.
@@ -53,13 +48,13 @@ const Elf64_Sym* DynamicSymbols::definition_of(const char* name) const {
   uint32_t i = buckets == 0 ? 0 : bucket[hash % buckets];
   if (i < first) return nullptr;
   for (;; ++i) {
-    if ((chain[i - first] | 1) == (hash | 1) && is_same(name_of(symbols_[i]), name)) return &symbols_[i];
+    if ((chain[i - first] | 1) == (hash | 1) && same_text(name_of(symbols_[i]), name)) return &symbols_[i];
     if ((chain[i - first] & 1) != 0) return nullptr;
   }
 }
 
 bool DynamicSymbols::has_soname(const char* name) const {
-  return names_ != nullptr && is_same(names_ + soname_, name);
+  return names_ != nullptr && same_text(names_ + soname_, name);
 }
 
 uint64_t DynamicSymbols::value_of(const char* name) const {
@@ -69,7 +64,7 @@ uint64_t DynamicSymbols::value_of(const char* name) const {
 
 bool DynamicSymbols::takes(const char* name) const {
   for (uint32_t i = 1; i < imports_end(); ++i)
-    if (symbols_[i].st_shndx == SHN_UNDEF && is_same(name_of(symbols_[i]), name)) return true;
+    if (symbols_[i].st_shndx == SHN_UNDEF && same_text(name_of(symbols_[i]), name)) return true;
   return false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/code/long_loops.h"
 #include "runtime/code/partition_point.h"
+#include "runtime/round_up.h"
 
 namespace stab::code {
 namespace {
@@ -26,8 +27,6 @@ constexpr uint32_t kWishLevelMask = 0xff, kWishModulusShift = 8, kWishModulusMas
 uint32_t modulus_of(uint32_t wish) { return (wish >> kWishModulusShift & kWishModulusMask) * kLevelGrain; }
 uint32_t wished_level(uint32_t wish) { return (wish & kWishLevelMask) * kLevelGrain; }
 uint32_t counter_of(uint32_t wish) { return wish >> kWishCounterShift; }
-
-uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 uint32_t table_entry_bytes(abi::TableKind kind) { return kind == abi::TableKind::kRelative32 ? 4 : 8; }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/code/partition_point.h"
+#include "runtime/round_up.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::code {
@@ -126,8 +127,7 @@ uint64_t bytes_in_front(const abi::CodeHeader& header) {
          uint64_t{header.directed_count} * sizeof(abi::DirectedFixup) + fixed_bytes(header) +
          uint64_t{header.loop_words} * sizeof(uint32_t);
 }
-uint64_t round_up_word(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
-uint64_t identities_at(const abi::CodeHeader& header) { return round_up_word(bytes_in_front(header)); }
+uint64_t identities_at(const abi::CodeHeader& header) { return round_up(bytes_in_front(header), 8); }
 
 }  // namespace
 
@@ -139,7 +139,7 @@ uint64_t metadata_bytes(const abi::CodeHeader& header) {
   return identities_at(header) + uint64_t{header.function_count} * (sizeof(uint64_t) + sizeof(uint32_t));
 }
 
-uint64_t pointers_at(const abi::CodeHeader& header) { return round_up_word(metadata_bytes(header)); }
+uint64_t pointers_at(const abi::CodeHeader& header) { return round_up(metadata_bytes(header), 8); }
 
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out) {
   const abi::CodeHeader* header = static_cast<const abi::CodeHeader*>(bytes);

@@ -6,11 +6,10 @@
 
 #include "runtime/heap/heap.h"
 #include "runtime/heap/os_memory.h"
+#include "runtime/round_up.h"
 
 namespace stab::heap {
 namespace {
-
-size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 // Under a limit that was lowered, what small objects have reserved beyond their part may be in the way.
 // pre: the locks of Bookkeeping and of RunSpace are not held.

@@ -10,6 +10,7 @@
 #include "runtime/heap/bit_count.h"
 #include "runtime/heap/large_objects.h"
 #include "runtime/heap/os_memory.h"
+#include "runtime/round_up.h"
 
 namespace stab::heap {
 
@@ -269,7 +270,7 @@ bool Heap::add_run(int size_class, Choice choice) {
   const bool filling = choice == Choice::kLowest || choice == Choice::kReuse;
   if (clean && filling && lists_[size_class].run_count >= kRunsUntilPopulated)
     os_populate(start + run->phase / kPage * kPage,
-                (run->phase % kPage + shape.groups * shape.pitch + kPage - 1) / kPage * kPage);
+                round_up(run->phase % kPage + shape.groups * shape.pitch, kPage));
   ++lists_[size_class].run_count;
   lists_[size_class].fresh_count += shape.groups;
   link(lists_[size_class], run);

@@ -5,11 +5,10 @@
 
 #include "runtime/heap/heap.h"
 #include "runtime/heap/os_memory.h"
+#include "runtime/round_up.h"
 
 namespace stab::heap {
 namespace {
-
-size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 // At once: four additions beside a mapping.
 void report(size_t bytes) {

@@ -7,6 +7,7 @@
 // pages are gone. The owner finds zeroed pages behind it one day, which it takes for used ones.
 #include "runtime/heap/heap.h"
 #include "runtime/heap/os_memory.h"
+#include "runtime/round_up.h"
 
 namespace stab::heap {
 namespace {
@@ -34,7 +35,7 @@ bool purge_from(const Group* first) {
   const uintptr_t run_start = reinterpret_cast<uintptr_t>(run->groups->base) - run->phase;
   const uintptr_t from = first == run->groups ? run_start : reinterpret_cast<uintptr_t>(first->base);
   const uintptr_t to = last + 1 == end ? run_start + kRunBytes : reinterpret_cast<uintptr_t>(last[1].base);
-  const uintptr_t page = (from + kPage - 1) / kPage * kPage;
+  const uintptr_t page = round_up(from, kPage);
   if (page + kPage > to) return false;
   os_purge(reinterpret_cast<char*>(page), (to - page) / kPage * kPage);
   return true;

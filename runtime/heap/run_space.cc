@@ -9,6 +9,7 @@
 
 #include "runtime/heap/bit_count.h"
 #include "runtime/heap/os_memory.h"
+#include "runtime/round_up.h"
 
 namespace stab::heap {
 namespace {
@@ -17,7 +18,7 @@ constexpr size_t kRecordsPerPool = sizeof(Run) * kRunsPerPool;
 static_assert(kRecordsPerPool == kPage);
 
 size_t pool_list_bytes(size_t region_bytes) {
-  return (region_bytes / kPoolBytes * sizeof(uint64_t[3]) + kPage - 1) / kPage * kPage;
+  return round_up(region_bytes / kPoolBytes * sizeof(uint64_t[3]), kPage);
 }
 
 // Of a set of runs that isn't empty, the highest and those that lie below it without a gap.

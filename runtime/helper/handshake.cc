@@ -5,6 +5,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/control.h"
+#include "runtime/round_up.h"
 
 namespace stab::helper {
 namespace {
@@ -38,7 +39,7 @@ bool pads_fit(const Hello& hello) {
     return false;
   const uint64_t end = hello.slots_address + uint64_t{hello.slot_count} * sizeof(uint32_t);
   const uint64_t first_page = hello.slots_address & ~(kPage - 1);
-  return hello.pads_address == first_page && hello.pads_bytes == ((end + kPage - 1) & ~(kPage - 1)) - first_page;
+  return hello.pads_address == first_page && hello.pads_bytes == round_up(end, kPage) - first_page;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "runtime/helper/look.h"
 #include "runtime/helper/session.h"
 #include "runtime/helper/text.h"
+#include "runtime/round_up.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -51,7 +52,7 @@ bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
 // that can be without a table of both. False: an image would be too large.
 bool match_library(const Session& session, Module& module) {
   if (!session.followed.matches() || session.followed.file.match.count == 0) return true;
-  const uint64_t longer = (code::follow_identities(module.code, module.scratch) + arch::kPage - 1) / arch::kPage * arch::kPage;
+  const uint64_t longer = round_up(code::follow_identities(module.code, module.scratch), arch::kPage);
   module.used_bytes += longer;
   module.slot_bytes += longer;
   return module.slot_bytes < uint64_t{1} << 30;

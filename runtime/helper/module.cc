@@ -7,6 +7,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/helper/session.h"
+#include "runtime/round_up.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -15,10 +16,6 @@ namespace {
 // Of text and of metadata, that are read at all: the largest browsers have half of it. A file may promise more than there
 // is, and what the helper reads of it is in no limit of the program's.
 constexpr uint64_t kMostFileBytes = 512u << 20;
-
-uint64_t round_up_page(uint64_t bytes) {
-  return (bytes + arch::kPage - 1) & ~(arch::kPage - 1);
-}
 
 bool is_file(int fd) {
   struct stat status;
@@ -55,7 +52,7 @@ code::MovedFrames read_frames(const code::Metadata& code, int file, ModuleMemory
 
 uint8_t* ModuleMemory::allocate(uint64_t bytes) {
   if (count_ == kMostParts) return nullptr;
-  const uint64_t whole = round_up_page(bytes);
+  const uint64_t whole = round_up(bytes, arch::kPage);
   void* const memory = sys::map(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
   if (!sys::is_address(memory)) return nullptr;
   parts_[count_++] = {memory, whole};
@@ -65,8 +62,8 @@ uint8_t* ModuleMemory::allocate(uint64_t bytes) {
 uint8_t* ModuleMemory::allocate_to_fill(uint64_t bytes) {
   uint8_t* const memory = allocate(bytes);
   if (memory == nullptr) return nullptr;
-  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(round_up_page(bytes)), MADV_HUGEPAGE);
-  populate(memory, round_up_page(bytes));
+  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(round_up(bytes, arch::kPage)), MADV_HUGEPAGE);
+  populate(memory, round_up(bytes, arch::kPage));
   return memory;
 }
 
@@ -108,7 +105,7 @@ Degradation read_module(int file, ModuleMemory& memory, Module& out) {
   const abi::CodeHeader& header = *out.code.header;
   uint64_t offset = 0;
   if (!code::find_text(read_file_at, &file, header.text_start, offset)) return Degradation::kTextDiffers;
-  out.text_bytes = round_up_page(header.text_bytes);
+  out.text_bytes = round_up(header.text_bytes, arch::kPage);
   if (out.text_bytes > kMostFileBytes) return Degradation::kNoNearMemory;
   // What the program executes now, the rest of the last page included, which is zero behind the file's end.
   uint8_t* const text = memory.allocate_to_fill(out.text_bytes);

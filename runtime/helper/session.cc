@@ -16,17 +16,14 @@
 #include "runtime/helper/life.h"
 #include "runtime/helper/socket.h"
 #include "runtime/helper/switches.h"
+#include "runtime/round_up.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
 namespace {
 
-uint64_t round_up_page(uint64_t bytes) {
-  return (bytes + arch::kPage - 1) & ~(arch::kPage - 1);
-}
-
 uint8_t* allocate(uint64_t bytes) {
-  void* memory = sys::map(nullptr, round_up_page(bytes), PROT_READ | PROT_WRITE,
+  void* memory = sys::map(nullptr, round_up(bytes, arch::kPage), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
   return sys::is_address(memory) ? static_cast<uint8_t*>(memory) : nullptr;
 }

@@ -12,6 +12,7 @@
 #include "runtime/arch/arch.h"
 #include "runtime/helper/look.h"
 #include "runtime/helper/text.h"
+#include "runtime/same_text.h"
 #include "runtime/sys.h"
 
 namespace stab::helper {
@@ -35,11 +36,6 @@ long take(const Process& process, int tid, Snapshot& out) {
   if (got < 0) return got;
   got = read_thread_file(process, tid, "syscall", out.syscall, sizeof out.syscall);
   return got < 0 ? got : 0;
-}
-
-bool same_text(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) ++a, ++b;
-  return *a == *b;
 }
 
 // The kernel's line: "running", "-1 sp pc", or "nr a1 a2 a3 a4 a5 a6 sp pc".

@@ -2,6 +2,8 @@
 // wrap, and what is no name of a point is not shown as one.
 #include "runtime/progress/board.h"
 
+#include "runtime/same_text.h"
+
 namespace stab::progress {
 namespace {
 
@@ -28,15 +30,6 @@ bool read_name(const Board& board, uint32_t number, char (&to)[kNameBytes]) {
   return at > 0;
 }
 
-namespace {
-
-bool same(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) ++a, ++b;
-  return *a == *b;
-}
-
-}  // namespace
-
 uint64_t visits_of(const Board& board, uint32_t number) {
   if (number == 0 || number >= kPoints) return 0;
   uint64_t sum = look(board.shared[number].visits);
@@ -57,7 +50,8 @@ void read_board(const Board& board, Counts& out) {
     next.kind = static_cast<Kind>(kind);
     next.visits = visits_of(board, number);
     uint32_t before = 0;
-    while (before < out.points && !(out.point[before].kind == next.kind && same(out.point[before].name, next.name))) ++before;
+    const auto is_next = [&](const PointCount& one) { return one.kind == next.kind && same_text(one.name, next.name); };
+    while (before < out.points && !is_next(out.point[before])) ++before;
     if (before < out.points) {
       out.point[before].visits += next.visits;
     } else {
