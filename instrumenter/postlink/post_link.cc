@@ -24,7 +24,7 @@
 #include "instrumenter/postlink/probes.h"
 #include "instrumenter/postlink/references.h"
 #include "instrumenter/postlink/shortfalls.h"
-#include "instrumenter/postlink/stack_code.h"
+#include "instrumenter/postlink/executable_stack.h"
 #include "instrumenter/postlink/stack_record.h"
 #include "runtime/code_abi.h"
 #include "runtime/sections_abi.h"

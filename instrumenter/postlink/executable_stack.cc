@@ -1,4 +1,4 @@
-#include "instrumenter/postlink/stack_code.h"
+#include "instrumenter/postlink/executable_stack.h"
 
 #include <cstddef>
 
