@@ -1,12 +1,11 @@
 """A repository that is made here: nine commits behind the first one, of which one makes the program 6 % slower, one does not build, and
 the last one takes a part of it back. Trials are simulated, so what is found depends on commits and layouts and nothing else."""
-import os
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from harness import BIN, run  # noqa: E402
+from harness import BIN, git  # noqa: E402
 
 WORK = """#include <stdio.h>
 enum { kRounds = 2000, kWidth = 100 };
@@ -48,12 +47,6 @@ HISTORY = [
     ("declare a name", "static unsigned table", "extern int unused_name;\nstatic unsigned table"),
     ("go less far each round", "kWidth = 106", "kWidth = 103"),
 ]
-
-
-def git(root, *words):
-    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
-           for what, value in (("NAME", "A Tester"), ("EMAIL", "tester@example.org"), ("DATE", "2026-01-01T00:00:00Z"))}
-    return run("git", *words, cwd=root, env={**os.environ, **who}).stdout.strip()
 
 
 def commit(root, message):

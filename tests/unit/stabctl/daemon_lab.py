@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from harness import BIN, expect  # noqa: E402
+from harness import BIN, expect, run  # noqa: E402
 
 PLAN = """
 [experiment]
@@ -34,6 +34,16 @@ def texts_of(paths):
         except OSError:
             pass
     return sorted(texts)
+
+
+def run_plan(folder, plan, **as_user):
+    """stabctl run of a plan with this text, on a fresh database in the folder: how it ended, and the database."""
+    file, database = folder / "plan.toml", folder / "results.db"
+    for old in folder.glob("results.db*"):
+        if old.is_file():
+            old.unlink()
+    file.write_text(plan)
+    return run(BIN / "stabctl", "run", file, "--quiet", "--db", database, code=None, timeout=120, cwd=folder, **as_user), database
 
 
 class Client:
