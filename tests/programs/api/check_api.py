@@ -11,18 +11,16 @@
 
 Exit code 0: kept; 1: not.
 """
-import argparse
 import json
 import pathlib
 import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
 from harness import fail, skip  # noqa: E402
 import llvm  # noqa: E402
-from running import output, run  # noqa: E402
+from running import output, run, run_check  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_NS = 100
@@ -134,16 +132,6 @@ def debugger(bin_directory, directory):
                 fail(f"code {code}: gdb doesn't say {words!r}: {told}")
 
 
-def main():
-    checks = {"orders": orders, "fibers": fibers, "costs": costs, "loop": loop, "visits": visits, "debugger": debugger,
-              "repetitions": repetitions}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
-    parser.add_argument("check", choices=checks)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="stab-api-") as directory:
-        checks[arguments.check](arguments.bin.resolve(), directory)
-
-
 if __name__ == "__main__":
-    main()
+    run_check({"orders": orders, "fibers": fibers, "costs": costs, "loop": loop, "visits": visits, "debugger": debugger,
+               "repetitions": repetitions}, __doc__)

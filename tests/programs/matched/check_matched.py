@@ -8,20 +8,18 @@
 
 Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
-import argparse
 import json
 import pathlib
 import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[n]) for n in (0, 1)]
 sys.dont_write_bytecode = True
 from harness import fail, skip  # noqa: E402
-from running import run, run_bytes  # noqa: E402
+from running import run, run_bytes, run_check  # noqa: E402
 from served import launched  # noqa: E402
 from times import in_time  # noqa: E402
 
@@ -219,17 +217,5 @@ def identities(tools, directory):
             fail(f"{options}: {rows} rows of {offsets}")
 
 
-CHECKS = {"alike": alike, "epochs": epochs, "alone": alone, "identities": identities}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("check", choices=CHECKS)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        CHECKS[arguments.check](arguments.bin.resolve(), directory)
-
-
 if __name__ == "__main__":
-    main()
+    run_check({"alike": alike, "epochs": epochs, "alone": alone, "identities": identities}, __doc__)

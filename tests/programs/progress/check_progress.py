@@ -9,19 +9,17 @@
 
 Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
-import argparse
 import json
 import pathlib
 import shutil
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n]) for n in (1, 2)]
 from harness import fail  # noqa: E402
 import llvm  # noqa: E402
-from running import output, run  # noqa: E402
+from running import output, run, run_check  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 EVERYTHING = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "page", "STAB_EPOCH": "500us", "STAB_SEED": "7"}
@@ -144,17 +142,5 @@ def absent(tools, directory):
     same(output(["./mixed"], directory), "done\n", "no board")
 
 
-CHECKS = {"counts": counts, "limits": limits, "coz": coz, "libraries": libraries, "absent": absent}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("check", choices=CHECKS)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        CHECKS[arguments.check](arguments.bin.resolve(), directory)
-
-
 if __name__ == "__main__":
-    main()
+    run_check({"counts": counts, "limits": limits, "coz": coz, "libraries": libraries, "absent": absent}, __doc__)

@@ -8,12 +8,10 @@
 
 Exit code 0: kept; 1: not; 77: skipped, and says why.
 """
-import argparse
 import json
 import pathlib
 import struct
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent.parent
@@ -22,7 +20,7 @@ sys.dont_write_bytecode = True
 from harness import Failed, fail, skip  # noqa: E402
 import llvm  # noqa: E402
 from launcher_settings import launcher_settings  # noqa: E402
-from running import run  # noqa: E402
+from running import run, run_check  # noqa: E402
 from served import read_samples, served  # noqa: E402
 from times import in_time  # noqa: E402
 
@@ -191,17 +189,5 @@ def samples(tools, directory):
         fail(f"code is off: {totals} {functions}")
 
 
-CHECKS = {"calls": calls, "places": places, "refusals": refusals, "samples": samples}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("check", choices=CHECKS)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        CHECKS[arguments.check](arguments.bin.resolve(), directory)
-
-
 if __name__ == "__main__":
-    main()
+    run_check({"calls": calls, "places": places, "refusals": refusals, "samples": samples}, __doc__)
