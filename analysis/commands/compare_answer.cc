@@ -73,6 +73,21 @@ Sides sides_of(const report::Report& report) {
   return out;
 }
 
+// The same difference by CPU time, where wall time is compared: nobody asked for it, and it decides nothing.
+struct CpuTime {
+  double before = 0, after = 0;  // geometric means, in seconds
+  report::Interval ratio;
+};
+
+std::optional<CpuTime> cpu_time_of(const report::Report& report) {
+  for (const report::Contrast& contrast : report.contrasts) {
+    if (!is_treatment(contrast) || contrast.response != "cpu_time" || !contrast.refused.empty()) continue;
+    if (report::response_of(report, contrast.response).declared) continue;
+    return CpuTime{mean_of(report, contrast, contrast.baseline), mean_of(report, contrast, contrast.level), contrast.interval};
+  }
+  return {};
+}
+
 // What copies may have made of it is a part of no answer: one that doesn't hold whatever that is, is none.
 void allow_for_copies(const report::Report& report, const CopyFacts& facts, Sides& sides) {
   const report::Contrast& contrast = *sides.contrast;
@@ -86,11 +101,22 @@ void allow_for_copies(const report::Report& report, const CopyFacts& facts, Side
 }
 
 // "+2.43 % [+2.10, +2.80]"
+std::string ratio_and_interval(const report::Interval& ratio) {
+  return text::signed_per_cent(ratio.estimate) + " % [" + text::signed_per_cent(ratio.low) + ", " +
+         text::signed_per_cent(ratio.high) + "]";
+}
+
 std::string difference(const Sides& sides) {
-  const report::Contrast& contrast = *sides.contrast;
-  if (!contrast.refused.empty()) return "-";
-  return text::signed_per_cent(contrast.interval.estimate) + " % [" + text::signed_per_cent(contrast.interval.low) + ", " +
-         text::signed_per_cent(contrast.interval.high) + "]";
+  return sides.contrast->refused.empty() ? ratio_and_interval(sides.contrast->interval) : "-";
+}
+
+// Empty: wall time is not what is compared, or there is none.
+std::string cpu_time_text(const report::Report& report) {
+  const std::optional<CpuTime> cpu = cpu_time_of(report);
+  if (!cpu) return {};
+  const report::Response seconds{.name = "cpu_time", .unit = "s"};
+  return "their CPU time, which decides nothing here: " + report::value_text(seconds, cpu->before) + " -> " +
+         report::value_text(seconds, cpu->after) + "  " + ratio_and_interval(cpu->ratio);
 }
 
 // The verdict that the margin is kept asks of one side at a time, so its interval is narrower than the one that is shown. Empty:
@@ -168,7 +194,9 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
   if (const std::string kept = margin_kept_text(report, sides); !kept.empty()) out += paragraph(kept, width);
   if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
   if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
-  out += paragraph(facts.clock, width) + paragraph(facts.about, width);
+  out += paragraph(facts.clock, width);
+  if (const std::string cpu = cpu_time_text(report); !cpu.empty()) out += paragraph(cpu, width);
+  out += paragraph(facts.about, width);
   if (copies_count(facts.copies)) out += paragraph(copies_sentence(*facts.copies, WithoutCopies::kExplain), width);
   if (!facts.uncounted.empty()) out += paragraph(uncounted_sentence(facts.uncounted), width);
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
@@ -200,6 +228,10 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
   } else {
     json.value("refused", contrast.refused);
   }
+  if (const std::optional<CpuTime> cpu = cpu_time_of(report)) {
+    json.begin_object("cpu_time").value("old_s", cpu->before).value("new_s", cpu->after).value("ratio", cpu->ratio.estimate);
+    json.value("conf_low", cpu->ratio.low).value("conf_high", cpu->ratio.high).end();
+  }
   json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
   json.value("outputs_differ", facts.differ.outputs).value("exits_differ", facts.differ.ends);
@@ -225,7 +257,8 @@ std::string markdown_of(const report::Report& report, const Sides& sides, const 
          cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
          cell(std::to_string(sides.contrast->n)) + "\n\n";
   for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
-  std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, facts.about};
+  std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, cpu_time_text(report),
+                                 facts.about};
   if (copies_count(facts.copies)) notes.push_back(copies_sentence(*facts.copies, WithoutCopies::kExplain));
   if (!facts.uncounted.empty()) notes.push_back(uncounted_sentence(facts.uncounted));
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))

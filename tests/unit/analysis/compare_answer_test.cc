@@ -59,6 +59,29 @@ CompareOutput answered(const report::Samples& samples, const CompareFacts& of = 
   return output ? *output : CompareOutput{};
 }
 
+TEST(CompareAnswer, CpuTimeIsToldNextToWallTime) {
+  report::Samples samples = made(0.001, 0.05, 24);
+  samples.responses[0].name = "wall_time";
+  EXPECT_FALSE(nlohmann::json::parse(answered(samples).json).contains("cpu_time"));
+  report::Response cpu = samples.responses[0];
+  cpu.name = "cpu_time";
+  cpu.declared = false;
+  samples.responses.push_back(cpu);
+  for (report::Trial& trial : samples.trials) trial.values.push_back(trial.levels.back() == 1 ? 0.11 : 0.10);
+  for (size_t i = 0; i < samples.trials.size(); ++i) *samples.trials[i].values[1] *= i % 3 == 0 ? 1.001 : 1;
+  const CompareOutput output = answered(samples);
+  EXPECT_EQ(output.exit_code, 3) << "CPU time decides nothing";
+  EXPECT_THAT(output.text, HasSubstr("their CPU time, which decides nothing here: 100.0 ms -> 110.0 ms  +10"));
+  EXPECT_THAT(output.markdown, HasSubstr("their CPU time"));
+  const nlohmann::json json = nlohmann::json::parse(output.json);
+  EXPECT_EQ(json["response"], "wall_time");
+  EXPECT_NEAR(json["cpu_time"]["ratio"].get<double>(), 1.1, 0.001);
+  EXPECT_GT(json["cpu_time"]["conf_low"].get<double>(), 1.09);
+  EXPECT_NEAR(json["cpu_time"]["new_s"].get<double>(), 0.11, 0.001);
+  samples.responses[1].declared = true;
+  EXPECT_THAT(answered(samples).text, Not(HasSubstr("their CPU time")));
+}
+
 TEST(CompareAnswer, IsOneScreenForEachVerdict) {
   CompareFacts differs = facts(), cut = facts();
   differs.differ.outputs = "line 3: 'a' against 'b'";
