@@ -137,7 +137,9 @@ class Finder {
       if (field.kind == FieldKind::kCall || field.kind == FieldKind::kJump || field.kind == FieldKind::kShortJump) continue;
       if (field.kind == FieldKind::kMemory) continue;  // reads its bytes, which a copy has, too
       const auto target = moving_at(field.target);
-      if (!target)
+      // Assembly may add a distance to its own address, and where the assembler knows both ends no relocation tells.
+      const bool is_own_start = functions_[index].foreign && target == index;
+      if (!target || is_own_start)
         stay_at_or_around(field.target);
       else if (field.kind == FieldKind::kAddress && moves)
         fields_.push_back({index, static_cast<uint32_t>(field.place - functions_[index].start), *target});

@@ -101,6 +101,17 @@ def check_moves(place, program, *arguments, plain, layouts=2, binary=None):
     print(f"{program}: {dose['code']['layouts_executed']} layouts executed, {dose['heap']['mallocs']} allocations; {summary(info)}")
 
 
+# Assembly adds distances to addresses of its own, also where pointers to functions lead to copies.
+def check_distances(place):
+    place.must(needs("gcc"), "-c", HERE / "distances.s", "-o", "distances.o")
+    place.must("szc", "--stab-move=all", "distances.o", "-o", "distances")
+    info = place.info("distances")
+    expect(" 3 movable" in info, f"not main, own_address and reached move:\n{info}")
+    for code in ("off", "once", "shuffle", "direct"):
+        got = place.run("./distances", **(SETTINGS | {"STAB_CODE": code}))
+        expect(got.returncode == 37, f"exit code {got.returncode} with code {code}")
+
+
 # Each reason by the functions that have it, of a program in assembly. The runtime's and the crt files' are left out.
 def check_reasons(place):
     place.must(needs("gcc"), "-c", HERE / "reasons.s", "-o", "reasons.o")
