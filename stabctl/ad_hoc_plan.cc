@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/shell_word.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
 #include "plan/short_plan.h"
@@ -78,6 +79,11 @@ std::string factors(const AdHocPlan& plan) {
   return out.empty() ? out : "\n[factors]\n" + out;
 }
 
+// A plan's prepare begins in the trial's own directory.
+std::string prepare_command(const AdHocPlan& plan) {
+  return plan.directory.empty() ? plan.prepare : "cd " + shell_word(plan.directory) + " && {\n" + plan.prepare + "\n}";
+}
+
 std::string program(const AdHocPlan& plan) {
   std::vector<std::string> words{std::string("{") + kSideFactor + "}"};
   if (plan.commands.size() == 1) {
@@ -94,6 +100,8 @@ std::string program(const AdHocPlan& plan) {
            "  # makes nothing: it tells the programs apart, whose layouts are matched\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";
+  if (!plan.prepare.empty()) out += "prepare = " + list_of({"/bin/sh", "-c", without_placeholders(prepare_command(plan))}) + "\n";
+  if (plan.warmup > 0) out += "warmup = " + std::to_string(plan.warmup) + "\n";
   if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";
   if (plan.timeout.count() > 0) out += "timeout = " + duration(plan.timeout) + "\n";
   if (!plan.environment.empty()) {

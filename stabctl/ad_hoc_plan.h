@@ -43,6 +43,8 @@ struct AdHocPlan {
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
   bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
+  std::string prepare;       // what /bin/sh runs before each run, in `directory`; empty: nothing
+  int warmup = 0;            // runs before the first one that is recorded
   std::vector<int> exit{0};  // the statuses that a run may end with
   bool same_stdout = false;  // all runs print the same
 };

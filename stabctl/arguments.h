@@ -20,6 +20,8 @@ struct Arguments {
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
   std::string store, against;  // time: files of a stored baseline, that takes this session, and that it is compared with
   bool shell = false;      // compare, time: commands are for /bin/sh
+  std::string prepare;     // compare, time: what /bin/sh runs before each run
+  int warmup = 0;          // compare, time: runs before the first measured one
   std::string exit;        // compare, time, explain: the statuses that runs may end with, "0,1"; empty: 0
   bool are_dashes_typed = false;  // time: its program stands behind --
   std::vector<std::string> words;  // machine tune: KNOB=WORD; verdict: a factor and two levels, or two experiments

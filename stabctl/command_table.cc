@@ -61,6 +61,20 @@ Option at_most_a_minute() {
 Option for_shell() {
   return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"};
 }
+Option prepare() {
+  return {.name = "--prepare",
+          .target = &A::prepare,
+          .help = "what /bin/sh runs here before each run, outside its time",
+          .offers = Offers::kNothing,
+          .takes = "COMMAND"};
+}
+Option warmup() {
+  return {.name = "--warmup",
+          .target = &A::warmup,
+          .help = "runs of each before the first one that is measured; default: 0",
+          .range = {{0, 1000}},
+          .takes = "N"};
+}
 Option exit_status() {
   return {.name = "--exit",
           .target = &A::exit,
@@ -396,6 +410,8 @@ std::vector<CommandRow> rows() {
                    at_most_a_minute(),
                    margin(),
                    for_shell(),
+                   prepare(),
+                   warmup(),
                    exit_status(),
                    json(),
                    as_markdown(),
@@ -427,6 +443,8 @@ std::vector<CommandRow> rows() {
              .takes = "FILE"},
             margin("of --against: "),
             for_shell(),
+            prepare(),
+            warmup(),
             exit_status(),
             json(),
             as_markdown(),

@@ -198,7 +198,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   }
   const auto cost = [&](bool sliced) {
     nanoseconds all{0};
-    for (const Probe& one : seen) all += (sliced ? one.cpu() : one.wall) + kEachTrial;
+    for (const Probe& one : seen) all += (sliced ? one.cpu() : one.wall) + one.prepare + kEachTrial;
     return all;
   };
   // The first run of all may have waited for its files, or been compiled: where it was too long, one more tells.
@@ -366,7 +366,9 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   if (!few.empty()) facts.about += "; " + few;
   const auto is_program = [](const std::string& word) { return is_file(word); };
   const std::vector<std::string>& words = of.arguments.words;
-  if (of.plan.randomized && of.plan.built.revisions.empty() && std::all_of(words.begin(), words.end(), is_program))
+  // explain prepares nothing.
+  const bool is_explained = of.plan.randomized && of.plan.built.revisions.empty() && of.plan.prepare.empty();
+  if (is_explained && std::all_of(words.begin(), words.end(), is_program))
     facts.next_of_change =
         "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
@@ -391,6 +393,8 @@ void remember_command(Comparison& of) {
   for (const std::string& word : arguments.words) of.facts.command += " " + shell_word(word);
   if (!arguments.build.empty()) of.facts.command += " --build " + shell_word(arguments.build);
   if (arguments.shell) of.facts.command += " --shell";
+  if (!arguments.prepare.empty()) of.facts.command += " --prepare " + shell_word(arguments.prepare);
+  if (arguments.warmup > 0) of.facts.command += " --warmup " + std::to_string(arguments.warmup);
   if (!arguments.exit.empty()) of.facts.command += " --exit " + arguments.exit;
   of.facts.command += database_option(arguments);
   if (arguments.margin) of.facts.margin = " --margin " + percent_text(*arguments.margin);
@@ -409,6 +413,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   of.plan.comment =
       "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
+  of.plan.prepare = arguments.prepare;
+  of.plan.warmup = arguments.warmup;
   STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));
   if (arguments.margin) of.plan.margin = percent_text(*arguments.margin);
   remember_command(of);

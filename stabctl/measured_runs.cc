@@ -27,13 +27,29 @@ std::vector<std::string> environment_of(const std::string& directory) {
   return out;
 }
 
-Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& directory, const std::vector<int>& accepted,
-                            nanoseconds most, const engine::StopSignal& stop) {
+// What `prepare` does, and then the command.
+Result<Probe> prepared_probe(const MeasuredCommand& command, const std::string& prepare, const std::string& directory,
+                             nanoseconds most, const engine::StopSignal& stop) {
   const std::vector<std::string> environment = environment_of(directory);
-  STAB_TRY(Probe busiest, probe(command.words, directory, environment, most, stop));
+  nanoseconds took{0};
+  if (!prepare.empty()) {
+    STAB_TRY(const Probe done, probe({"/bin/sh", "-c", prepare}, directory, environment, most, stop));
+    if (const std::string failure = failure_of(done, {0}); !failure.empty())
+      return bad_input("--prepare " + in_quotes(prepare) + " " + failure +
+                       (done.errors.empty() ? "" : "; its standard error ends with:\n" + printable(done.errors)));
+    took = done.wall;
+  }
+  STAB_TRY(Probe seen, probe(command.words, directory, environment, most, stop));
+  seen.prepare = took;
+  return seen;
+}
+
+Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& prepare, const std::string& directory,
+                            const std::vector<int>& accepted, nanoseconds most, const engine::StopSignal& stop) {
+  STAB_TRY(Probe busiest, prepared_probe(command, prepare, directory, most, stop));
   const auto may_not_have_waited = [&] { return TriedProgram{{}, busiest.busy(), 0, busiest.wall}.may_not_have_waited(); };
   for (int again = 1; again < kMostTries && may_not_have_waited() && failure_of(busiest, accepted).empty(); ++again) {
-    STAB_TRY(Probe next, probe(command.words, directory, environment, most, stop));
+    STAB_TRY(Probe next, prepared_probe(command, prepare, directory, most, stop));
     if (next.busy() > busiest.busy()) busiest = std::move(next);
   }
   return busiest;
@@ -67,7 +83,7 @@ std::vector<std::string> kept_environment() {
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
                     const engine::StopSignal& stop) {
   STAB_TRY(std::vector<int> accepted, exit_statuses(arguments.exit));
-  STAB_TRY(Probe seen, busiest_probe(command, directory, accepted, most, stop));
+  STAB_TRY(Probe seen, busiest_probe(command, arguments.prepare, directory, accepted, most, stop));
   const std::string failure = failure_of(seen, accepted);
   if (failure.empty()) return seen;
   std::string message = "'" + command.shown + "' " + failure;

@@ -8,6 +8,7 @@
 #include "base/wording.h"
 #include "stabctl/command_table.h"
 #include "stabctl/commands.h"
+#include "stabctl/hyperfine_options.h"
 
 namespace stab::ctl {
 namespace {
@@ -36,11 +37,14 @@ std::string unknown_option(const CommandRow& row, const std::vector<std::string>
     if (words[i].size() > 1 && words[i][0] == '-' && std::isdigit(static_cast<unsigned char>(words[i][1])) &&
         std::any_of(row.options.begin(), row.options.end(), takes_this))
       return words[i - 1] + " takes no '" + printable(words[i]) + "'; 'stabctl " + row.words + " --help' says what it takes";
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (row.words == "compare" || row.words == "time")
+      if (const std::string instead = instead_of_hyperfine(name); !instead.empty())
+        return "'stabctl " + row.words + "' has no option '" + printable(name) + "'; " + instead;
     // Of `compare`, which took levels such as -O2 before it took programs.
     if (row.behind && !row.takes_levels && words[i].size() > 1 && words[i][0] == '-' && words[i][1] != '-' && words[i] != "-h")
       return "'stabctl " + row.words + "' has no option '" + printable(words[i]) +
              "'; arguments of the programs come behind --, and recorded levels are compared by 'stabctl verdict'";
-    const std::string name = words[i].substr(0, words[i].find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
     return "'stabctl " + row.words + "' has no option '" + printable(name) + "'" +
            hint(name, known, "'stabctl " + row.words + " --help' lists them");

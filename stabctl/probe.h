@@ -19,6 +19,7 @@ struct Probe {
   std::chrono::nanoseconds wall{0};  // until it ended; how long we waited for a CPU to see that is left out
   std::chrono::nanoseconds user{0}, system{0};
   std::chrono::nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
+  std::chrono::nanoseconds prepare{0};  // what ran before it took, outside its time
   int64_t max_rss_kib = 0;
   std::optional<int64_t> waits;  // how often it, or what it waited for, gave up its CPU by itself; absent: not known
   int status = 0;      // as waitpid gives it
@@ -26,6 +27,7 @@ struct Probe {
   std::string errors;  // the last lines of its standard error
 
   std::chrono::nanoseconds cpu() const { return user + system; }
+  std::chrono::nanoseconds prepared_wall() const { return prepare + wall; }
   // The share of its time that it was on a CPU: below 1 it waited, above it used several. The time that it had to wait for a CPU
   // is left out, and what never gave its CPU up has not waited, however long others had it.
   double busy() const;

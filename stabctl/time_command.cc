@@ -55,7 +55,9 @@ void note_options_behind(const Arguments& arguments) {
   if (arguments.quiet || arguments.are_dashes_typed) return;
   for (size_t i = 1; i < arguments.words.size() && arguments.words[i] != "--"; ++i) {
     const std::string option = arguments.words[i].substr(0, arguments.words[i].find('='));
-    if (option == "--at-most" || option == "--store" || option == "--against" || option == "--export-json")
+    // Others, such as --json, are more often the program's.
+    constexpr std::string_view kOurs[] = {"--at-most", "--store", "--against", "--export-json", "--prepare", "--warmup"};
+    if (std::find(std::begin(kOurs), std::end(kOurs), option) != std::end(kOurs))
       std::fprintf(stderr,
                    "note: %s stands behind the program, so it is the program's; stabctl's own options come before it, and -- "
                    "before the program says so\n",
@@ -75,11 +77,11 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   progress.phase("trying " + command.shown);
   auto seen = tried(command, of.directory, arguments, of.most, stop);
   // The first run of all may have waited for its files, or been compiled: where it was too long, one more tells.
-  if (seen && runs_within(of.most - of.elapsed(), seen->wall + kEachTrial, kMostRuns) < kFewestRuns)
+  if (seen && runs_within(of.most - of.elapsed(), seen->prepared_wall() + kEachTrial, kMostRuns) < kFewestRuns)
     try_again(command, of.directory, arguments, of.most - of.elapsed(), stop, *seen);
   progress.finish();
   if (!seen) return seen.error();
-  const nanoseconds each = seen->wall + kEachTrial;
+  const nanoseconds each = seen->prepared_wall() + kEachTrial;
   const int runs = runs_within(of.most - of.elapsed(), each, kMostRuns);
   if (runs < kFewestRuns) {
     char took[32];
@@ -94,6 +96,8 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   of.plan.timeout = timeout_for(seen->wall);
   of.plan.directory = of.directory;
   of.plan.environment = kept_environment();
+  of.plan.prepare = arguments.prepare;
+  of.plan.warmup = arguments.warmup;
   STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));
   of.plan.name = experiment_name_of(command.words[arguments.shell ? 2 : 0]);
   of.plan.commands = {command};

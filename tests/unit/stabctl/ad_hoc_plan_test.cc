@@ -85,6 +85,19 @@ TEST(AdHocPlan, WallTimeIsAskedOfRunsInTurn) {
   EXPECT_EQ(plan.experiment.responses[0].name, "wall_time");
 }
 
+TEST(AdHocPlan, PreparesInTheUsersFolder) {
+  AdHocPlan of = two_sides(false);
+  of.prepare = "rm -rf {cache} # and no more";
+  of.warmup = 3;
+  of.directory = "/home/ada/a folder";
+  const plan::Plan plan = parsed(of);
+  EXPECT_EQ(plan.programs[0].workloads[0].warmup, 3);
+  const std::string& script = plan.programs[0].prepare.argv[2];
+  EXPECT_EQ(script, "cd '/home/ada/a folder' && {{\nrm -rf {{cache}} # and no more\n}}") << "placeholders are read once more";
+  of.directory.clear();
+  EXPECT_EQ(parsed(of).programs[0].prepare.argv[2], "rm -rf {{cache}} # and no more");
+}
+
 TEST(AdHocPlan, RevisionsAreBuilt) {
   AdHocPlan of;
   of.name = "bench";
