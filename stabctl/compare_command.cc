@@ -83,8 +83,8 @@ Error wrong_sides(const Arguments& arguments) {
   }
   std::string better = "stabctl compare " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
   for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
-  return bad_input("compare takes two sides, and " + in_quotes(words[2]) +
-                   " is a third; arguments of both come behind --: " + better);
+  return bad_input("compare takes two sides, and " + in_quotes(words[2]) + " is a third; arguments of both come behind --: " +
+                   better + "; of three and more sides write a plan ('stabctl init')");
 }
 
 bool is_commit(const std::string& word) {
