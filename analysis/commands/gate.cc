@@ -54,6 +54,7 @@ std::string terminal_text(const report::Report& report, const JudgedGate& judged
   for (const std::string& one : differences_of(facts)) out += text::wrap(one, kWidth, "", "  ");
   if (is_at_end) out += text::wrap(facts.unfinished, kWidth, "", "  ");
   if (!facts.clock.empty()) out += text::wrap(facts.clock, kWidth, "", "  ");
+  if (const std::string cpu = cpu_times_text(report); !cpu.empty()) out += text::wrap(cpu, kWidth, "", "  ");
   for (const std::string& one : copies_texts(facts)) out += text::wrap(one, kWidth, "", "  ");
   if (const std::string between = sessions_text(report, judged, facts); !between.empty())
     out += text::wrap(between, kWidth, "", "  ");

@@ -132,6 +132,14 @@ std::string gate_json(const report::Report& report, const JudgedGate& judged, co
   json.begin_array("care");
   for (const report::Caveat& caveat : caveats_of_gate(report)) json.element(report::care_text(caveat));
   json.end();
+  if (const std::vector<const report::Contrast*> times = cpu_times(report); !times.empty()) {
+    json.begin_array("cpu_time");
+    for (const report::Contrast* of : times) {
+      json.begin_object().value("workload", of->workload).value("estimate", of->interval.estimate);
+      json.value("conf_low", of->interval.low).value("conf_high", of->interval.high).end();
+    }
+    json.end();
+  }
   json.begin_array("questions");
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine}) {
     for (const JudgedQuestion& one : *list) {

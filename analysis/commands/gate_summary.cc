@@ -82,6 +82,7 @@ std::string gate_markdown(const report::Report& report, const JudgedGate& judged
     out += "\n</details>\n";
   }
   if (facts.is_over_time) out += "\n" + escaped(facts.unfinished) + "\n";
+  if (const std::string cpu = cpu_times_text(report); !cpu.empty()) out += "\n" + escaped(cpu) + "\n";
   for (const std::string& one : copies_texts(facts)) out += "\n" + escaped(one) + "\n";
   if (const std::string between = sessions_text(report, judged, facts); !between.empty()) out += "\n" + escaped(between) + "\n";
   if (judged.stream) out += "\n" + escaped(stream_text(*judged.stream, *facts.stream)) + "\n";

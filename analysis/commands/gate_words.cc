@@ -161,6 +161,31 @@ std::vector<std::string> place_texts(const GateFacts& facts) {
   return out;
 }
 
+std::vector<const report::Contrast*> cpu_times(const report::Report& report) {
+  std::vector<const report::Contrast*> out;
+  for (const report::Contrast& contrast : report.contrasts) {
+    const bool is_of_sides = contrast.factor == kGateFactor && contrast.population == report::Population::kOneWorkload;
+    if (is_of_sides && contrast.response == "cpu_time" && contrast.refused.empty() &&
+        !report::response_of(report, contrast.response).declared)
+      out.push_back(&contrast);
+  }
+  return out;
+}
+
+std::string cpu_times_text(const report::Report& report) {
+  constexpr size_t kMost = 5;
+  std::string out;
+  size_t changed = 0;
+  for (const report::Contrast* contrast : cpu_times(report)) {
+    if (contrast->verdict != report::Verdict::kChanged || ++changed > kMost) continue;
+    const report::Response& of = report::response_of(report, contrast->response);
+    out += (out.empty() ? "" : ", ") + contrast->workload + " " + report::difference_text(of, contrast->interval.estimate) + " " +
+           report::interval_text(of, contrast->interval);
+  }
+  if (changed > kMost) out += " and " + std::to_string(changed - kMost) + " more";
+  return out.empty() ? out : "CPU time decides nothing here, and it changed: " + out;
+}
+
 std::vector<std::string> copies_texts(const GateFacts& facts) {
   std::vector<std::string> out;
   for (const auto& [workload, copies] : facts.copies)

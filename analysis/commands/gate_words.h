@@ -32,6 +32,10 @@ std::string sessions_text(const report::Report& report, const JudgedGate& judged
 std::vector<std::string> place_texts(const GateFacts& facts);
 // What copies may cost, of each workload; and why that is not known of all.
 std::vector<std::string> copies_texts(const GateFacts& facts);
+// Each workload's CPU time where wall time is judged: nobody asked for it, and it decides nothing.
+std::vector<const report::Contrast*> cpu_times(const report::Report& report);
+// Of those workloads whose CPU time changed; empty: of none.
+std::string cpu_times_text(const report::Report& report);
 // Of each workload with runs that failed.
 std::vector<std::string> failures_of(const GateFacts& facts);
 // Of each workload whose sides do something else.

@@ -320,6 +320,31 @@ TEST(Gate, ADecisionsCostAndWhatSettlesIt) {
   EXPECT_TRUE(open["settles_replicates"].is_null());
 }
 
+// A program that waits: its wall time says nothing yet, and its CPU time does.
+TEST(Gate, CpuTimeIsToldAndDecidesNothing) {
+  report::Samples samples = suite(0, 0, [](int) { return 0.0; });
+  report::Response cpu = samples.responses[0];
+  cpu.name = "cpu_time";
+  cpu.declared = false;
+  samples.responses.push_back(cpu);
+  for (report::Trial& trial : samples.trials)
+    trial.values.push_back(*trial.values[0] * (trial.workload == 1 && trial.levels[0] == 1 ? 1.2 : 1));
+  const auto gate = commands::run_gate(samples, kFacts);
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 0);
+  for (const std::string& text : {gate->text, gate->markdown}) {
+    EXPECT_THAT(text, HasSubstr("CPU time decides nothing here, and it changed: tool +"));
+    EXPECT_THAT(text, Not(HasSubstr("suite +")));
+  }
+  const nlohmann::json json = nlohmann::json::parse(gate->json);
+  EXPECT_EQ(json["questions"].size(), 2u);
+  ASSERT_EQ(json["cpu_time"].size(), 2u);
+  EXPECT_NEAR(json["cpu_time"][1]["estimate"].get<double>(), 1.2, 0.02);
+  EXPECT_EQ(json["cpu_time"][1]["workload"], "tool");
+  std::ifstream file(std::string(STAB_SOURCE_DIR) + "/docs/reference/report-json.md");
+  EXPECT_THAT((std::string{std::istreambuf_iterator<char>(file), {}}), HasSubstr("| `cpu_time[]` |"));
+}
+
 // Its page names every member, so that what is added is written down.
 TEST(Gate, ItsPageHasAllMembers) {
   std::ifstream file(std::string(STAB_SOURCE_DIR) + "/docs/reference/report-json.md");
