@@ -22,8 +22,6 @@ namespace {
 
 constexpr size_t kMostQuantiles = 201, kFewerQuantiles = 51, kMostPairs = 300, kMostBlocks = 1000;
 
-double to_people(report::Scale scale, double x) { return scale == report::Scale::kLog ? std::exp(x) : x; }
-
 // A half width of an interval as people read differences: a share on the log scale.
 double as_difference(report::Scale scale, double x) { return scale == report::Scale::kLog ? std::expm1(x) : x; }
 
@@ -294,8 +292,7 @@ void half_normal(text::JsonWriter& json, const report::Report& report) {
     const report::Contrast& contrast = report.contrasts[i];
     if (!contrast.refused.empty() || contrast.response != report.responses[0].name || contrast.standard_error <= 0) continue;
     if (contrast.workload.empty() && report.workloads.size() > 1) continue;
-    const double estimate =
-        contrast.scale == report::Scale::kLog ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
+    const double estimate = report::on_scale(contrast.scale, contrast.interval.estimate);
     effects.emplace_back(std::fabs(estimate / contrast.standard_error), i);
   }
   std::sort(effects.begin(), effects.end());

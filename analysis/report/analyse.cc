@@ -143,8 +143,6 @@ UnitsByResponse all_units(const Samples& samples) {
 
 // ---- descriptions ---------------------------------------------------------------------------------------
 
-double to_people(Scale scale, double x) { return scale == Scale::kLog ? std::exp(x) : x; }
-
 Cell describe_cell(const Samples& samples, size_t response, uint32_t workload, const CellUnits& units) {
   const Response& facts = samples.responses[response];
   Cell cell;

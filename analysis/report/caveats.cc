@@ -61,7 +61,6 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kLostMachines: return "lost-machines";
     case CaveatCode::kFewMachines: return "few-machines";
     case CaveatCode::kSimulated: return "simulated";
-    case CaveatCode::kDifferentNights: return "different-nights";
     case CaveatCode::kSeveralModes: return "several-modes";
     case CaveatCode::kRunChanged: return "run-changed";
     case CaveatCode::kEnvironmentSplit: return "environment-split";

@@ -73,8 +73,7 @@ TestedPairs over_these(const Samples& samples, const std::vector<TestedPairs>& w
 
 Interval interval_at(Scale scale, const statistics::TTest& test, double level) {
   const double half = statistics::t_quantile(1 - level / 2, test.df) * test.standard_error;
-  const auto to_people = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
-  return {to_people(test.estimate), to_people(test.estimate - half), to_people(test.estimate + half)};
+  return {to_people(scale, test.estimate), to_people(scale, test.estimate - half), to_people(scale, test.estimate + half)};
 }
 
 bool is_finite(const Interval& interval) {

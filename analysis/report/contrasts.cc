@@ -14,7 +14,6 @@
 #include "analysis/report/contrasts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -102,7 +101,7 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
 }
 
 Interval to_people(Scale scale, const statistics::TTest& test) {
-  const auto shown = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
+  const auto shown = [&](double x) { return to_people(scale, x); };
   return {shown(test.estimate), shown(test.conf_low.value_or(test.estimate)), shown(test.conf_high.value_or(test.estimate))};
 }
 

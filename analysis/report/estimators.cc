@@ -188,10 +188,6 @@ struct Candidate {
   double low = 0, high = 0;  // of the interval, on the response's scale
 };
 
-double shown(Scale scale, double x) {
-  return scale == Scale::kLog ? std::exp(x) : x;
-}
-
 // Asks `locate(asked, of_baseline)` for the interval, for p, and for both sides of the margin.
 template <typename Function>
 void fill(Candidate& candidate, const Response& response, const LookLevels& levels, double level, const Function& locate) {
@@ -208,9 +204,7 @@ void fill(Candidate& candidate, const Response& response, const LookLevels& leve
   }
   const Scale scale = contrast.scale;
   const bool share = response.margin_is_share && scale == Scale::kLinear;
-  contrast.margin = scale == Scale::kLog ? std::log1p(response.margin)
-                    : share              ? response.margin * std::fabs(level)
-                                         : response.margin;
+  contrast.margin = margin_on_scale(response, level);
   const double towards = level < 0 ? -response.margin : response.margin;
   const Result<Located> above = share
                                     ? locate(Asked{0, statistics::Alternative::kGreater, levels.interval()}, towards)
@@ -219,8 +213,8 @@ void fill(Candidate& candidate, const Response& response, const LookLevels& leve
                                       : locate(Asked{contrast.margin, statistics::Alternative::kLess, levels.interval()}, 0.0);
   candidate.low = wide->low;
   candidate.high = wide->high;
-  contrast.interval = {shown(scale, wide->estimate), shown(scale, wide->low), shown(scale, wide->high)};
-  contrast.equivalence = {contrast.interval.estimate, shown(scale, narrow->low), shown(scale, narrow->high)};
+  contrast.interval = {to_people(scale, wide->estimate), to_people(scale, wide->low), to_people(scale, wide->high)};
+  contrast.equivalence = {contrast.interval.estimate, to_people(scale, narrow->low), to_people(scale, narrow->high)};
   contrast.distribution_free = wide->exact;
   contrast.n = wide->n;
   contrast.p_value = contrast.p_holm = levels.p(wide->p_value);
@@ -383,7 +377,7 @@ std::vector<EstimatorContrast> estimator_contrasts_of(const Samples& samples, co
             continue;
           }
           const double estimate = candidate.contrast.interval.estimate;
-          estimates.push_back(facts.scale == Scale::kLog ? std::log(estimate) : estimate);
+          estimates.push_back(on_scale(facts.scale, estimate));
           baselines.push_back(draws->level);
         }
         if (program_count(samples) < 2) return;
@@ -444,8 +438,8 @@ std::vector<ShiftFunction> shift_functions_of(const Samples& samples, const Unit
         for (size_t q = 0; q < samples.shift_quantiles.size(); ++q) {
           const double estimate = found->estimates[q], error = found->standard_errors[q];
           const auto around = [&](double half) {
-            return Interval{shown(shift.scale, estimate), shown(shift.scale, estimate - half),
-                            shown(shift.scale, estimate + half)};
+            return Interval{to_people(shift.scale, estimate), to_people(shift.scale, estimate - half),
+                            to_people(shift.scale, estimate + half)};
           };
           const double alone = statistics::t_quantile_upper(levels.interval() / 2, found->df[q]);
           shift.points.push_back({samples.shift_quantiles[q], around(alone * error), around(std::max(alone, band) * error)});

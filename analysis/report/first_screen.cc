@@ -52,9 +52,7 @@ std::string question(const Report& report, const Contrast& contrast) {
 std::string most_changed(const Report& report, const Contrast& contrast) {
   const Contrast* most = nullptr;
   uint64_t workloads = 0;
-  const auto size = [](const Contrast& one) {
-    return std::fabs(one.scale == Scale::kLog ? std::log(one.interval.estimate) : one.interval.estimate);
-  };
+  const auto size = [](const Contrast& one) { return std::fabs(on_scale(one.scale, one.interval.estimate)); };
   for (const Contrast& other : report.contrasts) {
     if (other.response != contrast.response || other.factor != contrast.factor || other.level != contrast.level ||
         other.workload.empty())

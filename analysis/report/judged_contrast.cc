@@ -13,11 +13,6 @@
 namespace stab::report {
 namespace {
 
-double margin_on_scale(const Response& response, const ContrastEstimate& estimate) {
-  if (response.scale == Scale::kLog) return std::log1p(response.margin);
-  return response.margin_is_share ? response.margin * std::fabs(estimate.level) : response.margin;
-}
-
 // The two one-sided tests against the margin.
 void add_equivalence(Contrast& contrast, const LookLevels& levels, const ContrastEstimate& estimate) {
   if (estimate.share) {
@@ -56,9 +51,9 @@ Contrast describe_contrast(const Samples& samples, const LookLevels& levels, siz
     return contrast;
   }
   const JudgedEstimate::Ends narrow = judged.equivalence();
-  const auto to_people = [&](double x) { return facts.scale == Scale::kLog ? std::exp(x) : x; };
-  contrast.interval = {to_people(test.estimate), to_people(estimate.ends.low), to_people(estimate.ends.high)};
-  contrast.equivalence = {contrast.interval.estimate, to_people(narrow.low), to_people(narrow.high)};
+  const auto shown = [&](double x) { return to_people(facts.scale, x); };
+  contrast.interval = {shown(test.estimate), shown(estimate.ends.low), shown(estimate.ends.high)};
+  contrast.equivalence = {contrast.interval.estimate, shown(narrow.low), shown(narrow.high)};
   for (const double number : {contrast.interval.estimate, contrast.interval.low, contrast.interval.high, contrast.equivalence.low,
                               contrast.equivalence.high, test.standard_error, test.df, test.p_value}) {
     if (std::isfinite(number)) continue;
@@ -66,7 +61,7 @@ Contrast describe_contrast(const Samples& samples, const LookLevels& levels, siz
     return contrast;
   }
   contrast.baseline_mean = estimate.level;
-  contrast.margin = margin_on_scale(facts, estimate);
+  contrast.margin = margin_on_scale(facts, estimate.level);
   contrast.standard_error = test.standard_error;
   contrast.df = test.df;
   contrast.n = estimate.n;

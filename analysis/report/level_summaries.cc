@@ -57,7 +57,6 @@ std::optional<std::pair<double, double>> error_by_blocks(const std::vector<const
 
 void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples, bool in_blocks, Scale scale,
               LevelSummary& out) {
-  const auto to_people = [&](double x) { return scale == Scale::kLog ? std::exp(x) : x; };
   double sum = 0;
   std::vector<statistics::WeightedCell> weighted;
   for (const CellUnits* cell : cells) {
@@ -65,7 +64,7 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
     weighted.push_back({cell->moments, 1.0 / static_cast<double>(cells.size())});
   }
   const double mean = sum / static_cast<double>(cells.size());
-  out.mean = to_people(mean);
+  out.mean = to_people(scale, mean);
   if (std::any_of(cells.begin(), cells.end(), [](const CellUnits* cell) { return cell->moments.n < 2; })) {
     out.no_interval = "a cell has one value";
     return;
@@ -99,7 +98,7 @@ void put_mean(const std::vector<const CellUnits*>& cells, const Samples& samples
     out.no_interval = "its values do not vary";
     return;
   }
-  const double low = to_people(interval->low), high = to_people(interval->high);
+  const double low = to_people(scale, interval->low), high = to_people(scale, interval->high);
   if (std::isfinite(low) && std::isfinite(high)) out.interval = {low, high};
   else out.no_interval = "it is beyond all numbers";
 }

@@ -119,7 +119,7 @@ std::vector<MachineContrast> machine_contrasts_of(const Samples& samples) {
         if (whole.refused.empty()) whole.refused = name + ": " + contrast.refused;
         continue;
       }
-      const double estimate = contrast.scale == Scale::kLog ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
+      const double estimate = on_scale(contrast.scale, contrast.interval.estimate);
       const double variance = contrast.standard_error * contrast.standard_error;
       if (!(variance > 0) && whole.refused.empty()) whole.refused = name + ": its blocks don't vary";
       whole.machines.push_back({name, contrast.interval, contrast.n});

@@ -1,6 +1,5 @@
 #include "analysis/report/mixed_contrasts.h"
 
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -134,7 +133,7 @@ Result<MixedContrasts> mixed_contrasts_of(const Samples& samples, const std::vec
   std::vector<double> values;
   for (const Trial* row : rows) {
     const double value = *row->values[response];
-    values.push_back(samples.responses[response].scale == Scale::kLog ? std::log(value) : value);
+    values.push_back(on_scale(samples.responses[response].scale, value));
   }
   STAB_TRY(const statistics::MixedFit fit,
            statistics::fit_mixed(columns, names, random, values, statistics::DegreesOfFreedom::kKenwardRoger));

@@ -1,7 +1,6 @@
 #include "analysis/report/modes.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/report/report_pen.h"
 #include "analysis/statistics/multiplicity.h"
@@ -16,11 +15,10 @@ constexpr size_t kMostForModes = 100'000;
 std::vector<Mode> modes_of(const Response& response, const CellUnits& cell, double level) {
   std::vector<double> sorted(cell.values);
   std::sort(sorted.begin(), sorted.end());
-  const auto to_people = [&](double x) { return response.scale == Scale::kLog ? std::exp(x) : x; };
+  const auto shown = [&](double x) { return to_people(response.scale, x); };
   std::vector<Mode> modes;
   for (const auto group : statistics::groups_of_values(sorted, level))
-    modes.push_back(
-        {to_people(statistics::quantile_sorted(group, 0.5)), to_people(group.front()), to_people(group.back()), group.size()});
+    modes.push_back({shown(statistics::quantile_sorted(group, 0.5)), shown(group.front()), shown(group.back()), group.size()});
   return modes;
 }
 

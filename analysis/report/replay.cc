@@ -31,7 +31,7 @@ std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + plai
 
 // Whether it is as far from no difference as would matter.
 bool matters(const Contrast& contrast, double difference) {
-  const double size = contrast.scale == Scale::kLog ? std::fabs(std::log(difference)) : std::fabs(difference);
+  const double size = std::fabs(on_scale(contrast.scale, difference));
   const double margin = contrast.scale == Scale::kLog ? std::log1p(contrast.margin) : contrast.margin;
   return size > margin;
 }
@@ -123,7 +123,7 @@ std::optional<ReplayAnswer> replay_answer(const Samples& samples, const std::vec
   answer.factor = factor.name;
   answer.level = factor.levels.back();
   if (replayed.excess) {
-    const double excess = response.scale == Scale::kLog ? std::exp(*replayed.excess) : *replayed.excess;
+    const double excess = to_people(response.scale, *replayed.excess);
     if (std::isfinite(excess)) answer.excess = excess;  // a page or a plan may say any logarithm
   }
   const auto contrast = std::find_if(report.contrasts.begin(), report.contrasts.end(), [&](const Contrast& one) {

@@ -329,7 +329,7 @@ struct HalfContrast {
 enum class CaveatCode {
   kLowDose, kFewWorkloads, kOneLayout, kDrift, kAutocorrelation, kSteal, kDisturbed, kExcluded, kFailedTrials,
   kNotNormal, kUnequalVariance, kSmallSample, kUnavailableCounter, kIncomplete, kDegraded, kLargeArrays,
-  kUnbalanced, kTiny, kDifferentNights, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
+  kUnbalanced, kTiny, kRanksDisagree, kExtended, kAliased, kLayoutOutput,
   kUnmasked,
   kDifferentMachines, kLostMachines, kFewMachines,
   kSimulated,

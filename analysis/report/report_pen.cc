@@ -73,7 +73,7 @@ std::string slicing_text(const Report& report) {
   std::string refusal;
   size_t questions = 0;
   const auto size = [](const SlicingBias& bias) {
-    return std::fabs(bias.scale == Scale::kLog ? std::log(bias.bias.estimate) : bias.bias.estimate);
+    return std::fabs(on_scale(bias.scale, bias.bias.estimate));
   };
   for (const SlicingBias& bias : slicing.biases) {
     if (bias.response != report.responses[0].name) continue;

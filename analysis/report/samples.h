@@ -2,6 +2,7 @@
 // (the store, a CSV file, a test) fills one in; analysis/ never sees a database or a plan.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,10 @@ struct Factor {
 // response's unit.
 enum class Scale { kLog, kLinear };
 
+// A number of that scale as people read it, ratios instead of logarithms, and the way back.
+inline double to_people(Scale scale, double x) { return scale == Scale::kLog ? std::exp(x) : x; }
+inline double on_scale(Scale scale, double shown) { return scale == Scale::kLog ? std::log(shown) : shown; }
+
 // How the errors of a family of questions are controlled.
 enum class ErrorRate {
   kFamilyWise,      // Holm: the chance of any false answer
@@ -54,6 +59,12 @@ struct Response {
   ErrorRate error_rate = ErrorRate::kFamilyWise;
   bool is_benchmark() const { return only_workload.has_value(); }
 };
+
+// baseline: what the baseline's cells average, on that scale
+inline double margin_on_scale(const Response& response, double baseline) {
+  if (response.scale == Scale::kLog) return std::log1p(response.margin);
+  return response.margin_is_share ? response.margin * std::fabs(baseline) : response.margin;
+}
 
 // What a trial's randomization really did, summed over its processes. All counts over the whole trial.
 struct Dose {

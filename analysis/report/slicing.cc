@@ -34,8 +34,6 @@ UnitsByResponse units_alone(const Samples& samples) {
   return units;
 }
 
-double on_scale(Scale scale, double shown) { return scale == Scale::kLog ? std::log(shown) : shown; }
-
 double estimate_of(const Contrast& contrast) { return on_scale(contrast.scale, contrast.interval.estimate); }
 
 // pre: standard error and degrees of freedom are those of the test

@@ -21,7 +21,7 @@ std::string bias_text(const Report& report, const SlicingBias& bias) {
 // Those that the blocks alone answer, the one first that is moved most beyond its margin.
 void check_slicing_moves(const Report& report, Caveats& out) {
   const auto by_margins = [](const SlicingBias& bias) {
-    const double size = std::fabs(bias.scale == Scale::kLog ? std::log(bias.bias.estimate) : bias.bias.estimate);
+    const double size = std::fabs(on_scale(bias.scale, bias.bias.estimate));
     return bias.margin > 0 ? size / bias.margin : size;
   };
   const SlicingBias* worst = nullptr;

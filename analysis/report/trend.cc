@@ -4,7 +4,6 @@
 #include "analysis/report/trend.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -65,7 +64,7 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
       } else if (!(variance > 0)) {
         found.refused[pair] = "its blocks don't vary";
       } else {
-        const double estimate = contrast.scale == Scale::kLog ? std::log(contrast.interval.estimate) : contrast.interval.estimate;
+        const double estimate = on_scale(contrast.scale, contrast.interval.estimate);
         found.of[pair] = {estimate, variance, contrast.df, static_cast<double>(contrast.n)};
         found.margin = std::max(found.margin, contrast.margin);
       }

@@ -38,7 +38,7 @@ Series series_of(const FittedLine& fitted, size_t anchor, Scale scale) {
     out.places.push_back(i);
     out.arms.push_back(fitted.arms[i]);
     const double value = point.against_anchor ? point.against_anchor->estimate : scale == Scale::kLog ? 1 : 0;
-    out.values.push_back(scale == Scale::kLog ? std::log(value) : value);
+    out.values.push_back(on_scale(scale, value));
   }
   return out;
 }
@@ -81,10 +81,9 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
   std::vector<size_t> ends{0, series.values.size()};
   for (const statistics::ChangePoint& point : found->found) ends.push_back(point.first);
   std::sort(ends.begin(), ends.end());
-  const auto to_scale = [scale](double value) { return scale == Scale::kLog ? std::exp(value) : value; };
   for (size_t i = 0; i + 1 < ends.size(); ++i)
     out.segments.push_back(
-        {series.places[ends[i]], series.places[ends[i + 1] - 1], to_scale(mean_of(series, ends[i], ends[i + 1]))});
+        {series.places[ends[i]], series.places[ends[i + 1] - 1], to_people(scale, mean_of(series, ends[i], ends[i + 1]))});
   for (size_t i = 1; i + 1 < ends.size(); ++i) {
     TrendChange change;
     change.point = series.places[ends[i]];
@@ -92,7 +91,7 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
     change.levels_before = ends[i] - ends[i - 1];
     change.levels_after = ends[i + 1] - ends[i];
     const double shift = mean_of(series, ends[i], ends[i + 1]) - mean_of(series, ends[i - 1], ends[i]);
-    change.shift = to_scale(shift);
+    change.shift = to_people(scale, shift);
     const auto at = std::find_if(found->found.begin(), found->found.end(),
                                  [&](const statistics::ChangePoint& point) { return point.first == ends[i]; });
     change.statistic = at->statistic;

@@ -64,10 +64,6 @@ double f_upper(double f, double df1, double df2) {
   if (std::isinf(df2)) return chi_squared_upper(f * df1, df1);
   return of_boost([&] { return bm::cdf(bm::complement(FisherF(df1, df2), f)); });
 }
-double f_quantile(double p, double df1, double df2) {
-  if (std::isinf(df2)) return chi_squared_quantile(p, df1) / df1;
-  return of_boost([&] { return bm::quantile(FisherF(df1, df2), p); });
-}
 double f_quantile_upper(double upper, double df1, double df2) {
   return of_boost([&] { return bm::quantile(bm::complement(FisherF(df1, df2), upper)); });
 }

@@ -18,7 +18,6 @@ double t_quantile_upper(double upper, double df);
 
 // pre: df1 > 0, df2 > 0. df2 may be infinite for the quantile of chi-squared / df1.
 double f_upper(double f, double df1, double df2);
-double f_quantile(double p, double df1, double df2);
 double f_quantile_upper(double upper, double df1, double df2);  // as t_quantile_upper
 
 double chi_squared_upper(double x, double df);
