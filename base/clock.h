@@ -1,9 +1,23 @@
 // Clock: the seam through which logic sees time, so that tests need no sleep and no wall clock.
 #pragma once
 
+#include <sys/time.h>
+#include <time.h>
+
 #include <chrono>
 
 namespace stab {
+
+// What the kernel says in seconds and a fraction: clocks, times of files, what processes have used.
+constexpr std::chrono::nanoseconds nanoseconds_of(const timespec& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+constexpr std::chrono::nanoseconds nanoseconds_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+// CPU time of the thread that asks.
+std::chrono::nanoseconds thread_cpu_time();
 
 class Clock {
  public:

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "analysis/page/page.h"
+#include "base/clock.h"
 #include "base/named_input.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
@@ -92,7 +93,7 @@ std::string written_page(const Arguments& arguments, const store::ExperimentRow&
   const auto path = usual_page(arguments, experiment, "");
   struct stat file {};
   if (!path || experiment.finished_at_ns == 0 || ::stat(path->c_str(), &file) != 0) return {};
-  const int64_t written_at_ns = file.st_mtim.tv_sec * 1'000'000'000ll + file.st_mtim.tv_nsec;
+  const int64_t written_at_ns = nanoseconds_of(file.st_mtim).count();
   return written_at_ns >= experiment.finished_at_ns ? path->string() : "";
 }
 

@@ -31,10 +31,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-nanoseconds of(const timeval& time) {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
-
 std::string read_from(int fd, off_t from, size_t most) {
   std::string text(most, '\0');
   const ssize_t got = ::pread(fd, text.data(), most, from);
@@ -201,7 +197,7 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& di
   }
   // Daemons have a session of their own, and would run beside all that is measured.
   if (const Status ended_too = left_running.kill_all(std::chrono::seconds(1)); !ended_too) return ended_too.error();
-  out.user = of(used.ru_utime), out.system = of(used.ru_stime);
+  out.user = nanoseconds_of(used.ru_utime), out.system = nanoseconds_of(used.ru_stime);
   out.max_rss_kib = used.ru_maxrss;
   // Its end is the one time that every process gives its CPU up. A kernel that doesn't count has none.
   if (used.ru_nvcsw > 0) out.waits = used.ru_nvcsw - 1;

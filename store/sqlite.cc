@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/printable.h"
 #include "store/database_files.h"
 
@@ -36,12 +37,6 @@ ErrorCode code_of(int sqlite_code) {
 
 // Instructions of SQLite's machine between two looks at the clock: some 100 us.
 constexpr int kBetweenLooks = 10000;
-
-std::chrono::nanoseconds cpu_time_of_thread() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 // What a write or an allocation that failed may have met: how large files may grow for whom started this. Empty: as they like.
 std::string size_limit() {
@@ -327,7 +322,7 @@ Status Database::copy_to(Database& target) {
 }
 
 WorkLimit::WorkLimit(std::chrono::nanoseconds cpu_time, int value_bytes)
-    : until_(cpu_time_of_thread() + cpu_time), value_bytes_(value_bytes) {}
+    : until_(thread_cpu_time() + cpu_time), value_bytes_(value_bytes) {}
 
 Bounded::Bounded(Database& database, WorkLimit& limit)
     : database_(&database), value_bytes_before_(sqlite3_limit(database.handle_, SQLITE_LIMIT_LENGTH, limit.value_bytes_)) {
@@ -335,7 +330,7 @@ Bounded::Bounded(Database& database, WorkLimit& limit)
       database.handle_, kBetweenLooks,
       [](void* of) {
         auto& work = *static_cast<WorkLimit*>(of);
-        work.was_met_ = work.was_met_ || cpu_time_of_thread() > work.until_;
+        work.was_met_ = work.was_met_ || thread_cpu_time() > work.until_;
         return work.was_met_ ? 1 : 0;
       },
       &limit);

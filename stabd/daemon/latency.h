@@ -1,14 +1,14 @@
 // Latency: how long each callback has held the daemon's loop, and how much of that it has worked.
 #pragma once
 
-#include <time.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "base/clock.h"
 
 namespace stab::daemon {
 
@@ -50,18 +50,12 @@ class Latency {
   class Held {
    public:
     Held(Latency& latency, Callback callback)
-        : latency_(latency), callback_(callback), began_(std::chrono::steady_clock::now()), worked_before_(worked_so_far()) {}
-    ~Held() { latency_.add(callback_, std::chrono::steady_clock::now() - began_, worked_so_far() - worked_before_); }
+        : latency_(latency), callback_(callback), began_(std::chrono::steady_clock::now()), worked_before_(thread_cpu_time()) {}
+    ~Held() { latency_.add(callback_, std::chrono::steady_clock::now() - began_, thread_cpu_time() - worked_before_); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
    private:
-    // Of this thread.
-    static std::chrono::nanoseconds worked_so_far() {
-      timespec now{};
-      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-      return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-    }
     Latency& latency_;
     const Callback callback_;
     const std::chrono::steady_clock::time_point began_;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "stabd/daemon/user_workers.h"
 #include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/separation/places.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 uint64_t bytes_of(const struct stat& info) { return static_cast<uint64_t>(info.st_blocks) * 512; }
 
-int64_t modified_ns(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec; }
+int64_t modified_ns(const struct stat& info) { return nanoseconds_of(info.st_mtim).count(); }
 
 // 0 where the system does not say.
 uint64_t bytes_of_disk(const std::string& directory) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <new>
 
+#include "base/clock.h"
 #include "plan/metrics/cachegrind.h"
 #include "plan/metrics/metrics.h"
 #include "plan/pattern.h"
@@ -99,7 +100,7 @@ Result<Look::Answer> answer(const Look& request, UniqueFd&) {
   seen.executable = may_access(request.path, X_OK);
   seen.bytes = static_cast<uint64_t>(info.st_size);
   seen.inode = info.st_ino;
-  seen.modified_ns = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  seen.modified_ns = nanoseconds_of(info.st_mtim).count();
   return seen;
 }
 

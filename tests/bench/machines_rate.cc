@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/clock.h"
 #include "stabd/engine/build/slots.h"
 #include "stabd/engine/machines/controller.h"
 #include "stabd/engine/machines/run_machines.h"

@@ -18,6 +18,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace stab::engine {
 namespace {
 
@@ -72,7 +74,7 @@ std::optional<TemporaryPlaces::Mark> TemporaryPlaces::mark_of(int directory, con
   struct stat info;
   const int flags = AT_SYMLINK_NOFOLLOW | (*name == 0 ? AT_EMPTY_PATH : 0);
   if (::fstatat(directory, name, &info, flags) != 0 || !S_ISDIR(info.st_mode)) return {};
-  return Mark{info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
+  return Mark{info.st_ino, nanoseconds_of(info.st_ctim).count()};
 }
 
 // Of the root that is held: there may be another by now, or none.

@@ -6,13 +6,13 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/version.h"
 #include "plan/size.h"
 #include "plan/stopping.h"
@@ -62,12 +62,6 @@ bool is_deputed(const Engine::Options& options, const store::ExperimentRow& row)
 
 std::chrono::milliseconds pause_after(std::chrono::nanoseconds took) {
   return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(took * kIdleShare), kRound, kLongestRound);
-}
-
-std::chrono::nanoseconds thread_cpu_time() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 Result<bool> has_machines(store::Store& store, store::Id experiment) {

@@ -26,7 +26,6 @@ Result<RunEnd> run_on_machines(Engine& engine, store::Id experiment, Observer& o
 // How long a controller waits after a round in which nothing came and which took so much of its CPU: so long that it takes less
 // than 1 % of one, however many slots there are.
 std::chrono::milliseconds pause_after(std::chrono::nanoseconds took);
-std::chrono::nanoseconds thread_cpu_time();
 
 // One that is built: its spool is filled, and its controller may begin, on a thread of its own.
 class MachineRun {

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "base/clock.h"
 #include "base/trusted_folder.h"
 #include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
@@ -251,8 +252,7 @@ bool Spool::has(const std::string& name) const {
 std::optional<FileSign> Spool::sign_of(const std::string& name) const {
   struct stat info {};
   if (::fstatat(folder(), name.c_str(), &info, 0) != 0) return {};
-  return FileSign{info.st_ino, static_cast<uint64_t>(info.st_size),
-                  int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
+  return FileSign{info.st_ino, static_cast<uint64_t>(info.st_size), nanoseconds_of(info.st_ctim).count()};
 }
 
 Status Spool::remove(const std::string& name) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "stabd/worker/empty_directory.h"
 
 namespace stab::engine {
@@ -140,7 +141,7 @@ ScratchDirectory::~ScratchDirectory() {
 bool ScratchDirectory::is_untouched(const std::string& path, unsigned uid, unsigned gid) const {
   struct stat info;
   if (!made_ || ::lstat(path.c_str(), &info) != 0) return false;
-  const Made now{uid, gid, info.st_mode, info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
+  const Made now{uid, gid, info.st_mode, info.st_ino, nanoseconds_of(info.st_ctim).count()};
   std::error_code error;
   return now == *made_ && fs::is_empty(path, error) && !error;
 }
@@ -155,7 +156,7 @@ Result<std::string> ScratchDirectory::fresh(unsigned uid, unsigned gid) {
   if (uid != unsigned(-1)) STAB_CHECK_OK(give_(path, uid, gid));
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return system_error("stat '" + path + "'", errno);
-  made_ = Made{uid, gid, info.st_mode, info.st_ino, info.st_ctim.tv_sec * 1'000'000'000LL + info.st_ctim.tv_nsec};
+  made_ = Made{uid, gid, info.st_mode, info.st_ino, nanoseconds_of(info.st_ctim).count()};
   return path;
 }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 
 namespace stab::engine {
@@ -52,7 +53,7 @@ bool over_limit(const Watch& watch) {
 nanoseconds cpu_time_of(pid_t pid) {
   timespec used{};
   if (::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2), &used) != 0) return nanoseconds(0);
-  return std::chrono::seconds(used.tv_sec) + nanoseconds(used.tv_nsec);
+  return nanoseconds_of(used);
 }
 
 // What is looked at four times a second. Nothing: it may go on.

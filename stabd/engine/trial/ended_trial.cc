@@ -1,5 +1,6 @@
 // What is read of a trial once its program has ended: what it used, its counters, what its helper and a causal profile say, and
 // the beginning of its output.
+#include "base/clock.h"
 #include "stabd/engine/trial/live_trial.h"
 
 #include <sys/resource.h>
@@ -24,10 +25,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kKillDeadline{10'000};
 // What is kept of the output of a trial that did not pass.
 constexpr size_t kHeadBytes = 4096;
-
-int64_t nanoseconds_of(const timeval& time) {
-  return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<int64_t>(time.tv_usec) * 1000;
-}
 
 }  // namespace
 
@@ -59,8 +56,8 @@ Status LiveTrial::end_program() {
   hits_ = used.hits;
   if (WIFEXITED(status)) outcome_.exit_status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
-  outcome_.user_ns = nanoseconds_of(usage.ru_utime) - start_.user.count();
-  outcome_.system_ns = nanoseconds_of(usage.ru_stime) - start_.system.count();
+  outcome_.user_ns = (nanoseconds_of(usage.ru_utime) - start_.user).count();
+  outcome_.system_ns = (nanoseconds_of(usage.ru_stime) - start_.system).count();
   outcome_.max_rss_kib = usage.ru_maxrss;
   outcome_.minor_faults = usage.ru_minflt - start_.minor_faults;
   outcome_.major_faults = usage.ru_majflt - start_.major_faults;
