@@ -86,11 +86,9 @@ Result<Base> base_of(store::Store& store, const Arguments& arguments, Files& fil
 }  // namespace
 
 int layout_emit_command(const Arguments& arguments) {
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
-  const auto layout = emitted(*store, *row, arguments);
+  auto stored = open_experiment(arguments, arguments.experiment);
+  if (!stored) return complain(stored.error());
+  const auto layout = emitted(stored->store, stored->row, arguments);
   if (!layout) return complain(layout.error());
   for (const std::string& line : layout->left_out) std::fprintf(stderr, "left out: %s\n", printable(line).c_str());
   const std::string text = advice::text_of(layout->file);
@@ -108,11 +106,9 @@ int layout_emit_command(const Arguments& arguments) {
 
 int layout_verify_command(const Arguments& arguments) {
   if (arguments.words.size() == 1 && !is_layout_file(arguments.words[0])) {
-    auto store = open_for_reading(arguments);
-    if (!store) return complain(store.error());
-    const auto row = chosen_experiment(*store, arguments.words[0]);
-    if (!row) return complain(row.error());
-    if (engine::is_verification(*row)) return print_verification(*store, row->id, arguments);
+    auto stored = open_experiment(arguments, arguments.words[0]);
+    if (!stored) return complain(stored.error());
+    if (engine::is_verification(stored->row)) return print_verification(stored->store, stored->row.id, arguments);
   }
   // Without --plan it is an experiment of the database that says how the program is built.
   if (arguments.plan.empty())

@@ -43,11 +43,9 @@ int bundle_command(const Arguments& arguments) {
   }
   if (exports && !arguments.socket.empty()) return daemon_bundle_command(arguments);
   if (exports) {
-    auto store = open_for_reading(arguments);
-    if (!store) return complain(store.error());
-    const auto row = chosen_experiment(*store, arguments.experiment);
-    if (!row) return complain(row.error());
-    const Status made = store->bundle(row->id, arguments.path);
+    auto stored = open_experiment(arguments, arguments.experiment);
+    if (!stored) return complain(stored.error());
+    const Status made = stored->store.bundle(stored->row.id, arguments.path);
     return made.ok() ? kExitDone : complain(made.error());
   }
   auto store = open_for_writing(arguments);

@@ -69,4 +69,10 @@ Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::s
   return store.experiment(found->id);
 }
 
+Result<StoredExperiment> open_experiment(const Arguments& arguments, const std::string& word) {
+  STAB_TRY(store::Store store, open_for_reading(arguments));
+  STAB_TRY(store::ExperimentRow row, chosen_experiment(store, word));
+  return StoredExperiment{std::move(store), std::move(row)};
+}
+
 }  // namespace stab::ctl

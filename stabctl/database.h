@@ -21,4 +21,11 @@ Error no_experiment_yet();
 // By number, name or "user/name" (stabd/engine/build/naming.h); the newest where the word is empty.
 Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::string& word);
 
+// The same for commands that only read: the database and the experiment.
+struct StoredExperiment {
+  store::Store store;
+  store::ExperimentRow row;
+};
+Result<StoredExperiment> open_experiment(const Arguments& arguments, const std::string& word);
+
 }  // namespace stab::ctl

@@ -61,11 +61,9 @@ Result<commands::CommandOutput> exported(store::Store& store, const store::Exper
 }  // namespace
 
 int export_command(const Arguments& arguments) {
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
-  auto output = exported(*store, *row, arguments);
+  auto stored = open_experiment(arguments, arguments.experiment);
+  if (!stored) return complain(stored.error());
+  auto output = exported(stored->store, stored->row, arguments);
   if (!output) return complain(output.error());
   if (arguments.path.empty()) return print(*output);
   if (const Status written = write_whole(output->out, arguments.path); !written) return complain(written.error());

@@ -63,11 +63,9 @@ std::vector<std::string> layout_maps_of(store::Store& store, const store::Experi
 
 int layout_map_command(const Arguments& arguments) {
   if (!is_plan(arguments.experiment)) {
-    auto store = open_for_reading(arguments);
-    if (!store) return complain(with_plan(store.error(), arguments.experiment));
-    const auto row = chosen_experiment(*store, arguments.experiment);
-    if (!row) return complain(with_plan(row.error(), arguments.experiment));
-    return print_map(*store, row->id, arguments);
+    auto stored = open_experiment(arguments, arguments.experiment);
+    if (!stored) return complain(with_plan(stored.error(), arguments.experiment));
+    return print_map(stored->store, stored->row.id, arguments);
   }
   const PlanFile file = read_plan(arguments.experiment);
   if (!file.plan) return file.exit_code;

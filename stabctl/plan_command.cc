@@ -81,11 +81,9 @@ int plan_check_command(const Arguments& arguments) {
 int plan_power_command(const Arguments& arguments) {
   const PlanFile file = read_plan(arguments.plan);
   if (!file.plan) return file.exit_code;
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.pilot);
-  if (!row) return complain(row.error());
-  const auto pilot = engine::pilot_for(*store, *row, *file.plan);
+  auto stored = open_experiment(arguments, arguments.pilot);
+  if (!stored) return complain(stored.error());
+  const auto pilot = engine::pilot_for(stored->store, stored->row, *file.plan);
   if (!pilot) return complain(pilot.error());
   commands::PowerOptions options;
   options.margin = arguments.margin;

@@ -90,23 +90,22 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
 
 int report_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_report(arguments);
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
-  if (arguments.html.empty()) return print_report(*store, row->id, arguments, written_page(arguments, *row));
-  if (says_rejected(*store, *row)) return kExitFailed;
+  auto stored = open_experiment(arguments, arguments.experiment);
+  if (!stored) return complain(stored.error());
+  auto& [store, row] = *stored;
+  if (arguments.html.empty()) return print_report(store, row.id, arguments, written_page(arguments, row));
+  if (says_rejected(store, row)) return kExitFailed;
   // The page first: a reader of the text who has seen enough (`| head`) must not cost it.
   const Status written =
-      write_page(*store, *row, arguments.html, {database_option(arguments), {}}, layout_maps_of(*store, *row, arguments));
+      write_page(store, row, arguments.html, {database_option(arguments), {}}, layout_maps_of(store, row, arguments));
   if (!written) {
     std::vector<std::string> without;
-    const auto profiles = engine::load_causal(*store, *row, &without);
-    const std::string missing = profiles ? printable(engine::words_without_windows(*row, without)) : std::string();
+    const auto profiles = engine::load_causal(store, row, &without);
+    const std::string missing = profiles ? printable(engine::words_without_windows(row, without)) : std::string();
     if (!missing.empty()) std::fprintf(stderr, "%s\n", missing.c_str());
     return complain(written.error());
   }
-  const int code = print_report(*store, row->id, arguments, arguments.html);
+  const int code = print_report(store, row.id, arguments, arguments.html);
   std::fflush(stdout);
   if (code == kExitDone) say_page(arguments, arguments.html);
   return code;

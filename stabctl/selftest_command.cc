@@ -68,11 +68,10 @@ int judge(store::Store& store, const store::ExperimentRow& row, const Arguments&
 
 // One that was resumed, or of another day.
 int judge_recorded(const Arguments& arguments) {
-  auto store = open_for_reading(arguments);
-  if (!store) return complain_of_no_answer(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain_of_no_answer(row.error());
-  return is_causal_selftest(*row) ? judge_causal_selftest(*store, *row, arguments) : judge(*store, *row, arguments);
+  auto stored = open_experiment(arguments, arguments.experiment);
+  if (!stored) return complain_of_no_answer(stored.error());
+  auto& [store, row] = *stored;
+  return is_causal_selftest(row) ? judge_causal_selftest(store, row, arguments) : judge(store, row, arguments);
 }
 
 }  // namespace

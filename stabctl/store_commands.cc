@@ -37,11 +37,9 @@ int db_vacuum_command(const Arguments& arguments) {
 
 int logs_command(const Arguments& arguments) {
   if (!arguments.socket.empty()) return daemon_logs_command(arguments);
-  auto store = open_for_reading(arguments);
-  if (!store) return complain(store.error());
-  const auto row = chosen_experiment(*store, arguments.experiment);
-  if (!row) return complain(row.error());
-  const auto text = engine::log_text(*store, row->id);
+  auto stored = open_experiment(arguments, arguments.experiment);
+  if (!stored) return complain(stored.error());
+  const auto text = engine::log_text(stored->store, stored->row.id);
   if (!text) return complain(text.error());
   std::fputs(text->c_str(), stdout);
   return kExitDone;
