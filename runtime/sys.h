@@ -127,6 +127,9 @@ inline int gettid() { return static_cast<int>(call(SYS_gettid)); }
   for (;;) call(SYS_exit_group, status);
 }
 inline int pidfd_open(int pid) { return static_cast<int>(call(SYS_pidfd_open, pid, 0)); }
+inline uint64_t ns_of(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
+}
 // A seccomp filter may refuse clocks; monotonic_ns is 0 then.
 inline bool has_clock() {
   timespec now{};
@@ -135,12 +138,12 @@ inline bool has_clock() {
 inline uint64_t monotonic_ns() {
   timespec now{};
   call(SYS_clock_gettime, CLOCK_MONOTONIC, word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return ns_of(now);
 }
 inline uint64_t process_cpu_ns() {
   timespec now{};
   call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return ns_of(now);
 }
 
 // Futexes, shared between processes. wait returns 0, -EAGAIN (value differs), -ETIMEDOUT or -EINTR.

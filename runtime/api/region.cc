@@ -50,7 +50,7 @@ int open_counter(uint64_t event) {
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
   libc::read_clock(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return sys::ns_of(now);
 }
 
 void read_counters(Reading& out) {

@@ -82,7 +82,6 @@ struct Wait {
   bool may_bring_task;  // whether an arrival under a load may be its end
   uint64_t asked_ns;    // of a sleep: how long it should be; 0: nobody knows
 };
-uint64_t now_ns();                             // libc's monotonic clock, by the vDSO
 void pay();                                    // R2
 uint64_t thread_cpu_ns();                      // of the calling thread
 void sleep_for(uint64_t ns);                   // whatever signals come

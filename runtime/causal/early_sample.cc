@@ -4,6 +4,7 @@
 
 #include "runtime/arch/arch.h"
 #include "runtime/causal/attach.h"
+#include "runtime/causal/moment.h"
 #include "runtime/causal/sampling_event.h"
 
 namespace stab::causal {

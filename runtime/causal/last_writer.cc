@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "runtime/causal/attach.h"
+#include "runtime/causal/moment.h"
 
 namespace stab::causal {
 namespace {

@@ -5,6 +5,7 @@
 #include "runtime/causal/area.h"
 #include "runtime/causal/insides.h"
 #include "runtime/causal/load.h"
+#include "runtime/helper/cpu_clock.h"
 #include "runtime/sys.h"
 
 namespace stab::causal {
@@ -13,19 +14,11 @@ namespace {
 // A sleep ends by as much too late on a CPU that nobody else wants: timers have a slack of 50 us.
 constexpr uint64_t kPromptNs = 100'000;
 
-// By the vDSO: a wait that is none, a read that finds its bytes, looks at it twice.
-uint64_t clock_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// The clock of another process's CPU time, as clock_getcpuclockid makes it. 0: it is gone.
+// Of another process's CPU time. 0: it is gone.
 uint64_t cpu_of(int pid) {
-  constexpr int kScheduler = 2;
-  timespec now{};
-  if (sys::call(SYS_clock_gettime, static_cast<long>(~pid) * 8 | kScheduler, sys::word(&now)) != 0) return 0;
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  uint64_t ns = 0;
+  helper::read_cpu_clock(helper::cpu_clock_of(pid), ns);
+  return ns;
 }
 
 // Time in which all wait for the world, what goes on at the moment included.
@@ -38,7 +31,7 @@ void look_whether_idle(Area& area) {
   State& state = area.state;
   if (__atomic_load_n(&state.runnable, __ATOMIC_SEQ_CST) > 0) return;
   uint64_t none = 0;
-  __atomic_compare_exchange_n(&state.idle_since_ns, &none, clock_now(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  __atomic_compare_exchange_n(&state.idle_since_ns, &none, now_ns(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void end_idleness(Area& area, bool was_the_worlds, const Late& late) {
@@ -47,7 +40,7 @@ void end_idleness(Area& area, bool was_the_worlds, const Late& late) {
   if (since == 0 || !was_the_worlds) return;
   const uint64_t late_from = late.due_ns + kPromptNs > since ? late.due_ns + kPromptNs : since;
   const uint64_t late_ns = late.woke_ns > late_from ? late.woke_ns - late_from : 0;
-  raise_by(area.state.world_blocked_ns, clock_now() - since - late_ns);
+  raise_by(area.state.world_blocked_ns, now_ns() - since - late_ns);
 }
 
 void settle_idleness(Area& area) {
@@ -64,6 +57,12 @@ void change_runnable(Area& area, Process& process, int by) {
 }
 
 }  // namespace
+
+uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return sys::ns_of(now);
+}
 
 uint64_t cpu_of_family(Area& area, int own_pid) {
   uint64_t sum = 0;

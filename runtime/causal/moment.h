@@ -14,6 +14,9 @@ struct Late {
   uint64_t ns() const { return woke_ns > due_ns ? woke_ns - due_ns : 0; }
 };
 
+// libc's monotonic clock, by the vDSO: each step of a pause looks at it, and so does a wait that is none, twice.
+uint64_t now_ns();
+
 // CPU time of every process of the area so far. `own_pid`'s is read exactly, that of others to the kernel's tick.
 uint64_t cpu_of_family(Area& area, int own_pid);
 

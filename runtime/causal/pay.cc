@@ -171,17 +171,10 @@ void come_back(Area& area, Waits woken_by, const Late& late = {}) {
 
 }  // namespace
 
-// By the vDSO: a system call for each step of a pause would be longer than the step.
-uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 uint64_t thread_cpu_ns() {
   timespec now{};
   sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return sys::ns_of(now);
 }
 
 void sleep_for(uint64_t ns) {

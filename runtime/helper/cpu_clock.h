@@ -14,7 +14,7 @@ inline long cpu_clock_of(int pid) { return static_cast<long>(static_cast<int>(~s
 inline bool read_cpu_clock(long clock, uint64_t& ns) {
   timespec now{};
   if (sys::call(SYS_clock_gettime, clock, sys::word(&now)) != 0) return false;
-  ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  ns = sys::ns_of(now);
   return true;
 }
 

@@ -360,7 +360,7 @@ uint64_t microseconds(const timeval& time) {
 uint64_t raw_clock_ns() {
   timespec now{};
   call(SYS_clock_gettime, CLOCK_MONOTONIC_RAW, word(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+  return stab::sys::ns_of(now);
 }
 
 // The clock is read last: what follows it is one write and the exec.
