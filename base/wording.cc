@@ -39,6 +39,10 @@ std::string in_quotes(std::string_view text, size_t most) {
   return "'" + std::string(text.substr(0, most)) + "...'";
 }
 
+std::string plural(uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   if (word.empty() || word.size() > kLongestWord) return {};
   size_t best = std::min(std::max<size_t>(1, word.size() / 3), word.size() - 1) + 1;

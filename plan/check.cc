@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/number_text.h"
+#include "base/wording.h"
 #include "plan/layout_need.h"
 #include "plan/size.h"
 #include "plan/slicing.h"
@@ -13,10 +14,6 @@ namespace stab::plan {
 namespace {
 
 using std::chrono::nanoseconds;
-
-std::string plural(size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // Left-aligned columns, as wide as their widest entry.
 std::string table_text(const std::vector<std::vector<std::string>>& rows) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/wording.h"
 #include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
@@ -37,7 +38,7 @@ void take(const store::DoneRow& row, Side& side) {
 std::string printed(const Side& side) {
   constexpr size_t kShown = 8;
   if (side.bytes == 0) return "nothing";
-  return std::to_string(side.bytes) + (side.bytes == 1 ? " byte" : " bytes") + " (SHA-256 " + side.sha256->substr(0, kShown) +
+  return plural(side.bytes, "byte") + " (SHA-256 " + side.sha256->substr(0, kShown) +
          "...)";
 }
 

@@ -94,7 +94,7 @@ class Warnings {
       if (summary.trials < kFewestCausalTrials) few_trials(cell);
       if (summary.excluded_trials > 0)
         say(CausalCaveatCode::kExcludedTrials,
-            report::plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
+            plural(summary.excluded_trials, "trial") + at(cell) + " left out by declared rules", "");
       for (uint32_t p = 0; p < design_.points.size(); ++p)
         if (static_cast<double>(summary.without_visits[p]) > kMostWithoutVisits * static_cast<double>(summary.windows))
           say(CausalCaveatCode::kNoVisits,
@@ -109,13 +109,13 @@ class Warnings {
     const std::string needed = "verdicts need " + std::to_string(kFewestCausalTrials);
     if (design_.whole_runs)
       return say(CausalCaveatCode::kFewTrials,
-                 report::plural(summary.windows, "run") + at(cell) + " in " + report::plural(summary.trials, "block") +
+                 plural(summary.windows, "run") + at(cell) + " in " + plural(summary.trials, "block") +
                      ": the results hold for these runs, not for other runs like them",
                  needed +
                      " blocks, in each of which every line has a run at every speedup: more replicates, or fewer lines and "
                      "speedups; 'stabctl plan check' says how many");
     say(CausalCaveatCode::kFewTrials,
-        report::plural(summary.trials, "trial") + at(cell) + ": the results hold for " +
+        plural(summary.trials, "trial") + at(cell) + ": the results hold for " +
             (summary.trials == 1 ? "this run" : "these runs") + ", not for other runs like them",
         needed + " trials");
   }
@@ -220,7 +220,7 @@ class Warnings {
           kUnseenCalls);
     if (all.coarse > 0)
       say(CausalCaveatCode::kCoarseSamples,
-          report::plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick", "see 'stabctl doctor'");
+          plural(all.coarse, "trial") + " sampled by timers as coarse as the kernel's tick", "see 'stabctl doctor'");
     if (all.lengthened > kMuchLengthened)
       say(CausalCaveatCode::kLengthened, "pauses made up to " + text::percent(all.lengthened) + " of a trial's time",
           "fewer or smaller speedups, or a smaller share of windows");
@@ -252,7 +252,7 @@ class Warnings {
           kUnseenCalls);
     if (timeouts > 0)
       say(CausalCaveatCode::kTimeouts,
-          "in " + report::plural(timeouts, "trial") +
+          "in " + plural(timeouts, "trial") +
               " waits for another thread of the program ended by their time, which is real time: under a load of m a time-out "
               "comes m times too early",
           "make the program's time-outs longer for these trials");

@@ -62,8 +62,8 @@ class CausalText {
     std::string out = pen_.heading("Causal profile of " + (design_.program.empty() ? design_.experiment : design_.program));
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
-    const std::string seen = design_.whole_runs ? report::plural(windows, "run") + " in " + report::plural(trials, "block")
-                                                : report::plural(trials, "trial") + ", " + report::plural(windows, "window");
+    const std::string seen = design_.whole_runs ? plural(windows, "run") + " in " + plural(trials, "block")
+                                                : plural(trials, "trial") + ", " + plural(windows, "window");
     return out +
            pen_.note(seen + "; margin " + text::percent(design_.margin) + ", alpha " + report::plain(design_.alpha) +
                      ". If a line took so much less time, the program would take so much less: percent of the program's time, " +
@@ -74,7 +74,7 @@ class CausalText {
     uint64_t trials = 0, windows = 0;
     for (const CausalCellSummary& cell : report_.cells) trials += cell.trials, windows += cell.windows;
     return pen_.heading("Amplified load of " + (design_.program.empty() ? design_.experiment : design_.program)) +
-           pen_.note(report::plural(trials, "trial") + ", " + report::plural(windows, "window") +
+           pen_.note(plural(trials, "trial") + ", " + plural(windows, "window") +
                      ". At load m everything but the arrivals was made m times slower: in the program's own time m times as many "
                      "tasks came. " +
                      report::plain(100 * (1 - design_.alpha)) + " % intervals over trials.");

@@ -276,10 +276,10 @@ std::string why_no_trials(const CausalData& data, std::span<const uint32_t> cell
     }
     const double load = data.cells[cell].load;
     if (run < kFewestTrials || left[load] >= kFewestTrials) continue;
-    const std::string where = report::plural(run, "trial") + " at load " + report::plain(load) + " only " +
+    const std::string where = plural(run, "trial") + " at load " + report::plain(load) + " only " +
                               std::to_string(left[load]) + (left[load] == 1 ? " has" : " have") + " a window that counts";
     if (foreign == 0) return "of " + where + ": make them longer, or windows shorter";
-    return "of " + where + ": in " + std::to_string(foreign) + " of " + report::plural(windows, "window") +
+    return "of " + where + ": in " + std::to_string(foreign) + " of " + plural(windows, "window") +
            " other programs took more than " + text::significant(100 * data.most_foreign, 2) +
            " % of their CPUs; give the trials CPUs of their own";
   }

@@ -6,6 +6,7 @@
 #include "analysis/report/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "base/number_text.h"
+#include "base/wording.h"
 
 namespace stab::commands {
 namespace {
@@ -118,8 +119,7 @@ std::string whole_runs_text(const CausalWish& wish) {
   const uint64_t runs = wish.budget.trials, blocks = runs / wish.budget.block_windows;
   std::string out = "  a block has " + std::to_string(wish.budget.block_windows) +
                     " runs, among them one of each line at each speedup; " + std::to_string(runs) +
-                    (runs == 1 ? " replicate is " : " replicates are ") + std::to_string(blocks) +
-                    (blocks == 1 ? " block" : " blocks") + " a cell\n";
+                    (runs == 1 ? " replicate is " : " replicates are ") + plural(blocks, "block") + " a cell\n";
   if (blocks < causal_report::kFewestCausalTrials) return out + too_few(blocks, "blocks");
   CausalWish of_blocks = wish;
   of_blocks.budget.trials = blocks;

@@ -136,7 +136,7 @@ std::string margin_kept_text(const report::Report& report, const Sides& sides) {
 }
 
 std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
-  return report::plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
+  return plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
 }
 
 // "--at-most 12min" of seconds, rounded up to a round figure.
@@ -294,7 +294,7 @@ std::string time_for_first_look(const CompareFacts& facts, uint32_t blocks, cons
 
 // Where not even the first look was reached.
 CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks, int width) {
-  const std::string why = facts.unfinished + ": " + report::plural(blocks, "block") +
+  const std::string why = facts.unfinished + ": " + plural(blocks, "block") +
                           (looks.empty() ? "" : " of the " + std::to_string(looks[0]) + " of its first look");
   CompareOutput out;
   out.exit_code = 3;
@@ -320,7 +320,7 @@ Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFa
   if (auto at_end = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt; at_end) {
     samples = *std::move(at_end);
     facts.unfinished =
-        "the time was over before all planned blocks had run: the answer is of " + report::plural(blocks, "block");
+        "the time was over before all planned blocks had run: the answer is of " + plural(blocks, "block");
   } else if (all.incomplete) {
     const uint32_t look = last_look(all, blocks);
     if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);

@@ -122,7 +122,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.text += copies_text(all, width) + care_text(all, width);
   if (all.search) out.text += search_text(all, width);
   out.text += libraries_text(all, width) + bodies_text(all, width);
-  out.text += text::wrap(report::plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
+  out.text += text::wrap(plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
                              ", compared by CPU time; intervals of code and place hold with " + share_text(answer.confidence) +
                              " each; of such answers at most " + share_text(all.settings.alpha) +
                              " are wrong. data, heap, stack, "

@@ -55,7 +55,7 @@ std::string object_text(const BodyFacts::Object& one) {
   const std::string name = "'" + text::source_name(one.name) + "' ";
   if (one.is_other) return name + "has other contents";
   if (one.old_bytes != one.new_bytes)
-    return name + "is " + report::plural(one.new_bytes, "byte") + " long instead of " + std::to_string(one.old_bytes);
+    return name + "is " + plural(one.new_bytes, "byte") + " long instead of " + std::to_string(one.old_bytes);
   const auto place = [](uint64_t address) { return std::to_string(address % 4096); };
   return name + "begins at " + place(one.new_address) + " instead of " + place(one.old_address);
 }
@@ -114,7 +114,7 @@ std::string libraries_text(const Explanation& all, int width) {
 std::string bodies_text(const Explanation& all, int width) {
   if (!all.bodies || all.bodies->functions == 0) return "";
   const BodyFacts& bodies = *all.bodies;
-  const std::string of = report::plural(bodies.functions, "function") + " that can be moved";
+  const std::string of = plural(bodies.functions, "function") + " that can be moved";
   std::string out = bodies.changed.empty()
                         ? "instructions differ in none of " + of
                         : "instructions differ in " + std::to_string(bodies.changed.size()) + " of " + of + ": " +

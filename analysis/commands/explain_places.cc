@@ -17,7 +17,7 @@ std::string search_sentence(const FunctionSearch& search) {
   const statistics::PlaceAnswer& places = *search.answer;
   const size_t count = places.functions.size();
   const std::string those =
-      count == 1 ? "the only one that was looked at, " : "all " + report::plural(count, "function") + " together ";
+      count == 1 ? "the only one that was looked at, " : "all " + plural(count, "function") + " together ";
   const std::string all = those + percent_of(places.together.estimate) + " " + interval_of(places.together);
   // Beside a cause that they are no half of.
   const std::string less =
@@ -34,7 +34,7 @@ std::string search_sentence(const FunctionSearch& search) {
     case statistics::PlaceCause::kOpen: break;
   }
   return (less.empty() ? "of which function was not found in " : "of which functions most of it is was not found in ") +
-         report::plural(places.runs, "run") + ": " + less + all;
+         plural(places.runs, "run") + ": " + less + all;
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ std::string search_text(const Explanation& all, int width) {
     out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ",
                       "  ");
   if (search.left_out > 0)
-    out += text::wrap(report::plural(search.left_out, "function") +
+    out += text::wrap(plural(search.left_out, "function") +
                           " more lie elsewhere in the two builds and were not looked at",
                       width, "  ", "  ");
   if (search.unmatched >= 0.05)

@@ -113,7 +113,7 @@ std::string explain_sentence(const Explanation& all) {
            (copies_count(all.copies) ? "what random places cost by themselves is a part of that" : blocks + " to say");
   };
   if (all.is_between_looks)
-    return "unresolved: it was interrupted after " + report::plural(answer.blocks, "block") +
+    return "unresolved: it was interrupted after " + plural(answer.blocks, "block") +
            ", before a look that may give an answer";
   if (is_known(answer.place))
     return "the place" + of_half(all) + " makes " + percent_of(answer.place.estimate) + open("the code", answer.code);

@@ -33,7 +33,7 @@ std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFac
   const bool is_enough = facts.is_over_time && all.incomplete && blocks >= fewest_blocks_at_end(all.stopping);
   std::optional<report::Samples> out = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt;
   facts.is_over_time = out.has_value();
-  if (out) facts.unfinished += ": the answer is of " + report::plural(blocks, "block");
+  if (out) facts.unfinished += ": the answer is of " + plural(blocks, "block");
   return out;
 }
 

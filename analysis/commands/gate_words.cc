@@ -35,10 +35,6 @@ std::string verdict(const JudgedQuestion& question) {
 
 namespace {
 
-std::string count(size_t number, const std::string& word) {
-  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 std::string settling(const std::vector<JudgedQuestion>& open) {
   const report::Contrast* most = needs_most(open);
   if (!most) return "a larger margin is needed to decide";
@@ -67,16 +63,16 @@ std::string code_sentence(const report::Report& report, const JudgedGate& judged
   const std::string margin = report::plain(100 * report.responses[0].margin) + " %";
   switch (judged.answer) {
     case report::Worse::kYes:
-      return "worse: " + count(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
+      return "worse: " + plural(judged.worse.size(), "regression") + ", the largest " + subject(report, judged.worse[0]) +
              " " + change(judged.worse[0]) + " (" + interval(judged.worse[0]) + ")";
-    case report::Worse::kNo: return "no regression beyond " + margin + " in " + count(judged.fine.size(), "question");
+    case report::Worse::kNo: return "no regression beyond " + margin + " in " + plural(judged.fine.size(), "question");
     case report::Worse::kUnsure: break;
   }
   if (std::any_of(judged.unsure.begin(), judged.unsure.end(), [](const JudgedQuestion& one) { return one.suspected; }))
     return "unsure, a regression is suspected: " + subject(report, judged.unsure[0]) + " " + change(judged.unsure[0]) +
            " (" + interval(judged.unsure[0]) + "), too little evidence for its stream; gate it again in another session";
   const std::vector<JudgedQuestion> open = open_ones(judged);
-  const std::string unsure = "unsure, " + count(open.size(), "question") + " without an answer";
+  const std::string unsure = "unsure, " + plural(open.size(), "question") + " without an answer";
   if (!facts.unfinished.empty() && !facts.is_over_time) return unsure + ": " + facts.unfinished;
   const auto refused =
       std::find_if(open.begin(), open.end(), [](const JudgedQuestion& one) { return !one.contrast->refused.empty(); });
@@ -90,12 +86,12 @@ std::string stream_text(const StreamAnswer& answer, const GateStream& stream) {
   const std::string of = "stream '" + stream.name + "', pair of commits " + std::to_string(stream.number) + " (" +
                          std::to_string(stream.called_before) + " called worse before it): ";
   const std::string evidence = "evidence " + evidence_text(answer.log_e) + " of " +
-                               evidence_text(answer.log_needed) + " needed, by " + report::plural(answer.sessions, "session");
+                               evidence_text(answer.log_needed) + " needed, by " + plural(answer.sessions, "session");
   if (stream.called) return of + "called worse by an earlier session, which stands; " + evidence;
   if (answer.called) return of + "called worse; " + evidence;
   return of + evidence +
          (answer.settles_sessions
-              ? "; gated in " + report::plural(*answer.settles_sessions, "more session") + ", it would be enough"
+              ? "; gated in " + plural(*answer.settles_sessions, "more session") + ", it would be enough"
               : std::string());
 }
 
@@ -114,7 +110,7 @@ std::string sessions_text(const report::Report& report, const JudgedGate& judged
   if (largest != nullptr) {
     const statistics::BetweenSessions& between = *largest->across->between;
     out = "between sessions: equal programs differ by " + percent_of_log(between.sd) + " (sd, " + percent_of_log(between.low) +
-          " to " + percent_of_log(between.high) + ", by A/A controls in " + report::plural(between.sessions, "session") +
+          " to " + percent_of_log(between.high) + ", by A/A controls in " + plural(between.sessions, "session") +
           "), which is in the interval; the blocks of " + subject(report, *largest) + " alone say " +
           report::interval_text(*largest->response, largest->across->within);
   }

@@ -73,7 +73,7 @@ std::string changes_text(const report::Trend& trend, const report::TrendLine& li
   for (const report::TrendChange& change : changes.found) {
     const report::TrendPoint& point = line.points[change.point];
     out += pen.item("a lasting change at " + point.level + " (" + point.since + "): the " +
-                    report::plural(change.levels_after, "level") + " from there on " +
+                    plural(change.levels_after, "level") + " from there on " +
                     (change.levels_after == 1 ? "lies " : "lie ") + shift_text(trend, change) + " from the " +
                     std::to_string(change.levels_before) + " before; p " + text::p_text(change.p_value) + " at " + level);
     out += place_text(place_of(trend, line, change), pen.width, "    ");
@@ -185,7 +185,7 @@ CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const Tren
     output.out += changes_text(*trend, line, pen);
     if (line.q_df > 0 && line.q_p < kDisagree)
       output.out += pen.note("The experiments contradict each other more than their errors explain (Q " +
-                             text::significant(line.q, 3) + ", " + report::plural(line.q_df, "degree") + " of freedom, p " +
+                             text::significant(line.q, 3) + ", " + plural(line.q_df, "degree") + " of freedom, p " +
                              text::p_text(line.q_p) + "): the machine, or what was built, was not the same every time.");
   }
   if (!options.full && workloads > 1) {

@@ -150,7 +150,7 @@ Result<std::vector<NamedSample>> StatsData::samples(size_t least, size_t most) c
     const std::string wanted = most == least ? std::to_string(least) : "at least " + std::to_string(least);
     if (groups_.empty()) return bad_input("this method compares " + wanted + " groups; name the column with --group");
     return bad_input("this method compares " + wanted + " groups, but column " + in_quotes(groups_[0].name) + " has " +
-                     std::to_string(samples.size()) + (samples.size() == 1 ? " level" : " levels"));
+                     plural(samples.size(), "level"));
   }
   return samples;
 }

@@ -155,9 +155,9 @@ Result<BaselineAnswer> against_baseline(const std::vector<StoredTiming>& stored,
 std::string baseline_text(const BaselineAnswer& answer, const std::string& path, int width) {
   const auto seconds = [](double value) { return report::value_text({.name = "time", .unit = "s"}, value); };
   const std::string others = answer.left_out > 0
-                                 ? "; " + report::plural(answer.left_out, "measurement") + " on other CPU models left out"
+                                 ? "; " + plural(answer.left_out, "measurement") + " on other CPU models left out"
                                  : std::string();
-  std::string line = "against " + report::plural(answer.sessions, "stored session") + " of " + one_line(path) + others + ": ";
+  std::string line = "against " + plural(answer.sessions, "stored session") + " of " + one_line(path) + others + ": ";
   if (!answer.ratio)
     return text::wrap(
         line +

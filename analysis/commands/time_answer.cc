@@ -73,10 +73,10 @@ std::string layout_line(const LayoutSpread& spread) {
   const std::string runs = "; runs of one layout: " + per_cent(std::expm1(spread.run)) + ")";
   if (!(spread.layout > 0))
     return "layout alone moves its CPU time by at most " + per_cent(std::expm1(spread.most)) + " (sd, at 95 %, over " +
-           report::plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by up to " +
+           plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by up to " +
            per_cent(std::expm1(kTwoDraws * spread.most));
   return "layout alone moves its CPU time by " + per_cent(std::expm1(spread.layout)) + " (sd over " +
-         report::plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by " +
+         plural(spread.layouts, "layout") + runs + ": two builds that differ in layout alone may differ by " +
          per_cent(std::expm1(kTwoDraws * spread.layout));
 }
 
@@ -110,7 +110,7 @@ Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& 
   const RunSummary of_wall = summary_of(wall), of_cpu = summary_of(cpu);
   const std::optional<LayoutSpread> spread = layout_spread(report);
   TimeOutput out;
-  out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + report::plural(of_wall.n, "run") + "\n" +
+  out.text = one_line(facts.command) + "\n" + time_line("wall", of_wall) + "; " + plural(of_wall.n, "run") + "\n" +
              time_line("CPU ", of_cpu) + "; user " + seconds_text(of_wall.user) + ", system " + seconds_text(of_wall.system) +
              "\n";
   if (facts.against) out.text += baseline_text(*facts.against, facts.baseline, width);

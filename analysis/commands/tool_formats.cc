@@ -226,7 +226,7 @@ Written github_action(Cases& cases, const report::Samples& samples, const report
     const report::Interval interval = summary(*one->cell);
     json.begin_object().value("name", one->name).value("unit", one->response->unit.empty() ? "count" : one->response->unit);
     json.value("value", interval.estimate);
-    std::string extra = report::plural(one->cell->n, report.trial_word);
+    std::string extra = plural(one->cell->n, report.trial_word);
     if (one->cell->mean_interval) {
       json.value("range", "± " + report::plain(std::max(interval.high - interval.estimate, interval.estimate - interval.low)));
       extra +=

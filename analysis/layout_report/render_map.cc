@@ -26,10 +26,10 @@ std::string functions_text(const Place& place) { return place.function + (place.
 
 std::string header(const LayoutMap& map, int width) {
   std::string text = "layout map of '" + map.experiment + "', " + map.workload + ": CPU time" +
-                     (map.work.empty() ? "" : " by " + map.work) + " in " + report::plural(map.moments, map.unit);
-  if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + report::plural(map.trials, "trial");
-  text += "; noise of one " + text::percent(map.screen.noise) + "; " + report::plural(map.screen.tests, "test") + " of " +
-          report::plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
+                     (map.work.empty() ? "" : " by " + map.work) + " in " + plural(map.moments, map.unit);
+  if (map.unit != "trial") text += " of " + text::significant(map.unit_ms, 3) + " ms in " + plural(map.trials, "trial");
+  text += "; noise of one " + text::percent(map.screen.noise) + "; " + plural(map.screen.tests, "test") + " of " +
+          plural(map.functions.size(), "function") + "; 8 of 10 such screens find a difference of " +
           text::percent(std::expm1(map.screen.finds));
   std::string out = text::wrap(text, width, "", "  ");
   if (map.left_out.empty()) return out;
@@ -65,10 +65,10 @@ text::TextTable::ColumnStyle function_column(const Places& places) {
 std::string confirmation_text(const LayoutMap& map, int width) {
   const Confirmation& confirmation = *map.confirmation;
   std::string out =
-      "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + report::plural(confirmation.moments, map.unit) +
-                            (map.unit == "trial" ? "" : " in " + report::plural(confirmation.trials, "trial")) +
+      "\n" + text::wrap("confirmed by '" + confirmation.experiment + "', " + plural(confirmation.moments, map.unit) +
+                            (map.unit == "trial" ? "" : " in " + plural(confirmation.trials, "trial")) +
                             " that the screen has not seen; intervals of " + text::percent(1 - confirmation.alpha) +
-                            ", Holm over " + report::plural(confirmation.places.size(), "place") + ", margin " +
+                            ", Holm over " + plural(confirmation.places.size(), "place") + ", margin " +
                             text::percent(confirmation.margin),
                         width, "", "  ");
   text::TextTable table({function_column(confirmation.places),
@@ -102,7 +102,7 @@ std::string confirmation_text(const LayoutMap& map, int width) {
 std::string candidates_text(const LayoutMap& map, int width) {
   if (map.screen.candidates.empty())
     return "\n" + text::wrap("no candidate: no function's place makes a difference that " +
-                                 report::plural(map.moments, map.unit) + " show",
+                                 plural(map.moments, map.unit) + " show",
                              width, "", "  ");
   const std::string rate = text::percent(kDiscoveryRate, 2);
   std::string out = "\n" + text::wrap("candidates of the screen (false discovery rate " + rate + ")", width, "", "  ");

@@ -56,7 +56,7 @@ std::string gain_sentence(const VerifiedFile& file) {
 std::string sentence(const VerifiedFile& file, const LayoutVerificationReport& report) {
   std::string out = "'" + file.name + "' " + gain_sentence(file);
   if (file.links.refused.empty())
-    out += ": " + ratio_of(file.links) + " over " + report::plural(file.links.file_count, "random link") + " against " +
+    out += ": " + ratio_of(file.links) + " over " + plural(file.links.file_count, "random link") + " against " +
            std::to_string(file.links.plain_count) + " of the plain build";
   if (file.spread.refused.empty())
     out += "; links differ by an sd of " + text::percent(file.spread.file_sd, 2) + " instead of " +

@@ -11,6 +11,7 @@
 #include "analysis/page/page.h"
 #include "analysis/page/resources.h"
 #include "analysis/text/markup.h"
+#include "base/wording.h"
 
 namespace stab::page {
 namespace {
@@ -183,8 +184,7 @@ std::string render_bisection(const Bisection& search) {
                     "<meta name=\"generator\" content=\"stabctl\">\n<title>" + text(title) + "</title>\n<style>" +
                     std::string(page_style()) + "</style>\n</head>\n<body>\n<main>\n<h1>" + text(title) + "</h1>\n";
   out += "<p class=\"facts\"><b>" + text(hash(search, 0)) + "</b> to <b>" + text(hash(search, search.commits.size() - 1)) +
-         "</b>, " + std::to_string(search.commits.size() - 1) + (search.commits.size() == 2 ? " commit" : " commits") + "; " +
-         std::to_string(steps.size()) + (steps.size() == 1 ? " comparison" : " comparisons") + "</p>\n";
+         "</b>, " + plural(search.commits.size() - 1, "commit") + "; " + plural(steps.size(), "comparison") + "</p>\n";
   out += std::string("<section class=\"overview\">\n<h2>Answer</h2>\n<div class=\"answer\"><strong class=\"word-") + word +
          "\">" + text(output.sentence) + "</strong></div>\n<p>" + text(output.next) + "</p>\n<p class=\"note\">" +
          text(output.error) +

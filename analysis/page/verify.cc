@@ -12,6 +12,7 @@
 #include "analysis/text/text_table.h"
 #include "analysis/text/markup.h"
 #include "base/number_text.h"
+#include "base/wording.h"
 
 namespace stab::page {
 namespace {
@@ -142,12 +143,11 @@ Result<commands::CommandOutput> verify(const std::string& page) {
     differences.add("the text for readers without scripts", "something else", "another text");
   const Json script = evidence.is_object() ? evidence.value("r_script", Json()) : Json();
   if (script != Json(again.r_script)) differences.add("evidence.r_script", shown(script), shown(Json(again.r_script)));
-  const std::string trials =
-      std::to_string(read.samples.trials.size()) + (read.samples.trials.size() == 1 ? " trial" : " trials");
+  const std::string trials = plural(read.samples.trials.size(), "trial");
   if (differences.count() > 0)
     return commands::CommandOutput{"",
-                                   "this page does not say what its " + trials + " say: " + std::to_string(differences.count()) +
-                                       (differences.count() == 1 ? " difference\n" : " differences\n") + differences.text(),
+                                   "this page does not say what its " + trials + " say: " +
+                                       plural(differences.count(), "difference") + "\n" + differences.text(),
                                    1};
   return commands::CommandOutput{
       "verified: every number of the report and of its figures was computed again from the page's " + trials +

@@ -49,10 +49,6 @@ std::string alias_string(const std::string& effect, const std::vector<std::strin
   return out;
 }
 
-std::string plural(uint64_t n, const std::string& word) {
-  return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
-}
-
 std::string replicates_word(const Report& report) {
   if (report.slicing) return "sliced blocks";
   return report.trial_word == "trial" ? "replicates" : report.trial_word + "s";

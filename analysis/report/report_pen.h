@@ -8,6 +8,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/text/text_table.h"
+#include "base/wording.h"
 
 namespace stab::report {
 
@@ -28,8 +29,6 @@ struct Pen {
 std::string plain(double value);
 // "code = stack:heap": an effect with its other names, of which at most so many.
 std::string alias_string(const std::string& effect, const std::vector<std::string>& aliases, size_t most = SIZE_MAX);
-// "3 programs"
-std::string plural(uint64_t n, const std::string& word);
 
 // "replicates", "sliced blocks", or "rows" of plain data: what a cell has more or less of.
 std::string replicates_word(const Report& report);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wording.h"
 #include "stabd/worker/worker_wire.h"
 
 namespace stab::engine {
@@ -77,7 +78,7 @@ std::map<std::string, std::string> paths_by_name(std::string_view listed) {
 // "'a' and 2 other files"; pre: there is one
 std::string first_of(const std::vector<std::string>& files) {
   const size_t more = files.size() - 1;
-  return "'" + files[0] + "'" + (more == 0 ? "" : " and " + std::to_string(more) + (more == 1 ? " other file" : " other files"));
+  return "'" + files[0] + "'" + (more == 0 ? "" : " and " + plural(more, "other file"));
 }
 
 // A remote's address means the same elsewhere.

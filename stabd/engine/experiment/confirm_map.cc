@@ -1,6 +1,7 @@
 // Screens the experiment's layouts, writes the plan of what they name and submits it in the name of the same user.
 #include "stabd/engine/experiment/confirm_map.h"
 
+#include "base/wording.h"
 #include "plan/layout_confirmation.h"
 #include "plan/parse.h"
 #include "stabd/engine/build/expand.h"
@@ -73,7 +74,7 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   const GateOpen open(engine.gate());
   STAB_TRY(const store::Id id, engine.submit(plan, row.plan_directory, static_cast<uid_t>(row.submitter_uid),
                                              static_cast<gid_t>(row.submitter_gid), row.priority));
-  observer.note("the layout map names " + std::to_string(candidates) + (candidates == 1 ? " place" : " places") +
+  observer.note("the layout map names " + plural(candidates, "place") +
                 " to measure again: experiment " + std::to_string(id) + ", '" + plan.experiment.name + "'");
   return std::optional(id);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/causal_report/causal.h"
 #include "analysis/causal_report/null_extension.h"
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/size.h"
 #include "stabd/engine/build/gate_open.h"
@@ -25,8 +26,6 @@ std::optional<ControlTrials> parsed(std::string_view text) {
   }
   return found;
 }
-
-std::string count_of(uint64_t trials) { return std::to_string(trials) + (trials == 1 ? " trial" : " trials"); }
 
 }  // namespace
 
@@ -63,9 +62,10 @@ Result<ControlTrials> add_control_trials(LiveExperiment& experiment) {
     all.why += "; an experiment has no place for more trials";
   }
   const ControlTrials added{row.replicates, static_cast<int64_t>(all.trials)};
+  const std::string more = plural(all.trials, "trial") + " of null and baseline windows more";
   const std::string words = all.why.empty()    ? "every null control is settled"
                             : all.trials == 0 ? all.why
-                                              : all.why + ": " + count_of(all.trials) + " of null and baseline windows more";
+                                              : all.why + ": " + more;
   STAB_TRY(store::Transaction together, store.begin());
   STAB_CHECK_OK(experiment.log(kCausalControls, std::to_string(added.first) + " " + std::to_string(added.blocks) + " " + words));
   if (added.blocks > 0)
