@@ -23,6 +23,29 @@ using Kind = toml::TomlNode::Kind;
 // More than anybody reads; what it may take compiled is plan/pattern.cc's.
 constexpr size_t kMaxRegexBytes = 500;
 
+// Whether a part of the path is "..".
+bool names_a_parent(std::string_view path) {
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    if (path.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Whether a treatment that the text names has a level with two dots, which may make a part "..".
+bool has_level_with_a_parent(const std::string& text, const Plan& plan) {
+  const Result<std::vector<Piece>> pieces = split_placeholders(text);
+  if (!pieces) return false;
+  for (const Piece& piece : *pieces) {
+    const int index = piece.is_placeholder ? plan.factor_index(piece.text) : -1;
+    if (index < 0) continue;
+    for (const Level& level : plan.factors[static_cast<size_t>(index)].levels)
+      if (level.value.find("..") != std::string::npos) return true;
+  }
+  return false;
+}
+
 // What reading a program needs to know and to note.
 struct Context {
   toml::Faults& faults;
@@ -352,7 +375,7 @@ void parse_shared(toml::Section& section, const Program& program, Context& conte
   }
   if (const toml::TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
-    if (out.cwd.find("..") != std::string::npos)
+    if (names_a_parent(out.cwd) || has_level_with_a_parent(out.cwd, context.plan))
       context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory",
                            "name one below it, or an absolute path, where trials run in what is there");
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analysis/report/report_pen.h"
 #include "base/printable.h"
 #include "base/wording.h"
 #include "stabctl/clock_choice.h"
@@ -33,11 +34,18 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const std::string& 
   const std::vector<std::string> environment = environment_of(directory);
   nanoseconds took{0};
   if (!prepare.empty()) {
-    STAB_TRY(const Probe done, probe({"/bin/sh", "-c", prepare}, directory, environment, most, stop));
-    if (const std::string failure = failure_of(done, {0}); !failure.empty())
+    const auto done = probe({"/bin/sh", "-c", prepare}, directory, environment, most, stop);
+    if (!done && stop.asked()) return done.error();
+    if (!done && done.error().code == ErrorCode::kUnavailable)
+      return Error{ErrorCode::kUnavailable,
+                   "--prepare " + in_quotes(prepare) + " was still running after " +
+                       report::machine_time_text(std::chrono::duration<double>(most).count()) + "; --at-most gives it more time",
+                   {}};
+    if (!done) return Error{done.error().code, "--prepare: " + done.error().message, {}};
+    if (const std::string failure = failure_of(*done, {0}); !failure.empty())
       return bad_input("--prepare " + in_quotes(prepare) + " " + failure +
-                       (done.errors.empty() ? "" : "; its standard error ends with:\n" + printable(done.errors)));
-    took = done.wall;
+                       (done->errors.empty() ? "" : "; its standard error ends with:\n" + printable(done->errors)));
+    took = done->wall;
   }
   STAB_TRY(Probe seen, probe(command.words, directory, environment, most, stop));
   seen.prepare = took;

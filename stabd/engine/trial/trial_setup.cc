@@ -119,9 +119,8 @@ Result<host::LaunchRequest> TrialSetup::launch_of(int subject, int cell, int bui
     }
     launch.exec_path = found;
   }
-  launch.directory = workload.cwd.empty()             ? directory
-                     : workload.cwd.starts_with('/') ? workload.cwd
-                                                     : directory + "/" + workload.cwd;
+  const std::string cwd = plan::substitute(workload.cwd, plan, of, link);
+  launch.directory = cwd.empty() ? directory : cwd.starts_with('/') ? cwd : directory + "/" + cwd;
   launch.env = {std::string("PATH=") + kSearchPath, "HOME=" + directory, "LC_ALL=C.UTF-8"};
   if (program.preload_heap) launch.env.push_back("LD_PRELOAD=" + place_.installation.heap);
   if (program.preload_libraries) launch.env.push_back("LD_PRELOAD=" + place_.installation.host);
@@ -191,7 +190,8 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   const plan::Workload& workload = expanded_->workload_of(trial.subject);
   const plan::Cell& cell = expanded_->design.cells[static_cast<size_t>(trial.cell)];
   const std::string& from = binaries_[static_cast<size_t>(trial.build)].directory;
-  worker::Fill fill{directory, workload.cwd.starts_with('/') ? std::string() : workload.cwd, {}, kMostInputs};
+  const std::string cwd = plan::substitute(workload.cwd, expanded_->plan, cell, trial.link);
+  worker::Fill fill{directory, cwd.starts_with('/') ? std::string() : cwd, {}, kMostInputs};
   const auto send = [&]() -> Status {
     if (fill.inputs.empty() && fill.below.empty()) return {};
     STAB_TRY(const worker::Tally taken, place_.worker->ask(fill));

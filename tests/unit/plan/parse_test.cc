@@ -284,6 +284,11 @@ TEST(Parse, OptionsInOneWordAreWarnedOf) {
 TEST(Parse, ACwdIsBelowTheTrialsDirectoryOrAbsolute) {
   EXPECT_EQ(parsed(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"/data\"\n")).programs[0].workloads[0].cwd, "/data");
   EXPECT_THAT(errors_of(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"../data\"\n")), HasSubstr("an absolute path"));
+  EXPECT_EQ(errors_of(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"v1..v2/...\"\n")), "") << "dots in a name";
+  for (const char* cwd : {"a/..", "..", "/data/../a"})
+    EXPECT_THAT(errors_of(with_sides("[\"a\"]", "run = [\"x\", \"{side}\"]\ncwd = \"" + std::string(cwd) + "\"\n")),
+                HasSubstr("is not inside")) << cwd;
+  EXPECT_THAT(errors_of(with_sides("[\"a\", \"../b\"]", "run = [\"x\"]\ncwd = \"{side}\"\n")), HasSubstr("is not inside"));
 }
 
 TEST(Parse, AnUnusedTreatmentAndUnequalLengthsAreWarnedOf) {
