@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/report/report_pen.h"
 #include "base/printable.h"
 #include "base/wording.h"
 #include "stabctl/clock_choice.h"
@@ -39,7 +38,8 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const std::string& 
     if (!done && done.error().code == ErrorCode::kUnavailable)
       return Error{ErrorCode::kUnavailable,
                    "--prepare " + in_quotes(prepare) + " was still running after " +
-                       report::machine_time_text(std::chrono::duration<double>(most).count()) + "; --at-most gives it more time",
+                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +
+                       " s; --at-most gives it more time",
                    {}};
     if (!done) return Error{done.error().code, "--prepare: " + done.error().message, {}};
     if (const std::string failure = failure_of(*done, {0}); !failure.empty())
