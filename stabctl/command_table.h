@@ -56,9 +56,9 @@ struct Example {
 struct CommandRow {
   std::string words;  // "plan check"; of two words the first names a group
   std::string help;   // one line
-  std::vector<Operand> operands;
-  std::vector<Option> options;
-  std::vector<Example> examples;
+  std::vector<Operand> operands = {};
+  std::vector<Option> options = {};
+  std::vector<Example> examples = {};
   int (*run)(const Arguments&) = nullptr;
   // Instead of `run`: it reads its words itself, because what it takes depends on them.
   int (*run_words)(const std::vector<std::string>&) = nullptr;
