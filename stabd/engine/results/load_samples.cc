@@ -58,6 +58,18 @@ std::string unit_of(const std::string& response) {
   return "";
 }
 
+bool asks_for(const std::vector<report::Response>& responses, std::string_view name) {
+  return std::any_of(responses.begin(), responses.end(), [&](const report::Response& of) { return of.name == name; });
+}
+
+// Whether times of a program's own answer the plan; the time of all of it is then a by-product.
+bool reads_benchmarks(const plan::Plan& plan) {
+  return std::any_of(plan.programs.begin(), plan.programs.end(), [](const plan::Program& program) {
+    return std::any_of(program.workloads.begin(), program.workloads.end(),
+                       [](const plan::Workload& workload) { return workload.metrics.has_value(); });
+  });
+}
+
 // The plan's responses first, the first of them primary, then what came along: CPU time next to wall time, and counters.
 std::vector<report::Response> responses_of(const plan::Plan& plan) {
   std::vector<report::Response> responses;
@@ -77,7 +89,7 @@ std::vector<report::Response> responses_of(const plan::Plan& plan) {
   if (plan.counters.simulation.on())
     for (const plan::SimulatedResponse& simulated : plan::kSimulatedResponses)
       add(std::string(simulated.name), plan::default_scale(simulated.name), false);
-  else if (std::any_of(responses.begin(), responses.end(), [](const report::Response& of) { return of.name == "wall_time"; }))
+  else if (asks_for(responses, "wall_time") && !reads_benchmarks(plan))
     add("cpu_time", plan::default_scale("cpu_time"), false);
   for (const std::string& event : plan.counters.events) add(event, plan::default_scale(event), false);
   return responses;

@@ -496,6 +496,9 @@ TEST_F(SamplesTest, CpuTimeStandsNextToWallTime) {
   EXPECT_EQ(found("\"wall_time\""), "wall_time cpu_time? ");
   EXPECT_EQ(found("[\"cpu_time\", \"wall_time\"]"), "cpu_time wall_time ");
   EXPECT_EQ(found("\"max_rss\""), "max_rss ");
+  plan::Plan suite = plan_of("\"wall_time\"");
+  suite.programs[0].workloads[0].metrics.emplace();
+  EXPECT_EQ(samples_of(std::move(suite)).responses[1].name, "page-faults") << "its benchmarks are what is asked";
 }
 
 // Two suites with benchmarks of the same name, one that bears a response's, one that a cell lacks.
