@@ -28,9 +28,10 @@ constexpr Table kTables[] = {
 }  // namespace
 
 std::string_view table_of_key(std::string_view key) {
+  if (key.empty() || key.find(' ') != key.npos) return {};
   for (const Table& table : kTables)
     for (size_t at = table.keys.find(key); at != table.keys.npos; at = table.keys.find(key, at + 1))
-      if (!key.empty() && table.keys[at - 1] == ' ' && table.keys[at + key.size()] == ' ') return table.name;
+      if (table.keys[at - 1] == ' ' && table.keys[at + key.size()] == ' ') return table.name;
   return {};
 }
 

@@ -50,7 +50,8 @@ TEST(TableOfKey, FollowsWhatTheTablesTake) {
   EXPECT_THAT(without, ::testing::ElementsAre("cache", "command", "confirm", "cost", "count", "engine", "hosts", "name", "only",
                                               "options", "progress", "replay", "same", "spool", "stabctl"));
   EXPECT_EQ(table_of_key("name"), "");
-  EXPECT_EQ(table_of_key(""), "");
+  for (const char* none : {"", " ", " series", "series seed", "record_samples "}) EXPECT_EQ(table_of_key(none), "") << none;
+  EXPECT_EQ(table_of_key("record_samples"), "[experiment]");
   EXPECT_EQ(table_of_key("look"), "") << "a part of a key is none";
 }
 
