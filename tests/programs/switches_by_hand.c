@@ -4,14 +4,19 @@
 #define COROUTINES 12
 #define STACK (16 * 1024)
 typedef void switcher(void** saved, void* to);
-#define SWITCH "push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15; mov %rsp,(%rdi); mov %rsi,%rsp; " \
+#ifndef LOAD
+#define LOAD "mov %rsi,%rsp; "
+#endif
+#define SWITCH "push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15; mov %rsp,(%rdi); " LOAD \
                "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp; ret"
 __attribute__((naked)) static void naked(void** saved, void* to) { __asm__(SWITCH); }
+#ifndef ONE_WAY
 void typeless(void** saved, void* to);
 __asm__("typeless: " SWITCH);
 __attribute__((section(".text"), aligned(16))) static const unsigned char bytes[] = {
     0x55, 0x53, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x48, 0x89, 0x27,
     0x48, 0x89, 0xf4, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5b, 0x5d, 0xc3};
+#endif
 static switcher* change;
 static void *main_stack, *stacks[COROUTINES];
 static _Alignas(16) char memory[COROUTINES][STACK];
@@ -24,7 +29,11 @@ NOINLINE static void rest(int id, int depth) {
 NOINLINE static void body(void) { const int id = current; for (;;) rest(id, id + 1); }
 NOINLINE static void resume(int id) { current = id; ++resumed[id]; change(&main_stack, stacks[id]); }
 int main(void) {
+#ifdef ONE_WAY
+  switcher* const ways[] = {naked, naked, naked};
+#else
   switcher* const ways[] = {naked, typeless, (switcher*)(const void*)bytes};
+#endif
   for (int id = 0; id < COROUTINES; ++id) {
     void** top = (void**)(memory[id] + STACK - 64);
     *--top = 0;

@@ -154,6 +154,7 @@ void read_modrm(Cursor& cursor, Instruction& out, bool register_only) {
   out.has_base_register = true;
   if (rm == 4) {
     const uint8_t sib = cursor.next();
+    out.sib = sib;
     if (mod == 0 && (sib & 7u) == 5) {
       bytes = 4;
       out.has_base_register = false;
@@ -315,7 +316,12 @@ bool Instruction::ends_flow() const {
 
 namespace {
 constexpr unsigned kRsp = 4, kRbp = 5;
+
+// disp(%rsp) or disp(%rbp).
+bool is_in_frame(const Instruction& i) {
+  return i.has_base_register && !i.has_index() && (i.base_register() == kRsp || i.base_register() == kRbp);
 }
+}  // namespace
 
 bool Instruction::loads_stack_from_elsewhere() const {
   const unsigned mod = modrm >> 6, rm = modrm & 7u;
@@ -325,6 +331,7 @@ bool Instruction::loads_stack_from_elsewhere() const {
   const bool operand_is_rsp = mod == 3 && rm == kRsp && !rm_extended;
   if (plain(0x87)) return register_is_rsp || operand_is_rsp;
   if (!is_vector && map == 1 && (opcode & 0xf0u) == 0x40) return register_is_rsp;  // cmov
+  if (!is_vector && map == 1 && opcode == 0x7e && (rex & 8u)) return operand_is_rsp;  // movq %xmm
   const unsigned operation = opcode >> 3;
   const bool sums = !is_vector && map == 0 && operation != 1 && (operation < 4 || operation == 6);  // add, adc, sbb, xor
   if (sums && (opcode & 7u) == 1) return operand_is_rsp;
@@ -340,12 +347,31 @@ bool Instruction::marks_stack_pointer() const {
 }
 
 bool Instruction::loads_stack_from_register() const {
-  if (!has_modrm || modrm >> 6 != 3) return false;
+  if (!has_modrm) return false;
   const unsigned rm = modrm & 7u;
   const bool reg_extended = rex & 4u, rm_extended = rex & 1u;
+  if (is_lea()) return modrm_reg() == kRsp && !reg_extended && !is_in_frame(*this);
+  if (modrm >> 6 != 3) return false;
   if (plain(0x8b)) return modrm_reg() == kRsp && !reg_extended && (rm_extended || rm != kRbp);
   if (plain(0x89)) return rm == kRsp && !rm_extended && (reg_extended || modrm_reg() != kRbp);
   return false;
+}
+
+bool Instruction::loads_stack_from_frame_pointer() const {
+  if (plain(0xc9)) return true;
+  const unsigned reg = modrm_reg() | (rex & 4u) << 1, rm = (modrm & 7u) | (rex & 1u) << 3;
+  if (is_lea()) return reg == kRsp && is_in_frame(*this) && base_register() == kRbp;
+  if (!has_modrm || modrm >> 6 != 3) return false;
+  return (plain(0x89) && reg == kRbp && rm == kRsp) || (plain(0x8b) && reg == kRsp && rm == kRbp);
+}
+
+bool Instruction::loads_frame_pointer_from_elsewhere() const {
+  if (!has_modrm || !(rex & 8u)) return false;
+  const unsigned reg = modrm_reg() | (rex & 4u) << 1, rm = (modrm & 7u) | (rex & 1u) << 3;
+  const bool names_registers = modrm >> 6 == 3;
+  if (plain(0x89)) return names_registers && rm == kRbp && reg != kRsp;
+  if (plain(0x8b) && names_registers) return reg == kRbp && rm != kRsp;
+  return (plain(0x8b) || is_lea()) && reg == kRbp && !is_in_frame(*this);
 }
 
 }  // namespace stab::postlink

@@ -12,6 +12,7 @@ struct Instruction {
   uint8_t map = 0;         // 0 one-byte, 1 0F, 2 0F38, 3 0F3A, 5 and 6 EVEX only
   uint8_t opcode = 0;
   uint8_t modrm = 0;       // valid when has_modrm
+  uint8_t sib = 0;         // valid when has_sib()
   uint8_t rex = 0;         // W R X B in the low 4 bits; for VEX and EVEX not filled in
   uint8_t displacement_at = 0;
   uint8_t displacement_bytes = 0;  // 0, 1 or 4: of a memory operand
@@ -26,6 +27,10 @@ struct Instruction {
   bool address_size_32 = false;    // 67 prefix
 
   unsigned modrm_reg() const { return (modrm >> 3) & 7u; }
+  bool has_sib() const { return has_modrm && modrm >> 6 != 3 && (modrm & 7u) == 4; }
+  bool has_index() const { return has_sib() && (((sib >> 3) & 7u) != 4 || (rex & 2u) != 0); }
+  // Of a memory operand with has_base_register.
+  unsigned base_register() const { return (has_sib() ? sib & 7u : modrm & 7u) | (rex & 1u) << 3; }
   bool plain(uint8_t one_byte_opcode) const {
     return !is_vector && map == 0 && opcode == one_byte_opcode;
   }
@@ -39,15 +44,20 @@ struct Instruction {
   bool is_return() const { return plain(0xc3) || plain(0xc2); }
   // Control never reaches the next instruction: ret, jmp, ud2, hlt, int3.
   bool ends_flow() const;
-  // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved
-  // rsp to the frame, so those are ordinary), or from pop or xchg; or moves rsp by what isn't constant, other than by sub, with
-  // which compilers make variable arrays, and or (below).
+  // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved rsp to the frame, so
+  // those are ordinary), from a vector register, or from pop or xchg. Or moves rsp by what isn't constant, other than by sub,
+  // with which compilers make variable arrays, and or (below).
   bool loads_stack_from_elsewhere() const;
   // or %reg, %rsp: speculative load hardening puts what it knows into the stack pointer's upper bits, and compares each return
   // address with the one of the function's original.
   bool marks_stack_pointer() const;
-  // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames.
+  // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames. And lea with another base
+  // than rsp and rbp, or an index: ordinary where main aligns its frame.
   bool loads_stack_from_register() const;
+  // mov %rbp, %rsp, or leave, or lea disp(%rbp), %rsp: how functions with a frame pointer end.
+  bool loads_stack_from_frame_pointer() const;
+  // Moves a value into rbp that is no place in the frame and wasn't saved there: where rbp is a frame pointer nothing does.
+  bool loads_frame_pointer_from_elsewhere() const;
 };
 
 // Decodes the instruction at the start of `code`. False for bytes that are no 64-bit mode instruction, that

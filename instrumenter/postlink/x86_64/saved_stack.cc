@@ -1,7 +1,8 @@
 // Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another
-// such register, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may write a register, by
-// the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen (jump tables, landing
-// pads) begin behind an instruction that nothing runs on from, with nothing known.
+// such register, made of one by lea, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may
+// write a register, by the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen
+// (jump tables, landing pads) begin behind an instruction that nothing runs on from, with nothing known but rbp, where it is a
+// frame pointer all through.
 #include "instrumenter/postlink/x86_64/saved_stack.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ struct Line {
 
 unsigned reg_of(const Instruction& i) { return i.modrm_reg() | (i.rex & 4u) << 1; }
 unsigned rm_of(const Instruction& i) { return (i.modrm & 7u) | (i.rex & 1u) << 3; }
+unsigned register_in_opcode(const Instruction& i) { return (i.opcode & 7u) | (i.rex & 1u) << 3; }
 bool names_registers(const Instruction& i) { return i.has_modrm && i.modrm >> 6 == 3; }
 bool is_wide(const Instruction& i) { return (i.rex & 8u) != 0; }
 // disp(%rbp), without an index.
@@ -90,19 +92,65 @@ Registers may_write(const Instruction& i) {
   Registers written = kUnnamed;
   if (i.has_modrm && !has_opcode_in_modrm(i)) written |= static_cast<Registers>(1u << reg_of(i));
   if (names_registers(i)) written |= static_cast<Registers>(1u << rm_of(i));
-  if (has_register_in_opcode(i)) written |= static_cast<Registers>(1u << ((i.opcode & 7u) | (i.rex & 1u) << 3));
+  if (has_register_in_opcode(i)) written |= static_cast<Registers>(1u << register_in_opcode(i));
   return written;
 }
+
+// An address of the own stack and a constant.
+bool holds_base(const Instruction& i, Registers known) {
+  return i.has_base_register && !i.has_index() && (known >> i.base_register() & 1) != 0;
+}
+
+bool is_push(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58; }
+bool is_pop(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x58 && i.opcode < 0x60; }
 
 Registers after(const Instruction& i, Registers known) {
   known |= kStackPointer;
   if (i.plain(0x89) && is_wide(i) && names_registers(i)) return with(known, rm_of(i), (known >> reg_of(i) & 1) != 0);
   if (i.plain(0x8b) && is_wide(i) && names_registers(i)) return with(known, reg_of(i), (known >> rm_of(i) & 1) != 0);
   if (i.plain(0x8b) && is_wide(i) && is_in_frame(i)) return with(known, reg_of(i), (known >> kRbp & 1) != 0);
+  if (i.is_lea() && is_wide(i)) return with(known, reg_of(i), holds_base(i, known));
   if (i.is_call() || i.is_indirect_call()) return known & ~kOfCalls;
-  const bool pushes = !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58;
-  if (pushes || is_nop(i)) return known;
+  if (is_push(i) || is_nop(i)) return known;
   return known & ~(may_write(i) & ~kStackPointer);
+}
+
+// rbp is a frame pointer all through where it is set from rsp, and otherwise only restored.
+bool sets_frame_pointer(const std::vector<Line>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const Line& line) {
+    const Instruction& i = line.instruction;
+    if (!is_wide(i) || !names_registers(i)) return false;
+    return (i.plain(0x89) && reg_of(i) == kRsp && rm_of(i) == kRbp) || (i.plain(0x8b) && reg_of(i) == kRbp && rm_of(i) == kRsp);
+  });
+}
+
+bool gives_up_frame_pointer(const std::vector<Line>& lines) {
+  const auto gives_up = [](const Line& line) { return line.instruction.loads_frame_pointer_from_elsewhere(); };
+  return std::any_of(lines.begin(), lines.end(), gives_up);
+}
+
+int8_t displacement_of(const Line& line) {
+  return line.instruction.displacement_bytes == 1 ? read_as<int8_t>(line.bytes + line.instruction.displacement_at) : int8_t{0};
+}
+
+// gcc's frames of larger alignment than the stack's begin with lea 16(%rsp), %r13 and and $-32, %rsp. They end with
+// lea -16(%rdx), %rsp behind pop %rbp or leave, where rdx may be any register that was popped from where r13 was saved.
+int8_t distance_of_aligned_frame(const std::vector<Line>& lines) {
+  for (size_t n = 0; n + 1 < lines.size(); ++n) {
+    const Instruction &i = lines[n].instruction, &next = lines[n + 1].instruction;
+    const bool of_stack = i.is_lea() && i.has_base_register && !i.has_index() && i.base_register() == kRsp;
+    const bool ands = (next.plain(0x83) || next.plain(0x81)) && next.modrm_reg() == 4;
+    const bool aligns = ands && names_registers(next) && rm_of(next) == kRsp;
+    if (of_stack && aligns) return displacement_of(lines[n]);
+  }
+  return 0;
+}
+
+bool ends_aligned_frame(const std::vector<Line>& lines, size_t n, int8_t distance) {
+  if (n == 0 || distance <= 0 || displacement_of(lines[n]) != -distance) return false;
+  const Instruction &i = lines[n].instruction, &before = lines[n - 1].instruction;
+  const bool restores_frame = before.plain(0xc9) || (is_pop(before) && register_in_opcode(before) == kRbp);
+  return i.is_lea() && i.has_base_register && !i.has_index() && restores_frame;
 }
 
 }  // namespace
@@ -130,8 +178,11 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
   };
   for (const Line& line : lines)
     if (const size_t target = target_of(line); target > 0 && target < lines.size()) begins[target] = false;
+  const bool loses_frame_pointer = gives_up_frame_pointer(lines);
+  const Registers known_where_it_begins = with(kStackPointer, kRbp, sets_frame_pointer(lines) && !loses_frame_pointer);
   for (size_t n = 0; n < lines.size(); ++n)
-    if (begins[n] && (n == 0 || !is_nop(lines[n].instruction))) before[n] = kStackPointer;  // what fills a gap runs for nobody
+    if (begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
+      before[n] = n == 0 ? kStackPointer : known_where_it_begins;
   for (bool changed = true; changed;) {
     changed = false;
     const auto meet = [&](size_t n, Registers known) {
@@ -145,11 +196,15 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
       if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
     }
   }
+  const int8_t aligned = distance_of_aligned_frame(lines);
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
+    if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
     if (!i.loads_stack_from_register()) continue;
+    if (ends_aligned_frame(lines, n, aligned)) continue;
     const unsigned from = i.plain(0x8b) ? rm_of(i) : reg_of(i);
-    if (!is_wide(i) || (before[n] >> from & 1) == 0) return false;
+    const bool holds = i.is_lea() ? holds_base(i, before[n]) : (before[n] >> from & 1) != 0;
+    if (!is_wide(i) || !holds) return false;
   }
   return true;
 }

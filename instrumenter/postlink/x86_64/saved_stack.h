@@ -7,7 +7,8 @@
 
 namespace stab::postlink {
 
-// True: each register that it moves to rsp holds an address of its own stack there, on every way that leads there. False also
+// True: each register that it moves to rsp, by mov or lea, holds an address of its own stack there, on every way that leads
+// there. rbp is such a register if the function uses it for other values, too. False also
 // where that can't be told.
 bool goes_back_on_its_stack(std::span<const uint8_t> code);
 

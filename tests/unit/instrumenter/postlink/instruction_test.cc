@@ -208,5 +208,37 @@ TEST(Decoder, TellsStackSwitchesFromFrames) {
   EXPECT_FALSE(decoded({0x48, 0x89, 0xec}).loads_stack_from_register());      // mov %rbp, %rsp
 }
 
+TEST(Decoder, TellsStackSwitchesByComputedAddresses) {
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x26}).loads_stack_from_register());                     // lea (%rsi), %rsp
+  EXPECT_TRUE(decoded({0x49, 0x8d, 0x62, 0xf8}).loads_stack_from_register());               // lea -8(%r10), %rsp
+  EXPECT_TRUE(decoded({0x49, 0x8d, 0x65, 0x08}).loads_stack_from_register());               // lea 8(%r13), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x24, 0x06}).loads_stack_from_register());               // lea (%rsi,%rax), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x24, 0x04}).loads_stack_from_register());               // lea (%rsp,%rax), %rsp
+  EXPECT_TRUE(decoded({0x49, 0x8d, 0x24, 0x24}).loads_stack_from_register());               // lea (%r12), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x25, 1, 0, 0, 0}).loads_stack_from_register());         // lea 1(%rip), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8d, 0x64, 0x24, 0x08}).loads_stack_from_register());        // lea 8(%rsp), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8d, 0x65, 0xd8}).loads_stack_from_register());              // lea -40(%rbp), %rsp
+  EXPECT_FALSE(decoded({0x4c, 0x8d, 0x26}).loads_stack_from_register());                    // lea (%rsi), %r12
+  EXPECT_TRUE(decoded({0x66, 0x48, 0x0f, 0x7e, 0xc4}).loads_stack_from_elsewhere());        // movq %xmm0, %rsp
+  EXPECT_FALSE(decoded({0xf3, 0x0f, 0x7e, 0xc4}).loads_stack_from_elsewhere());             // movq %xmm4, %xmm0
+  EXPECT_FALSE(decoded({0x66, 0x49, 0x0f, 0x7e, 0xc4}).loads_stack_from_elsewhere());       // movq %xmm0, %r12
+}
+
+TEST(Decoder, TellsFramePointersFromElsewhere) {
+  EXPECT_TRUE(decoded({0xc9}).loads_stack_from_frame_pointer());                            // leave
+  EXPECT_TRUE(decoded({0x48, 0x89, 0xec}).loads_stack_from_frame_pointer());                // mov %rbp, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0xe5}).loads_stack_from_frame_pointer());                // mov %rbp, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x65, 0xd8}).loads_stack_from_frame_pointer());          // lea -40(%rbp), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x89, 0xfc}).loads_stack_from_frame_pointer());               // mov %rdi, %rsp
+  EXPECT_FALSE(decoded({0x49, 0x89, 0xec}).loads_stack_from_frame_pointer());               // mov %rbp, %r12
+  EXPECT_TRUE(decoded({0x48, 0x89, 0xf5}).loads_frame_pointer_from_elsewhere());            // mov %rsi, %rbp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x2e}).loads_frame_pointer_from_elsewhere());            // mov (%rsi), %rbp
+  EXPECT_TRUE(decoded({0x48, 0x8d, 0x6e, 0xf8}).loads_frame_pointer_from_elsewhere());      // lea -8(%rsi), %rbp
+  EXPECT_FALSE(decoded({0x48, 0x89, 0xe5}).loads_frame_pointer_from_elsewhere());           // mov %rsp, %rbp
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x6c, 0x24, 0x08}).loads_frame_pointer_from_elsewhere());  // mov 8(%rsp), %rbp
+  EXPECT_FALSE(decoded({0x48, 0x8d, 0x6c, 0x24, 0x08}).loads_frame_pointer_from_elsewhere());  // lea 8(%rsp), %rbp
+  EXPECT_FALSE(decoded({0x49, 0x89, 0xf5}).loads_frame_pointer_from_elsewhere());           // mov %rsi, %r13
+}
+
 }  // namespace
 }  // namespace stab::postlink

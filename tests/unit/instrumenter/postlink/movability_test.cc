@@ -219,10 +219,36 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
       {"mov 16(%rdi), %rbp\nmov 8(%rbp), %rbx\nmov %rbx, %rsp\nret", false},
       {"mov 8(%rbp), %rbx\nmov %rbx, %rsp\nret", false},
       // Behind a jump by a table, from where nobody knows.
-      {frame + "mov %rsp, %rbx\njmp *%rax\nmov %rbx, %rsp" + end, false}};
+      {frame + "mov %rsp, %rbx\njmp *%rax\nmov %rbx, %rsp" + end, false},
+      // But the frame pointer is known there, if it is one all through.
+      {frame + "mov %rsp, %rbx\nmov %rbx, -16(%rbp)\njmp *%rax\nmov -16(%rbp), %rbx\nmov %rbx, %rsp" + end, true},
+      {frame + "mov %rdi, %rbp\njmp *%rax\nmov -16(%rbp), %rbx\nmov %rbx, %rsp" + end, false}};
   options_.only_listed = true;  // others' code, as no list says that it is ours
   for (const auto& [body, stays] : bodies) {
     analyze_assembly(kPlainStart + assembly_function("other", "ret") + assembly_function("arrays", body));
+    EXPECT_EQ(analysis_->switches_stacks, !stays) << body;
+  }
+}
+
+// gcc's frames of larger alignment than the stack's, rbp as any other register, and what looks like them.
+TEST_F(MovabilityTest, AlignedFramesStayOnTheirStack) {
+  const std::string aligned =
+      "push %r13\nlea 16(%rsp), %r13\nand $-32, %rsp\npush -8(%r13)\npush %rbp\nmov %rsp, %rbp\npush %r13\n";
+  const std::pair<std::string, bool> bodies[] = {
+      {aligned + "pop %rdx\npop %rbp\nlea -16(%rdx), %rsp\npop %r13\nret", true},
+      {aligned + "mov -8(%rbp), %r13\nleave\nlea -16(%r13), %rsp\npop %r13\nret", true},
+      {aligned + "pop %rdx\npop %rbp\nlea -24(%rdx), %rsp\npop %r13\nret", false},
+      {aligned + "pop %rbp\npop %rdx\nlea -16(%rdx), %rsp\npop %r13\nret", false},
+      {"lea 8(%rsp), %r10\nlea -8(%r10), %rsp\nret", true},
+      {"lea (%rsi), %rsp\nret", false},
+      {"xor %eax, %eax\nlea (%rsp,%rax), %rsp\nret", false},
+      {"movq %rsi, %xmm0\nmovq %xmm0, %rsp\nret", false},
+      {"push %rbp\nmov %rdi, %rbp\ncall other\nmov %rsp, %rbp\npush %rax\ncall other\nmov %rbp, %rsp\npop %rbp\nret", true},
+      {"mov %rsi, %rbp\nmov %rbp, %rsp\nret", false},
+      {"lea -8(%rsi), %rbp\nleave\nret", false}};
+  options_.only_listed = true;  // others' code, as no list says that it is ours
+  for (const auto& [body, stays] : bodies) {
+    analyze_assembly(kPlainStart + assembly_function("other", "ret") + assembly_function("frames", body));
     EXPECT_EQ(analysis_->switches_stacks, !stays) << body;
   }
 }
