@@ -9,6 +9,7 @@
 
 #include "analysis/commands/gate.h"
 #include "analysis/report/caveats.h"
+#include "analysis/report/cpu_time.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
@@ -80,11 +81,8 @@ struct CpuTime {
 };
 
 std::optional<CpuTime> cpu_time_of(const report::Report& report) {
-  for (const report::Contrast& contrast : report.contrasts) {
-    if (!is_treatment(contrast) || contrast.response != "cpu_time" || !contrast.refused.empty()) continue;
-    if (report::response_of(report, contrast.response).declared) continue;
-    return CpuTime{mean_of(report, contrast, contrast.baseline), mean_of(report, contrast, contrast.level), contrast.interval};
-  }
+  for (const report::Contrast* of : report::cpu_times_beside(report))
+    if (is_treatment(*of)) return CpuTime{mean_of(report, *of, of->baseline), mean_of(report, *of, of->level), of->interval};
   return {};
 }
 

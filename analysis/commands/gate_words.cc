@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "analysis/report/cpu_time.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/text/text_table.h"
+#include "base/printable.h"
 
 namespace stab::commands {
 
@@ -158,13 +160,10 @@ std::vector<std::string> place_texts(const GateFacts& facts) {
 }
 
 std::vector<const report::Contrast*> cpu_times(const report::Report& report) {
-  std::vector<const report::Contrast*> out;
-  for (const report::Contrast& contrast : report.contrasts) {
-    const bool is_of_sides = contrast.factor == kGateFactor && contrast.population == report::Population::kOneWorkload;
-    if (is_of_sides && contrast.response == "cpu_time" && contrast.refused.empty() &&
-        !report::response_of(report, contrast.response).declared)
-      out.push_back(&contrast);
-  }
+  std::vector<const report::Contrast*> out = report::cpu_times_beside(report);
+  std::erase_if(out, [](const report::Contrast* of) {
+    return of->factor != kGateFactor || of->population != report::Population::kOneWorkload;
+  });
   return out;
 }
 
@@ -175,8 +174,8 @@ std::string cpu_times_text(const report::Report& report) {
   for (const report::Contrast* contrast : cpu_times(report)) {
     if (contrast->verdict != report::Verdict::kChanged || ++changed > kMost) continue;
     const report::Response& of = report::response_of(report, contrast->response);
-    out += (out.empty() ? "" : ", ") + contrast->workload + " " + report::difference_text(of, contrast->interval.estimate) + " " +
-           report::interval_text(of, contrast->interval);
+    out += (out.empty() ? "" : ", ") + one_line(contrast->workload) + " " +
+           report::difference_text(of, contrast->interval.estimate) + " " + report::interval_text(of, contrast->interval);
   }
   if (changed > kMost) out += " and " + std::to_string(changed - kMost) + " more";
   return out.empty() ? out : "CPU time decides nothing here, and it changed: " + out;

@@ -85,7 +85,7 @@ constexpr double kMuchWaited = 0.05;
 
 std::string waiting_line(double share) {
   return "care: other programs had its CPU for " + per_cent(share) +
-         " of its wall time, which therefore says more of them than of it; its CPU time is its own";
+         " of its wall time; go by its CPU time, or ask again when fewer of them run";
 }
 
 void clock(text::JsonWriter& json, std::string_view key, const RunSummary& of) {

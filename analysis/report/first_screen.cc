@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analysis/report/cpu_time.h"
 #include "analysis/report/report_pen.h"
 #include "analysis/report/settling.h"
 #include "base/printable.h"
@@ -81,13 +82,13 @@ std::string reservations(const Contrast& contrast) {
 // disturbs it less.
 std::string by_cpu_time(const Report& report, const Contrast& contrast) {
   if (contrast.response != "wall_time" || contrast.scale != Scale::kLog) return {};
-  for (const Contrast& other : report.contrasts) {
-    const bool is_same = other.workload == contrast.workload && other.population == contrast.population &&
-                         other.factor == contrast.factor && other.level == contrast.level && other.baseline == contrast.baseline;
-    if (other.response != "cpu_time" || !is_same || !other.refused.empty()) continue;
-    const Response& response = response_of(report, other.response);
-    if (response.declared) return {};
-    return " (CPU time " + difference_text(response, other.interval.estimate) + ", " + interval_text(response, other.interval) +
+  for (const Contrast* other : cpu_times_beside(report)) {
+    const bool is_same = other->workload == contrast.workload && other->population == contrast.population &&
+                         other->factor == contrast.factor && other->level == contrast.level &&
+                         other->baseline == contrast.baseline;
+    if (!is_same) continue;
+    const Response& response = response_of(report, other->response);
+    return " (CPU time " + difference_text(response, other->interval.estimate) + ", " + interval_text(response, other->interval) +
            ")";
   }
   return {};
