@@ -214,8 +214,16 @@ TEST_F(DeputyTest, NothingIsLeftOfWhatIsOverWhenTheDaemonGoesAtOnce) {
   })) << "it says that it is ready";
   ASSERT_TRUE(std::filesystem::exists(own()));
   ASSERT_EQ(::shutdown(ours.get(), SHUT_RD), 0);
-  EXPECT_TRUE(daemon.send_bytes(slot_file(0, 1, "start"), sealed("")).ok());
-  EXPECT_TRUE(daemon.send_bytes(kDeputyOver, sealed("")).ok());
+  // Both in one message, or the deputy may end at its answer to the first before the second is sent.
+  int line[2];
+  ASSERT_EQ(::pipe(line), 0);
+  const UniqueFd out(line[0]), in(line[1]);
+  FileSender both(in.get());
+  ASSERT_TRUE(both.send_bytes(slot_file(0, 1, "start"), sealed("")).ok());
+  ASSERT_TRUE(both.send_bytes(kDeputyOver, sealed("")).ok());
+  char text[4096];
+  const ssize_t size = ::read(out.get(), text, sizeof text);
+  ASSERT_EQ(::send(ours.get(), text, static_cast<size_t>(size), 0), size);
   ::shutdown(ours.get(), SHUT_WR);
   deputy.join();
   EXPECT_FALSE(std::filesystem::exists(own()));
