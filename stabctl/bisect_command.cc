@@ -97,7 +97,8 @@ Result<std::optional<BisectStep>> Comparisons::compare(const BisectQuestion& que
   const size_t number = search_.steps.size();
   if (number < state_.steps().size()) {
     const BisectStep& kept = state_.steps()[number];
-    if (kept.position == question.position && kept.against == question.against && kept.faster == question.faster)
+    if (kept.position == question.position && kept.against == question.against && kept.faster == question.faster &&
+        kept.may_name == question.may_name)
       return std::optional(kept);
     return bad_input("the search that was interrupted asked otherwise; remove '" + state_.folder() + "', and it begins again");
   }
@@ -112,6 +113,7 @@ Result<std::optional<BisectStep>> Comparisons::compare(const BisectQuestion& que
   step->position = question.position;
   step->against = question.against;
   step->faster = question.faster;
+  step->may_name = question.may_name;
   STAB_CHECK_OK(state_.add(*step));
   return step;
 }
@@ -198,9 +200,8 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   STAB_TRY(const report::Samples samples, engine::load_samples(engine_.store(), row));
   // Of the ends, and of a commit that may be named: what random layouts cost by themselves makes no commit slower. On the way
   // between them it may lead the search elsewhere, and names nobody.
-  const bool may_name = search_.steps.empty() || asked.position == asked.against + 1;
   CountedCopies copies;
-  if (may_name) {
+  if (search_.steps.empty() || asked.may_name) {
     Budget of_count = left();
     copies = copies_of_revisions(engine_, pair, file, arguments_, clock_, of_count, stop_);
     if (of_count.is_over || stop_.asked()) return stopped(of_count);

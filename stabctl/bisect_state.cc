@@ -22,10 +22,11 @@ using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
+          {"may_name", step.may_name},
           {"finding", static_cast<int>(step.finding)},
           {"change", step.change},     {"interval", step.interval},
           {"cost", step.cost},         {"cost_low", step.cost_low}, {"cost_high", step.cost_high}, {"blocks", step.blocks},
@@ -40,6 +41,7 @@ BisectStep from_json(const Json& json) {
   step.position = json.at("position");
   step.against = json.at("against");
   step.faster = json.at("faster");
+  step.may_name = json.at("may_name");
   const int finding = json.at("finding");
   if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt))
     throw Json::other_error::create(501, "finding", nullptr);

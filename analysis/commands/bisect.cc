@@ -47,7 +47,14 @@ std::string range_of(const Bisection& search, size_t from, size_t to) {
 
 // The first search as the further ones are.
 BisectPart first_of(const Bisection& search) {
-  return {0, search.commits.size() - 1, search.faster, search.alpha, search.not_slower, search.slower, search.end};
+  return {0, search.commits.size() - 1, search.faster, search.alpha, search.not_slower, search.slower, search.probability,
+          search.end};
+}
+
+// Never more than was computed.
+std::string probability_text(double probability) {
+  constexpr double kMost = 0.99;
+  return probability >= kMost ? "99 % or more" : number_text(std::floor(100 * probability)) + " %";
 }
 
 // What a search between two commits has found: a commit or some. pre: it has
@@ -61,12 +68,12 @@ std::string found_text(const Bisection& search, const BisectPart& part, size_t n
   if (count == 1) {
     const BisectStep* const naming = naming_of(search, number);
     return "the search " + std::string(number > 0 ? "also " : "") + "ends at " + named(search.commits[part.slower]) +
-           ", which was not shown to be " + word + " than the commit before it" +
-           (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
+           ", with a probability of " + probability_text(part.probability) + "; it was not shown to be " + word +
+           " than the commit before it" + (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
   }
   const std::string why = skipped(search, part, number);
-  return "one of " + std::to_string(count) + " commits" + made + ": " + range_of(search, part.not_slower, part.slower) +
-         (why.empty() ? "" : "; " + why);
+  return "one of " + std::to_string(count) + " commits" + made + ", with a probability of " + probability_text(part.probability) +
+         ": " + range_of(search, part.not_slower, part.slower) + (why.empty() ? "" : "; " + why);
 }
 
 std::string sentence(const Bisection& search) {
@@ -141,7 +148,7 @@ std::string others_text(const Bisection& search) {
   const std::string part = in_all + ": other commits have a part in it, " + rest_text(*rest);
   if (!search.unfinished.empty()) return part;
   const std::string left = commands_of_rest(search, rest->is_faster());
-  return part + (left.empty() ? ", and none was found: each may be too small to be shown" : "; search them: " + left);
+  return part + (left.empty() ? ", and no other one was shown: each may be too small" : "; search them: " + left);
 }
 
 std::string next_step(const Bisection& search) {
@@ -182,7 +189,8 @@ const char* word_of(CommitFinding finding, bool faster) {
 
 std::string answer_of(const BisectStep& step) {
   std::string out = word_of(step.finding, step.faster);
-  if (step.taken != step.finding) out += std::string(", taken as ") + word_of(step.taken, step.faster);
+  if (step.taken != step.finding && step.taken != CommitFinding::kUnsure)
+    out += std::string(", taken as ") + word_of(step.taken, step.faster);
   return out + (step.why.empty() ? "" : ": " + text::as_line(step.why));
 }
 
@@ -247,6 +255,7 @@ void write_narrowed(text::JsonWriter& json, const Bisection& search, const Bisec
   const bool is_narrowed = part.end == BisectEnd::kCommit || part.end == BisectEnd::kRange;
   json.value("not_slower", is_narrowed ? std::optional(search.commits[part.not_slower].hash) : std::nullopt);
   json.value("slower", is_narrowed ? std::optional(search.commits[part.slower].hash) : std::nullopt);
+  json.value("probability", part.end == BisectEnd::kRange ? std::optional(part.probability) : std::nullopt);
 }
 
 void write_further(text::JsonWriter& json, const Bisection& search) {

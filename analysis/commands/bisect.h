@@ -23,10 +23,11 @@ struct BisectStep {
   size_t position = 0;  // of the commit; 0 is the good one
   size_t against = 0;   // of the commit that it was compared with
   bool faster = false;  // it was asked whether the commit is faster: words and costs are turned round
+  bool may_name = false;  // it was asked whether to name the commit, against the one before it
   double alpha = 0;     // of this comparison
   size_t part = 0;      // of the search: 0 is the first one, then as `further` has them
   CommitFinding finding = CommitFinding::kUnsure;
-  // What the search made of it: where the finding is unsure, the likelier of both.
+  // What the search took the commit for in the end; unsure: it lies in the range that is left.
   CommitFinding taken = CommitFinding::kUnsure;
   std::string change, interval;  // as people read them; "-" where there are none
   double cost = 0, cost_low = 0, cost_high = 0;  // as GateQuestion has them
@@ -54,8 +55,9 @@ enum class BisectEnd : uint8_t {
 struct BisectPart {
   size_t good = 0, bad = 0;           // positions
   bool faster = false;                // for what made it faster
-  double alpha = 0;                   // of the comparison that names a commit
+  double alpha = 0;                   // of the comparison that names a commit, or would have
   size_t not_slower = 0, slower = 0;  // as Bisection has them
+  double probability = 1;             // of a range
   BisectEnd end = BisectEnd::kCannotTell;
 };
 
@@ -63,6 +65,7 @@ struct Bisection {
   std::vector<BisectCommit> commits;  // [0]: the good one; the last: the bad one
   std::vector<BisectStep> steps;      // in the order of the search; [0]: of the bad commit against the good one
   size_t not_slower = 0, slower = 0;  // the culprit lies behind the first and at the second or before
+  double probability = 1;             // that it does, of a range (commit_search.h has the model)
   BisectEnd end = BisectEnd::kCannotTell;
   std::vector<BisectPart> further;    // where that is a commit, and others have a part in the difference
   std::string subject;     // what is judged, such as a workload; empty where nothing is slower
@@ -79,6 +82,7 @@ struct BisectQuestion {
   size_t position = 0, against = 0;
   std::optional<double> margin;  // by how much it may be slower and still count as not slower; absent: the gate's
   double alpha = 0;
+  bool may_name = false;  // the answer names the commit if it is slower
   bool faster = false;
   size_t left = 0;  // commits that the culprit is one of, for people
 };
@@ -92,10 +96,11 @@ using CompareCommits = std::function<Result<std::optional<BisectStep>>(const Bis
 // Once a commit is named, and does not explain what lies between the ends (bisect_rest.h) but for half of the gate's margin, the
 // search goes on before and behind it, for what made it slower or faster, whichever is left.
 //
-// Whatever a search between two ends makes of unsure answers, the commit that it arrives at is named only if it is shown to be
-// slower than the one before it, in trials that the search has not seen: if the interval at 1 - alpha, which has as much error on
-// both sides, lies above zero. A commit that did nothing passes that in alpha / 2. The second commit that may be named is asked
-// about at alpha / 2, the third at alpha / 4, and so on, so all of them together are wrong in at most
+// Between two ends each comparison makes some places likelier (commit_search.h). Whatever that has led to, the commit that the
+// search arrives at is named only if it is shown to be slower than the one before it, in trials that the search has not seen: if
+// the interval at 1 - alpha, which has as much error on both sides, lies above zero. A commit that did nothing passes that in
+// alpha / 2. Where it isn't shown the search goes on with what it has learned, and may arrive at another one. The second question
+// whether to name a commit is asked at alpha / 2, the third at alpha / 4, and so on, so all of them together are wrong in at most
 // alpha / 2 (1 + 1/2 + 1/4 + ...) = alpha of all searches, however many commits and comparisons there are.
 // kBadInput: the ends themselves can't be compared.
 Status run_bisection(Bisection& search, const CompareCommits& compare);

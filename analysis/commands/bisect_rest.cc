@@ -6,19 +6,19 @@
 namespace stab::commands {
 namespace {
 
-struct Change {
-  double estimate = 0, low = 0, high = 0;
-};
-
-// Of a step, upwards where the commit is slower; shares as logarithms, so that changes of one commit after the other add up.
-Change change_of(const BisectStep& step) {
-  constexpr double kNothingLeft = 1e-9;  // a cost of -100 % has no logarithm
-  const auto on_scale = [&](double cost) { return step.is_share ? std::log(std::max(1 + cost, kNothingLeft)) : cost; };
-  const Change out{on_scale(step.cost), on_scale(step.cost_low), on_scale(step.cost_high)};
-  return step.faster ? Change{-out.estimate, -out.high, -out.low} : out;
+// Upwards where the commit is slower.
+StepCost change_of(const BisectStep& step) {
+  const StepCost cost = cost_of(step);
+  return step.faster ? StepCost{-cost.estimate, -cost.high, -cost.low} : cost;
 }
 
 }  // namespace
+
+StepCost cost_of(const BisectStep& step) {
+  constexpr double kNothingLeft = 1e-9;  // a cost of -100 % has no logarithm
+  const auto on_scale = [&](double cost) { return step.is_share ? std::log(std::max(1 + cost, kNothingLeft)) : cost; };
+  return {on_scale(step.cost), on_scale(step.cost_low), on_scale(step.cost_high)};
+}
 
 const BisectStep* ends_of(const Bisection& search, size_t part) {
   const auto found =
@@ -31,14 +31,14 @@ const BisectStep* naming_of(const Bisection& search, size_t part) {
   const size_t not_slower = part == 0 ? search.not_slower : search.further[part - 1].not_slower;
   const BisectStep* found = nullptr;
   for (const BisectStep& step : search.steps)
-    if (step.part == part && step.position == slower && step.against == not_slower) found = &step;
+    if (step.part == part && step.may_name && step.position == slower && step.against == not_slower) found = &step;
   return found;
 }
 
 std::optional<BisectRest> rest_of(const Bisection& search) {
   const BisectStep* ends = ends_of(search, 0);
   if (ends == nullptr || search.end != BisectEnd::kCommit) return {};
-  const Change whole = change_of(*ends);
+  const StepCost whole = change_of(*ends);
   BisectRest out;
   out.whole = out.estimate = whole.estimate;
   out.is_share = ends->is_share;
@@ -47,7 +47,7 @@ std::optional<BisectRest> rest_of(const Bisection& search) {
     if (part > 0 && search.further[part - 1].end != BisectEnd::kCommit) continue;
     const BisectStep* naming = naming_of(search, part);
     if (naming == nullptr) return {};
-    const Change own = change_of(*naming);
+    const StepCost own = change_of(*naming);
     out.estimate -= own.estimate;
     below += std::pow(own.high - own.estimate, 2);
     above += std::pow(own.estimate - own.low, 2);

@@ -7,6 +7,13 @@
 
 namespace stab::commands {
 
+// A step's cost on a scale on which those of one commit after the other add up: shares as logarithms. Positive: what was asked
+// is so.
+struct StepCost {
+  double estimate = 0, low = 0, high = 0;
+};
+StepCost cost_of(const BisectStep& step);
+
 // Positive: slower. A difference of logarithms, or, where costs are no shares, in the response's unit.
 struct BisectRest {
   double estimate = 0, low = 0, high = 0;

@@ -5,12 +5,20 @@
 
 #include "analysis/commands/bisect.h"
 #include "analysis/commands/bisect_rest.h"
+#include "analysis/statistics/distributions.h"
 
 namespace stab::commands {
 namespace {
 
-// So many steps in one range are a development, whose commits are no culprits. The last one is asked at alpha / 128.
+// So many steps in one range are a development, whose commits are no culprits.
 constexpr size_t kMostCulprits = 8;
+// Questions whether to name a commit, between two ends and in all. The last one is asked at alpha / 2048.
+constexpr size_t kMostNamingsOfPart = 3, kMostNamings = 12;
+// That a range holds a commit that made it slower.
+constexpr double kProbability = 0.95;
+
+// Comparisons between two ends: twice what a search without errors takes, and some, as each error costs a few.
+size_t most_comparisons(size_t commits) { return 2 * questions_of(commits) + 6; }
 
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
 // than it is at least. Below half of the gate's margin it is of no interest, and a plan's margin is 100 % at most.
@@ -27,10 +35,17 @@ std::optional<double> margin_of_naming(const BisectStep& ends, const std::option
   return std::min(*margin_of_search, ends.margin);
 }
 
-// An unsure answer counts as the side that its estimate is nearer to; half of what lies between the ends parts them.
-CommitFinding taken(const BisectStep& step, const BisectStep& ends) {
-  if (step.finding != CommitFinding::kUnsure || !step.why.empty()) return step.finding;
-  return step.cost > ends.cost / 2 ? CommitFinding::kSlower : CommitFinding::kNotSlower;
+// Nothing: it has no number that says something of the commit.
+std::optional<CostEstimate> estimate_of(const BisectStep& step) {
+  if (step.finding == CommitFinding::kNotBuilt || !step.why.empty() || !std::isfinite(step.cost_low + step.cost_high)) return {};
+  const StepCost cost = cost_of(step);
+  return CostEstimate{cost.estimate, (cost.high - cost.low) / 2 / statistics::normal_quantile(1 - step.alpha / 2)};
+}
+
+// What a step costs at least to be looked for.
+double least_of(const BisectStep& ends) {
+  const double whole = cost_of(ends).estimate;
+  return ends.is_share ? std::min(whole / 2, std::log1p(ends.margin)) / 2 : whole / 4;
 }
 
 // A search that is under way.
@@ -40,17 +55,22 @@ class Searching {
 
   // Between the part's good and bad commit. False: it was stopped, and the part has what was found until then.
   Result<bool> run(BisectPart& part);
+  bool may_name_more() const { return namings_ < kMostNamings; }
 
  private:
   // Nothing: it was stopped.
-  Result<std::optional<BisectStep>> ask(BisectQuestion question, const BisectPart& part, const BisectStep* ends);
+  Result<std::optional<BisectStep>> ask(BisectQuestion question, const BisectPart& part);
+  // False: it was stopped.
+  Result<bool> search_between(BisectPart& part, const BisectStep& ends);
+  void settle(const BisectPart& part);
 
   Bisection& search_;
   const CompareCommits& compare_;
-  size_t number_ = 0;  // of the part
+  size_t number_ = 0;   // of the part
+  size_t namings_ = 0;  // questions whether to name a commit
 };
 
-Result<std::optional<BisectStep>> Searching::ask(BisectQuestion question, const BisectPart& part, const BisectStep* ends) {
+Result<std::optional<BisectStep>> Searching::ask(BisectQuestion question, const BisectPart& part) {
   question.faster = part.faster;
   question.left = part.slower - part.not_slower;
   STAB_TRY(auto step, compare_(question));
@@ -59,8 +79,9 @@ Result<std::optional<BisectStep>> Searching::ask(BisectQuestion question, const 
   step->against = question.against;
   step->faster = question.faster;
   step->alpha = question.alpha;
+  step->may_name = question.may_name;
   step->part = number_;
-  step->taken = ends != nullptr && question.against == part.good ? taken(*step, *ends) : step->finding;
+  step->taken = step->finding;
   search_.steps.push_back(*step);
   return step;
 }
@@ -68,34 +89,75 @@ Result<std::optional<BisectStep>> Searching::ask(BisectQuestion question, const 
 Result<bool> Searching::run(BisectPart& part) {
   part.not_slower = part.good;
   part.slower = part.bad;
-  const double alpha = search_.alpha;
-  STAB_TRY(const auto ends, ask({part.bad, part.good, std::nullopt, alpha}, part, nullptr));
+  part.alpha = std::ldexp(search_.alpha, -static_cast<int>(namings_));
+  STAB_TRY(const auto ends, ask({part.bad, part.good, std::nullopt, search_.alpha}, part));
   if (!ends) return false;
   if (number_ == 0) {
     if (ends->finding == CommitFinding::kNotBuilt) return bad_input("the commits at the ends can't be compared: " + ends->why);
     search_.subject = ends->subject;
     search_.margin = ends->margin;
   }
+  bool whole = true;
   if (ends->finding == CommitFinding::kNotSlower) part.end = BisectEnd::kNone;
   if (ends->finding == CommitFinding::kSlower) {
     part.end = BisectEnd::kRange;
-    const auto margin = margin_of_search(*ends);
-    CommitSearch between(part.bad - part.good);
-    while (const auto position = between.next()) {
-      STAB_TRY(const auto step, ask({part.good + *position, part.good, margin, alpha}, part, &*ends));
-      if (!step) return false;
-      between.take(*position, step->taken);
-      part.not_slower = part.good + between.not_slower();
-      part.slower = part.good + between.slower();
-    }
-    if (part.slower == part.not_slower + 1) {
-      STAB_TRY(const auto step, ask({part.slower, part.not_slower, margin_of_naming(*ends, margin), part.alpha}, part, &*ends));
-      if (!step) return false;
-      if (step->finding == CommitFinding::kSlower) part.end = BisectEnd::kCommit;
-    }
+    STAB_TRY(whole, search_between(part, *ends));
+    settle(part);
   }
-  ++number_;
+  if (whole) ++number_;
+  return whole;
+}
+
+Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends) {
+  const size_t commits = part.bad - part.good;
+  const auto of_ends = estimate_of(ends);
+  if (!of_ends) return true;
+  const auto margin = margin_of_search(ends);
+  CommitSearch between(commits, *of_ends, least_of(ends));
+  const size_t most_namings = std::min(namings_ + kMostNamingsOfPart, kMostNamings);
+  for (size_t asked = 0; asked < most_comparisons(commits); ++asked) {
+    const auto next = between.next();
+    if (!next || (next->is_last && namings_ == most_namings)) break;
+    const size_t position = part.good + next->position;
+    if (!next->is_last) {
+      STAB_TRY(const auto step, ask({position, part.good, margin, search_.alpha}, part));
+      if (!step) return false;
+      if (const auto estimate = estimate_of(*step))
+        between.take(next->position, *estimate);
+      else
+        between.leave_out(next->position);
+    } else {
+      part.alpha = std::ldexp(search_.alpha, -static_cast<int>(namings_));
+      STAB_TRY(const auto step, ask({position, position - 1, margin_of_naming(ends, margin), part.alpha, true}, part));
+      if (!step) return false;
+      ++namings_;
+      const auto estimate = estimate_of(*step);
+      if (step->finding == CommitFinding::kSlower || !estimate) {
+        part.not_slower = position - 1;
+        part.slower = position;
+        part.probability = between.range(0).probability;
+        if (step->finding == CommitFinding::kSlower) part.end = BisectEnd::kCommit;
+        return true;
+      }
+      between.take_step(next->position, *estimate);
+    }
+    const CommitSearch::Range range = between.range(kProbability);
+    part.not_slower = part.good + range.not_slower;
+    part.slower = part.good + range.slower;
+    part.probability = range.probability;
+  }
   return true;
+}
+
+// What the search has taken the commits for that it compared with the good one.
+void Searching::settle(const BisectPart& part) {
+  for (BisectStep& step : search_.steps) {
+    if (step.part != number_ || step.may_name || step.position == part.bad) continue;
+    if (step.finding == CommitFinding::kNotBuilt) continue;
+    step.taken = step.position <= part.not_slower ? CommitFinding::kNotSlower
+                 : step.position >= part.slower   ? CommitFinding::kSlower
+                                                  : CommitFinding::kUnsure;
+  }
 }
 
 // Commits of which none is named yet, and what was looked for there without finding one.
@@ -141,9 +203,7 @@ bool is_of_interest(const BisectRest& rest, double margin) {
 Status go_on(Bisection& search, Searching& searching, const BisectPart& first) {
   std::vector<Unsearched> unsearched;
   add_sides(first, unsearched);
-  // Halved by each question whether to name a commit, whatever its answer.
-  double alpha = first.alpha / 2;
-  for (size_t culprits = 1; culprits < kMostCulprits;) {
+  for (size_t culprits = 1; culprits < kMostCulprits && searching.may_name_more();) {
     const auto rest = rest_of(search);
     if (!rest || !is_of_interest(*rest, search.margin)) break;
     const auto where = likeliest(search, unsearched, rest->is_faster());
@@ -152,12 +212,10 @@ Status go_on(Bisection& search, Searching& searching, const BisectPart& first) {
     part.good = where->good;
     part.bad = where->bad;
     part.faster = rest->is_faster();
-    part.alpha = alpha;
     const Result<bool> whole = searching.run(part);
     if (!whole) return whole.error();
     search.further.push_back(part);
     if (!*whole) break;
-    if (part.slower == part.not_slower + 1 && part.end != BisectEnd::kNone && part.end != BisectEnd::kCannotTell) alpha /= 2;
     (part.faster ? where->faster_tried : where->slower_tried) = true;
     if (part.end != BisectEnd::kCommit) continue;
     ++culprits;
@@ -173,13 +231,13 @@ Status run_bisection(Bisection& search, const CompareCommits& compare) {
   BisectPart first;
   first.bad = search.commits.size() - 1;
   first.faster = search.faster;
-  first.alpha = search.alpha;
   Searching searching(search, compare);
   const Result<bool> whole = searching.run(first);
   if (!whole) return whole.error();
   search.end = first.end;
   search.not_slower = first.not_slower;
   search.slower = first.slower;
+  search.probability = first.probability;
   return *whole && first.end == BisectEnd::kCommit ? go_on(search, searching, first) : Status();
 }
 

@@ -20,9 +20,9 @@ void row(const char* name, int rounds, const std::function<MadeHistory(Rng&)>& m
     count(tally, history, made_bisection(history, 0.01, rng));
   }
   const auto share = [&](int number) { return 100.0 * number / rounds; };
-  std::printf("| %s | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f |\n", name, share(tally.right), share(tally.complete),
-              share(tally.any_wrong), share(tally.range), share(tally.none), share(tally.unsure),
-              static_cast<double>(tally.comparisons) / rounds);
+  std::printf("| %s | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", name, share(tally.right),
+              share(tally.complete), share(tally.any_wrong), share(tally.range), share(tally.held), share(tally.none),
+              share(tally.unsure), static_cast<double>(tally.comparisons) / rounds);
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bisect_table: '%s' is no number of rounds\n", argv[1]);
     return 2;
   }
-  std::puts("| history | right commit | all of them | a wrong one | range | nothing | unsure | comparisons |");
-  std::puts("|---|---:|---:|---:|---:|---:|---:|---:|");
+  std::puts("| history | right commit | all of them | a wrong one | range | that has one | nothing | unsure | comparisons |");
+  std::puts("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
   for (const size_t commits : {8, 64, 512}) {
     const std::string of = std::to_string(commits) + " commits, ";
     for (const double by : {0.01, 0.02, 0.03})

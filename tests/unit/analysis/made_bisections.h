@@ -22,6 +22,7 @@ struct MadeHistory {
 // Of the commits that are named beyond the first: how many are right, and how many searches name a wrong one, first or not.
 struct BisectTally {
   int right = 0, wrong = 0, range = 0, none = 0, unsure = 0;
+  int held = 0;  // of the ranges, those with a commit that made it slower
   int more_right = 0, any_wrong = 0;
   int complete = 0;  // searches that name each commit that did something, and no other one
   long comparisons = 0;
@@ -79,7 +80,14 @@ inline void count(BisectTally& tally, const MadeHistory& history, const commands
     case commands::BisectEnd::kCommit:
       ++(history.costs[search.slower] > history.costs[search.slower - 1] ? tally.right : tally.wrong);
       break;
-    case commands::BisectEnd::kRange: ++tally.range; break;
+    case commands::BisectEnd::kRange:
+      ++tally.range;
+      for (size_t at = search.not_slower + 1; at <= search.slower; ++at)
+        if (did(at, search.faster)) {
+          ++tally.held;
+          break;
+        }
+      break;
     case commands::BisectEnd::kNone: ++tally.none; break;
     case commands::BisectEnd::kCannotTell: ++tally.unsure; break;
   }
