@@ -1,4 +1,4 @@
-// What szc has left in a program: which of its layout can be randomized when it runs.
+// What a program's file tells of its layout: what szc has left in it, and where its code lies.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ struct SzcProgram {
 
 // All false: it is no ELF program of 64 bits, it can't be read, or another compiler made it. Reads section names alone.
 SzcProgram szc_program(const std::string& path);
+
+// What is the same for two programs whose code is the same at the same addresses, whatever else they hold: notes for a debugger
+// name the folder of the build. Empty: it is no ELF program of 64 bits, it can't be read, or it has gigabytes of code.
+std::string code_fingerprint(const std::string& path);
 
 }  // namespace stab::engine

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "plan/design.h"
 #include "stabd/engine/build/binary_archive.h"
 #include "stabd/engine/build/gate_open.h"
+#include "stabd/engine/build/szc_program.h"
 #include "stabd/engine/results/replay_of.h"
 #include "stabd/engine/separation/runs_as.h"
 #include "stabd/engine/trial/expectation.h"
@@ -33,6 +36,15 @@ std::string not_what_ran(const std::string& path, const std::string& now, const 
   return "'" + path + "' is not the binary that the recorded trials ran (sha256 " + then.substr(0, 16) + " then, " +
          now.substr(0, 16) + " now): restore what it is made from" + (kept ? ", or copy '" + *kept + "' over it," : "") +
          " and resume, or submit the plan as a new experiment";
+}
+
+// What is there may be linked in other orders while the program stays the same. One that can't be looked through may have some.
+bool may_have_libraries(const std::string& directory) {
+  std::error_code failed;
+  std::filesystem::recursive_directory_iterator at(directory, failed), end;
+  for (; !failed && at != end; at.increment(failed))
+    if (at->path().filename().string().find(".so") != std::string::npos) return true;
+  return static_cast<bool>(failed);
 }
 
 }  // namespace
@@ -67,7 +79,37 @@ Result<bool> ExperimentBuilds::make() {
     STAB_TRY(const bool made, make_one(row, measured ? row.binary_sha256 : ""));
     if (!made) return false;
   }
-  return true;
+  const std::string one = measured ? std::string() : links_that_are_one(rows);
+  if (!one.empty()) STAB_CHECK_OK(experiment_->reject(one));
+  return one.empty();
+}
+
+// Links of a build that ignores their seeds are one layout, which would count as a draw of each. Says which, or nothing.
+std::string ExperimentBuilds::links_that_are_one(const std::vector<store::BuildRow>& rows) const {
+  std::map<std::pair<int, int>, std::vector<const store::BuildRow*>> of_cell;  // by program and cell
+  for (const store::BuildRow& row : rows) {
+    const plan::Build& build = experiment_->expanded().builds.all()[static_cast<size_t>(row.index)];
+    if (build.link > 0 && needs_directory(build)) of_cell[{build.program, build.cell}].push_back(&row);
+  }
+  const Archive archive(archive_beside(experiment_->options().database));
+  for (const auto& [cell, links] : of_cell) {
+    const store::BuildRow& first = *links.front();
+    const std::string directory = build_directory(place_, first.input_hash);
+    // A script has no code, and what it starts may differ.
+    std::set<std::string> codes;
+    for (const store::BuildRow* row : links) {
+      const auto archived = archive.find(row->binary_sha256);
+      codes.insert(archived ? code_fingerprint(*archived) : std::string());
+    }
+    if (links.size() < 2 || codes.size() > 1 || codes.begin()->empty()) continue;
+    if (!first.binary_path.starts_with(directory + "/") || may_have_libraries(directory)) continue;
+    return "the " + std::to_string(links.size()) + " links of '" + first.name.substr(0, first.name.rfind(" link=")) +
+           "' have the same code at the same addresses, so they have one layout and not " + std::to_string(links.size()) +
+           ": its build ignores STAB_LINK_SEED; link it with szc, which obeys that (gcc -O2 -ffunction-sections -c work.c && "
+           "szc work.o -o work), or give the number to lld (gcc -ffunction-sections -fuse-ld=lld "
+           "'-Wl,--shuffle-sections=.text*={link}')";
+  }
+  return {};
 }
 
 // `ran`: the hash of what recorded trials ran; empty: none have. False as make().

@@ -30,6 +30,7 @@ class ExperimentBuilds {
   Result<bool> is_as_measured(const store::BuildRow& row, const plan::Build& build) const;
   Result<bool> make_one(store::BuildRow& row, const std::string& ran);
   Result<bool> identify(store::BuildRow& row, const plan::Build& build, const std::string& ran);
+  std::string links_that_are_one(const std::vector<store::BuildRow>& rows) const;
   const plan::Program& program_of(const plan::Build& build) const;
   Status keep_in_archive(const store::BuildRow& row);
 
