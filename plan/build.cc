@@ -5,8 +5,8 @@
 
 #include "base/rng.h"
 #include "plan/design.h"
-#include "plan/layout_verification.h"
 #include "plan/placeholder.h"
+#include "plan/verification_plan.h"
 
 namespace stab::plan {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "base/wording.h"
 #include "plan/design.h"
-#include "plan/layout_verification.h"
 #include "plan/layout_scripts.h"
 #include "plan/limits.h"
 #include "plan/matched_layouts.h"
@@ -22,6 +21,7 @@
 #include "plan/slicing.h"
 #include "plan/table_of_key.h"
 #include "plan/toml/toml_reader.h"
+#include "plan/verification_plan.h"
 
 namespace stab::plan {
 namespace {

@@ -11,10 +11,10 @@
 #include "plan/layout_confirmation.h"
 #include "plan/layout_replay.h"
 #include "plan/layout_scripts.h"
-#include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/toml/toml_text.h"
+#include "plan/verification_plan.h"
 #include "runtime/modes.h"
 
 namespace stab::plan {

@@ -9,10 +9,10 @@
 #include "base/wording.h"
 #include "plan/design.h"
 #include "plan/layout_replay.h"
-#include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/toml/toml_text.h"
+#include "plan/verification_plan.h"
 
 namespace stab::plan {
 namespace {

@@ -5,10 +5,10 @@
 #include "base/rng.h"
 #include "base/wording.h"
 #include "plan/advice/layout_file.h"
-#include "plan/layout_verification.h"
 #include "plan/limits.h"
 #include "plan/parse_parts.h"
 #include "plan/toml/toml_text.h"
+#include "plan/verification_plan.h"
 
 namespace stab::plan {
 namespace {

@@ -14,9 +14,9 @@
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
 #include "stabctl/git.h"
+#include "stabctl/recorded_sides.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
-#include "stabctl/side_differences.h"
 #include "stabctl/whole_file.h"
 #include "stabd/engine/results/load_samples.h"
 

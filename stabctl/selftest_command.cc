@@ -7,7 +7,7 @@
 
 #include "analysis/commands/selftest.h"
 #include "base/architecture.h"
-#include "stabctl/causal_selftest.h"
+#include "stabctl/causal_selftest_run.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/nightly_control.h"

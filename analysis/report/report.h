@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/anova.h"
 #include "analysis/report/environment_changes.h"
 #include "analysis/report/level_summaries.h"
-#include "analysis/report/replay.h"
+#include "analysis/report/replayed_trial.h"
 #include "analysis/report/samples.h"
+#include "analysis/statistics/anova.h"
 #include "base/result.h"
 
 namespace stab::report {
@@ -91,7 +91,7 @@ struct Contrast {
   std::string refused;
 };
 
-// What slicing does to one question (slicing.h): the answer of the sliced blocks less that of the blocks alone.
+// What slicing does to one question (control_blocks.h): the answer of the sliced blocks less that of the blocks alone.
 struct SlicingBias {
   std::string response;
   std::string workload;  // empty: over all workloads

@@ -176,7 +176,7 @@ struct Environment {
   std::vector<std::string> values;  // empty: the machine did not tell, or nobody asked it
 };
 
-// Of an experiment that runs the layout of one recorded trial beside fresh ones: replay.h says what follows.
+// Of an experiment that runs the layout of one recorded trial beside fresh ones: replayed_trial.h says what follows.
 // invariant: factor < Samples::factors.size(), whose baseline are the fresh layouts
 struct ReplayedTrial {
   uint64_t trial = 0;              // its number
@@ -228,7 +228,7 @@ struct Samples {
   std::optional<ReplayedTrial> replayed;
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
   // A block's trials, of one workload, run at the same time on one CPU in time slices, but for a share of blocks that run alone.
-  // Answers are those of the sliced blocks; the blocks alone are their control: slicing.h.
+  // Answers are those of the sliced blocks; the blocks alone are their control: control_blocks.h.
   bool is_sliced = false;
 };
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "analysis/report/contrasts.h"
+#include "analysis/report/control_blocks.h"
 #include "analysis/report/judged_contrast.h"
-#include "analysis/report/stopping_decision.h"
 #include "analysis/report/replication_units.h"
-#include "analysis/report/slicing.h"
+#include "analysis/report/stopping_decision.h"
 #include "analysis/report/trend_changes.h"
 #include "analysis/statistics/arm_network.h"
 #include "analysis/statistics/distributions.h"

@@ -9,7 +9,7 @@
 #include "instrumenter/postlink/fields.h"
 #include "instrumenter/postlink/functions.h"
 #include "instrumenter/postlink/jump_tables.h"
-#include "instrumenter/postlink/long_loops.h"
+#include "instrumenter/postlink/lead_points.h"
 
 namespace stab::postlink {
 

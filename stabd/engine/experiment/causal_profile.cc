@@ -12,7 +12,7 @@
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/experiment/line_query.h"
-#include "stabd/engine/experiment/load_arrivals.h"
+#include "stabd/engine/experiment/pilot_arrivals.h"
 #include "stabd/engine/experiment/trial_runner.h"
 #include "stabd/lines/wire/source_pattern.h"
 

@@ -26,7 +26,7 @@
 #include "stabd/engine/experiment/match_builds.h"
 #include "stabd/engine/experiment/planning.h"
 #include "stabd/engine/experiment/preflight.h"
-#include "stabd/engine/experiment/slicing.h"
+#include "stabd/engine/experiment/prepare_slicing.h"
 #include "stabd/engine/experiment/trial_sequence.h"
 #include "stabd/engine/machine/pinned_thread.h"
 #include "stabd/engine/results/replay_of.h"

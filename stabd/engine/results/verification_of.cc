@@ -6,7 +6,7 @@
 
 #include "analysis/layout_report/layout_verification.h"
 #include "base/printable.h"
-#include "plan/layout_verification.h"
+#include "plan/verification_plan.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_samples.h"
 

@@ -1,5 +1,5 @@
 // What a replay says of its trial, in words and numbers.
-#include "analysis/report/replay.h"
+#include "analysis/report/replayed_trial.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Sliced blocks in a report: which blocks answer, what their control says, and which numbers are of differences.
-#include "analysis/report/slicing.h"
+#include "analysis/report/control_blocks.h"
 
 #include <gtest/gtest.h>
 

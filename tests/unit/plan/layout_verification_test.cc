@@ -1,5 +1,5 @@
 // [layout.verification]: the plan that compares builds with and without layout files.
-#include "plan/layout_verification.h"
+#include "plan/verification_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

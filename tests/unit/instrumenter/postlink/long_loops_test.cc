@@ -1,5 +1,5 @@
 // Which instructions of a loop are lead points, and which functions have none.
-#include "instrumenter/postlink/long_loops.h"
+#include "instrumenter/postlink/lead_points.h"
 
 #include <gmock/gmock.h>
 

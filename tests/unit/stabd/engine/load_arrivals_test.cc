@@ -1,5 +1,5 @@
 // Where the pilot of a plan with the factor load says that tasks come in, and what it says where they don't.
-#include "stabd/engine/experiment/load_arrivals.h"
+#include "stabd/engine/experiment/pilot_arrivals.h"
 
 #include <gtest/gtest.h>
 

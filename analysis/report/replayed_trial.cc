@@ -2,7 +2,7 @@
 // outside of that comparison's interval is no layout's. Whether the layout differs at all is the contrast's own verdict, so "this
 // layout is slow" is said as rarely in vain as any "changed" of a report. What was found extreme among many trials is measured
 // anew: the trial itself is in neither cell.
-#include "analysis/report/replay.h"
+#include "analysis/report/replayed_trial.h"
 
 #include <algorithm>
 #include <cmath>

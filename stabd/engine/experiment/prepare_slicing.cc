@@ -1,6 +1,6 @@
 // What a preflight says of sliced blocks (slicing.h). A run that goes on after a crash finds the same preflight, and thus slices
 // of the same length.
-#include "stabd/engine/experiment/slicing.h"
+#include "stabd/engine/experiment/prepare_slicing.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "stabctl/side_differences.h"
+#include "stabctl/recorded_sides.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // selftest causal: two threads that meet at a barrier on one CPU, each doing half of a round's work. What half of one thread's
 // time is worth is known, and so is what a window in which everybody pauses is worth. Each comparison is a program of the plan;
 // how many there are is fixed before the first trial.
-#include "stabctl/causal_selftest.h"
+#include "stabctl/causal_selftest_run.h"
 
 #include <algorithm>
 #include <cstdio>

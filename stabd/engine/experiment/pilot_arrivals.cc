@@ -1,4 +1,4 @@
-#include "stabd/engine/experiment/load_arrivals.h"
+#include "stabd/engine/experiment/pilot_arrivals.h"
 
 #include <algorithm>
 

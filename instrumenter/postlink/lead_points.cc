@@ -9,7 +9,7 @@
 //
 // An instruction that touches memory or may trap is no point either: a handler of the program's may look at the bytes where
 // it happened.
-#include "instrumenter/postlink/long_loops.h"
+#include "instrumenter/postlink/lead_points.h"
 
 #include <algorithm>
 #include <map>

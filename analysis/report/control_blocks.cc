@@ -1,4 +1,4 @@
-#include "analysis/report/slicing.h"
+#include "analysis/report/control_blocks.h"
 
 #include <algorithm>
 #include <cmath>
