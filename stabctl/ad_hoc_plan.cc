@@ -79,11 +79,6 @@ std::string factors(const AdHocPlan& plan) {
   return out.empty() ? out : "\n[factors]\n" + out;
 }
 
-// A plan's prepare begins in the trial's own directory.
-std::string prepare_command(const AdHocPlan& plan) {
-  return plan.directory.empty() ? plan.prepare : "cd " + shell_word(plan.directory) + " && {\n" + plan.prepare + "\n}";
-}
-
 std::string program(const AdHocPlan& plan) {
   std::vector<std::string> words{std::string("{") + kSideFactor + "}"};
   if (plan.commands.size() == 1) {
@@ -100,7 +95,8 @@ std::string program(const AdHocPlan& plan) {
            "  # makes nothing: it tells the programs apart, whose layouts are matched\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";
-  if (!plan.prepare.empty()) out += "prepare = " + list_of({"/bin/sh", "-c", without_placeholders(prepare_command(plan))}) + "\n";
+  if (!plan.input.empty()) out += "stdin = " + toml::toml_text(without_placeholders(plan.input)) + "\n";
+  if (!plan.prepare.empty()) out += prepare_line(plan.prepare, plan.directory);
   if (plan.warmup > 0) out += "warmup = " + std::to_string(plan.warmup) + "\n";
   if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";
   if (plan.timeout.count() > 0) out += "timeout = " + duration(plan.timeout) + "\n";
@@ -124,6 +120,11 @@ std::string program(const AdHocPlan& plan) {
 
 std::string text_of(const AdHocPlan& plan) {
   return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + program_text_of(plan);
+}
+
+std::string prepare_line(const std::string& prepare, const std::string& directory) {
+  const std::string there = directory.empty() ? prepare : "cd " + shell_word(directory) + " && {\n" + prepare + "\n}";
+  return "prepare = " + list_of({"/bin/sh", "-c", without_placeholders(there)}) + "\n";
 }
 
 std::string program_text_of(const AdHocPlan& plan) {

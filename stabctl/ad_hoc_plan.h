@@ -43,6 +43,7 @@ struct AdHocPlan {
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
   bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
+  std::string input;         // absolute path of what runs get on standard input; empty: nothing
   std::string prepare;       // what /bin/sh runs before each run, in `directory`; empty: nothing
   int warmup = 0;            // runs before the first one that is recorded
   std::vector<int> exit{0};  // the statuses that a run may end with
@@ -59,6 +60,9 @@ std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& comm
 
 // Of a program's path, letters that an experiment and a program may have in their names.
 std::string experiment_name_of(const std::string& program);
+
+// `prepare` of such a plan, which begins in the trial's own directory, as a line of a program.
+std::string prepare_line(const std::string& prepare, const std::string& directory);
 
 // "run = [...]" takes words in which braces are placeholders.
 std::string without_placeholders(const std::string& word);

@@ -20,7 +20,8 @@ struct Arguments {
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
   std::string store, against;  // time: files of a stored baseline, that takes this session, and that it is compared with
   bool shell = false;      // compare, time: commands are for /bin/sh
-  std::string prepare;     // compare, time: what /bin/sh runs before each run
+  std::string prepare;     // compare, time, explain: what /bin/sh runs before each run
+  std::string input;       // compare, time, explain: a file that runs get on standard input
   int warmup = 0;          // compare, time: runs before the first measured one
   std::string exit;        // compare, time, explain: the statuses that runs may end with, "0,1"; empty: 0
   bool are_dashes_typed = false;  // time: its program stands behind --

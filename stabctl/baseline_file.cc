@@ -51,12 +51,14 @@ Result<BaselineFiles> baseline_files(const std::string& store, const std::string
   return out;
 }
 
-Result<commands::StoredTiming> timing_of_now(const std::vector<std::string>& words, bool randomized, const Clock& clock) {
+Result<commands::StoredTiming> timing_of_now(const std::vector<std::string>& words, const std::string& input, bool randomized,
+                                             const Clock& clock) {
   STAB_TRY(const store::LogbookSession session, this_session(clock));
   commands::StoredTiming out{.day = session.day, .boot = session.boot, .cpu = {}, .arguments = {}, .randomized = randomized};
   const auto facts = engine::host_facts({});
   if (const auto model = facts.find("cpu.model"); model != facts.end()) out.cpu = model->second;
   for (size_t i = 1; i < words.size(); ++i) out.arguments += (i > 1 ? " " : "") + shell_word(words[i]);
+  if (!input.empty()) out.arguments += (out.arguments.empty() ? "< " : " < ") + shell_word(input);
   return out;
 }
 

@@ -21,8 +21,9 @@ struct BaselineFiles {
 // kBadInput: --margin without --against, a file that is not there or has a line that is none, or one of another program.
 Result<BaselineFiles> baseline_files(const std::string& store, const std::string& against, bool has_margin,
                                      commands::StoredTiming now);
-// The session that runs now, without its time. `words`: the program and its arguments.
-Result<commands::StoredTiming> timing_of_now(const std::vector<std::string>& words, bool randomized, const Clock& clock);
+// The session that runs now, without its time. `words`: the program and its arguments; `input`: what it reads, empty: nothing.
+Result<commands::StoredTiming> timing_of_now(const std::vector<std::string>& words, const std::string& input, bool randomized,
+                                             const Clock& clock);
 // kBadInput: a run took no CPU time.
 Status take_runs(BaselineFiles& files, const commands::TimedRuns& cpu);
 // Appends `files.now` with one write, so two sessions that end at once are two lines.

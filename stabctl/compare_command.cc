@@ -184,9 +184,8 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     of.plan.commands.push_back(std::move(command));
   }
   std::vector<MeasuredCommand>& sides = of.plan.commands;
-  if (!arguments.quiet && !arguments.shell && sides.size() == 2)
-    note_unread_input("stabctl compare --shell " + shell_word(sides[0].in_shell + " < FILE") + " " +
-                      shell_word(sides[1].in_shell + " < FILE"));
+  if (!arguments.quiet && !arguments.shell && arguments.input.empty())
+    note_unread_input();
   std::vector<Probe> seen;
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   for (const MeasuredCommand& side : sides) {
@@ -366,11 +365,11 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   if (!few.empty()) facts.about += "; " + few;
   const auto is_program = [](const std::string& word) { return is_file(word); };
   const std::vector<std::string>& words = of.arguments.words;
-  // explain prepares nothing.
-  const bool is_explained = of.plan.randomized && of.plan.built.revisions.empty() && of.plan.prepare.empty();
+  const bool is_explained = of.plan.randomized && of.plan.built.revisions.empty();
   if (is_explained && std::all_of(words.begin(), words.end(), is_program))
     facts.next_of_change =
-        "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + database_option(of.arguments) + facts.arguments;
+        "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + runs_options(of.arguments) +
+        database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
   facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
   if (run.end == engine::RunEnd::kStopped)
@@ -393,7 +392,7 @@ void remember_command(Comparison& of) {
   for (const std::string& word : arguments.words) of.facts.command += " " + shell_word(word);
   if (!arguments.build.empty()) of.facts.command += " --build " + shell_word(arguments.build);
   if (arguments.shell) of.facts.command += " --shell";
-  if (!arguments.prepare.empty()) of.facts.command += " --prepare " + shell_word(arguments.prepare);
+  of.facts.command += runs_options(arguments);
   if (arguments.warmup > 0) of.facts.command += " --warmup " + std::to_string(arguments.warmup);
   if (!arguments.exit.empty()) of.facts.command += " --exit " + arguments.exit;
   of.facts.command += database_option(arguments);
@@ -413,6 +412,7 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   of.plan.comment =
       "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
+  STAB_TRY(of.plan.input, input_of(arguments));
   of.plan.prepare = arguments.prepare;
   of.plan.warmup = arguments.warmup;
   STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));

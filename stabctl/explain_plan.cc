@@ -64,7 +64,8 @@ std::string level_text(const std::string& name, const std::string& value) {
 }
 
 Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
-                                           const std::vector<std::string>& arguments, const std::vector<int>& exit) {
+                                           const std::vector<std::string>& arguments, const std::vector<int>& exit,
+                                           const std::string& more) {
   ExplainedBuilds out;
   out.name = experiment_name_of(program);
   out.factor = "build";
@@ -80,6 +81,7 @@ Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std
   }
   out.text += "]\n";
   if (exit != std::vector<int>{0}) out.text += "expect = { exit = " + exit_value(exit) + " }\n";
+  out.text += more;
   STAB_TRY(out.directory, absolute_path("."));
   return out;
 }

@@ -32,9 +32,11 @@ Result<std::string> passed_word(const std::string& word);
 bool is_folders_name(const std::string& word);
 
 // Two programs, run by the name of `program` with these arguments in a directory of the trial's, to end with one of the statuses
-// `exit`. A build is kept by its command, so programs that differ want different paths. kNotFound: the working directory is gone.
+// `exit`. `more`: further lines of the program, such as its `prepare`. A build is kept by its command, so programs that differ
+// want different paths. kNotFound: the working directory is gone.
 Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std::string& old_path, const std::string& new_path,
-                                           const std::vector<std::string>& arguments, const std::vector<int>& exit = {0});
+                                           const std::vector<std::string>& arguments, const std::vector<int>& exit = {0},
+                                           const std::string& more = {});
 
 // What pointers to functions lead to in a random layout: the original, which jumps on, or the copy.
 enum class PointersLead : uint8_t { kToOriginals, kToCopies };

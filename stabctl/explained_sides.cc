@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
 #include "stabctl/exit_statuses.h"
@@ -69,6 +70,14 @@ Status without_options(const Arguments& arguments, const char* what) {
   return {};
 }
 
+// What --input and --prepare say, as lines of a program.
+Result<std::string> lines_of_runs(const Arguments& arguments) {
+  STAB_TRY(const std::string input, input_of(arguments));
+  STAB_TRY(const std::string here, absolute_path("."));
+  return (input.empty() ? "" : "stdin = " + toml::toml_text(without_placeholders(input)) + "\n") +
+         (arguments.prepare.empty() ? "" : prepare_line(arguments.prepare, here));
+}
+
 // --- two programs ----------------------------------------------------------------------------------------------------------
 
 // A full disk is said to be an error of input and output.
@@ -114,7 +123,8 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
                      "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
   ExplainedSides out;
   out.wall_command =
-      "stabctl compare " + shell_word(older) + " " + shell_word(newer) + words_behind(arguments) + " compares wall time";
+      "stabctl compare " + shell_word(older) + " " + shell_word(newer) + runs_options(arguments) + words_behind(arguments) +
+      " compares wall time";
   out.cure = "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all";
   STAB_TRY(const host::Installation installation, host::find_installation());
   store::ExperimentRow self;
@@ -137,8 +147,9 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
   STAB_TRY(out.cure_of_failure, cure_of_failure(arguments.behind));
   note_folders(arguments.behind);
-  note_unread_input("");
-  STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit));
+  if (arguments.input.empty()) note_unread_input();
+  STAB_TRY(const std::string lines, lines_of_runs(arguments));
+  STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit, lines));
   out.old_name = older;
   out.new_name = newer;
   return out;
@@ -174,11 +185,13 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   if (!is_range) note_uncommitted_changes(revisions.root);
   AdHocPlan plan;
   STAB_TRY(plan.exit, exit_statuses(arguments.exit));
+  STAB_TRY(plan.input, input_of(arguments));
+  plan.prepare = arguments.prepare;
   build_revisions(revisions, arguments.build, arguments.behind, plan);
   ExplainedSides out = sides_of(revisions);
   out.wall_command = "stabctl compare " + shell_word(name_of(revisions.base_name, revisions.base)) + " " +
                      shell_word(name_of(revisions.head_name, revisions.head)) + option("--build", arguments.build) +
-                     words_behind(arguments) + " compares wall time";
+                     runs_options(arguments) + words_behind(arguments) + " compares wall time";
   out.cure = "let --build use it, such as --build 'make CC=szc CXX=szc++'";
   out.builds.name = plan.name;
   out.builds.factor = kSideFactor;
@@ -220,6 +233,10 @@ Result<ExplainedSides> sides_by_words(const Arguments& arguments) {
   if (!arguments.exit.empty() && words.size() != 2)
     return bad_input(
         "--exit is about programs of a command line; here the plan says how runs may end: expect = { exit = [0, 1] }");
+  if (words.size() != 2 && !(arguments.input.empty() && arguments.prepare.empty()))
+    return bad_input(
+        "--input and --prepare are about programs of a command line; here the plan says it: stdin = \"FILE\", prepare = "
+        "\"COMMAND\"");
   if (words.size() == 1 && words[0].find("..") != std::string::npos && !is_there(words[0])) return sides_of_gate(arguments);
   if (words.size() == 2) return sides_of_programs(arguments);
   if (words.size() == 4) {

@@ -18,7 +18,6 @@ constexpr Habit kHabits[] = {
     {" -i --ignore-failure ", "write which statuses are right: --exit 1, or --exit 0,1"},
     {" -N ", "nothing is run by a shell here, unless --shell is given"},
     {" -S ", "--shell has commands run by /bin/sh; without it there is no shell"},
-    {" --input ", "let a shell open it: --shell './prog < FILE'"},
     {" --output --show-output ", "what runs print is compared and not shown; a shell can write it: --shell './prog > FILE'"},
     {" --export-csv --export-markdown --export-asciidoc --export-orgmode ",
      "--markdown prints a table, --export-json FILE writes the times"},

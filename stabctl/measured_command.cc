@@ -101,10 +101,8 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
     return out;
   }
   std::error_code error;
-  out.in_shell = typed + behind;
   if (fs::exists(typed, error)) {
     out.words = {typed};
-    out.in_shell = shell_word(typed) + behind;
   } else {
     auto words = toml::split_words(typed, "add --shell for a command of a shell's");
     if (!words) return bad_input("command " + in_quotes(typed) + ": " + words.error().message);
@@ -124,15 +122,15 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   return out;
 }
 
-void note_unread_input(const std::string& instead) {
+void note_unread_input() {
   struct stat info {};
   if (::fstat(STDIN_FILENO, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return;
   if (::lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return;
   std::error_code error;
   const std::string name = fs::read_symlink("/proc/self/fd/0", error).string();
-  std::fprintf(stderr, "note: programs get nothing on standard input, and %s is not read%s\n",
+  std::fprintf(stderr, "note: programs get nothing on standard input, and %s is not read; write --input %s\n",
                error ? "what is redirected here" : printable(in_quotes(name)).c_str(),
-               instead.empty() ? "" : printable("; a shell's command may read it: " + instead).c_str());
+               error ? "FILE" : printable(shell_word(name)).c_str());
 }
 
 bool is_program_file(const std::string& path) {

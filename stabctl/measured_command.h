@@ -13,7 +13,6 @@ namespace stab::ctl {
 // invariant: words is not empty; words[0] is an absolute path
 struct MeasuredCommand {
   std::string shown;  // on one line, as it was typed
-  std::string in_shell;  // as a shell reads it
   std::vector<std::string> words;
   engine::SzcProgram szc;  // what of its layout can be randomized
   bool is_script = false;  // or a command of a shell's: its time is that of other programs
@@ -27,8 +26,8 @@ Status check_program(const std::string& path);
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell);
 
 // Says on standard error that programs get nothing on standard input, where a file is redirected to ours and nobody has begun to
-// read it. `instead`: a command that reads it, with "<" at its end; empty: there is none.
-void note_unread_input(const std::string& instead);
+// read it.
+void note_unread_input();
 
 // Whether a file is executable and begins as programs or scripts do: what `run` finds in a plan's place.
 bool is_program_file(const std::string& path);

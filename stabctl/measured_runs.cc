@@ -1,13 +1,19 @@
 // How a command is tried here is how trials run it: the same environment, the same directory.
 #include "stabctl/measured_runs.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 
+#include "base/absolute_path.h"
 #include "base/printable.h"
+#include "base/shell_word.h"
+#include "base/unique_fd.h"
 #include "base/wording.h"
 #include "stabctl/clock_choice.h"
 #include "stabctl/exit_statuses.h"
@@ -27,13 +33,16 @@ std::vector<std::string> environment_of(const std::string& directory) {
   return out;
 }
 
-// What `prepare` does, and then the command.
-Result<Probe> prepared_probe(const MeasuredCommand& command, const std::string& prepare, const std::string& directory,
+constexpr char kNothing[] = "/dev/null";
+
+// What --prepare does, and then the command.
+Result<Probe> prepared_probe(const MeasuredCommand& command, const Arguments& arguments, const std::string& directory,
                              nanoseconds most, const engine::StopSignal& stop) {
+  const std::string& prepare = arguments.prepare;
   const std::vector<std::string> environment = environment_of(directory);
   nanoseconds took{0};
   if (!prepare.empty()) {
-    const auto done = probe({"/bin/sh", "-c", prepare}, directory, environment, most, stop);
+    const auto done = probe({"/bin/sh", "-c", prepare}, kNothing, directory, environment, most, stop);
     if (!done && stop.asked()) return done.error();
     if (!done && done.error().code == ErrorCode::kUnavailable)
       return Error{ErrorCode::kUnavailable,
@@ -47,17 +56,18 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const std::string& 
                        (done->errors.empty() ? "" : "; its standard error ends with:\n" + printable(done->errors)));
     took = done->wall;
   }
-  STAB_TRY(Probe seen, probe(command.words, directory, environment, most, stop));
+  const std::string input = arguments.input.empty() ? kNothing : arguments.input;
+  STAB_TRY(Probe seen, probe(command.words, input, directory, environment, most, stop));
   seen.prepare = took;
   return seen;
 }
 
-Result<Probe> busiest_probe(const MeasuredCommand& command, const std::string& prepare, const std::string& directory,
+Result<Probe> busiest_probe(const MeasuredCommand& command, const Arguments& arguments, const std::string& directory,
                             const std::vector<int>& accepted, nanoseconds most, const engine::StopSignal& stop) {
-  STAB_TRY(Probe busiest, prepared_probe(command, prepare, directory, most, stop));
+  STAB_TRY(Probe busiest, prepared_probe(command, arguments, directory, most, stop));
   const auto may_not_have_waited = [&] { return TriedProgram{{}, busiest.busy(), 0, busiest.wall}.may_not_have_waited(); };
   for (int again = 1; again < kMostTries && may_not_have_waited() && failure_of(busiest, accepted).empty(); ++again) {
-    STAB_TRY(Probe next, prepared_probe(command, prepare, directory, most, stop));
+    STAB_TRY(Probe next, prepared_probe(command, arguments, directory, most, stop));
     if (next.busy() > busiest.busy()) busiest = std::move(next);
   }
   return busiest;
@@ -82,6 +92,21 @@ Status check_files(const Arguments& arguments) {
   return {};
 }
 
+Result<std::string> input_of(const Arguments& arguments) {
+  if (arguments.input.empty()) return std::string();
+  const UniqueFd file(::open(arguments.input.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return bad_input("--input: " + system_error("open " + in_quotes(arguments.input), errno).message);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0 || !(S_ISREG(info.st_mode) || S_ISCHR(info.st_mode)))
+    return bad_input("--input " + in_quotes(arguments.input) + " is no regular file, and each run reads it from its beginning");
+  return absolute_path(arguments.input);
+}
+
+std::string runs_options(const Arguments& arguments) {
+  return (arguments.input.empty() ? "" : " --input " + shell_word(arguments.input)) +
+         (arguments.prepare.empty() ? "" : " --prepare " + shell_word(arguments.prepare));
+}
+
 std::vector<std::string> kept_environment() {
   const char* libraries = std::getenv("LD_LIBRARY_PATH");
   if (!libraries || !*libraries) return {};
@@ -91,7 +116,7 @@ std::vector<std::string> kept_environment() {
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
                     const engine::StopSignal& stop) {
   STAB_TRY(std::vector<int> accepted, exit_statuses(arguments.exit));
-  STAB_TRY(Probe seen, busiest_probe(command, arguments.prepare, directory, accepted, most, stop));
+  STAB_TRY(Probe seen, busiest_probe(command, arguments, directory, accepted, most, stop));
   const std::string failure = failure_of(seen, accepted);
   if (failure.empty()) return seen;
   std::string message = "'" + command.shown + "' " + failure;

@@ -25,6 +25,12 @@ Status check_margin(const Arguments& arguments);
 // Whether the files that the arguments name can be written, so that nobody waits a minute for nothing.
 Status check_files(const Arguments& arguments);
 
+// --input as an absolute path; empty where it isn't given. kBadInput: it is no file that runs can read, each from its beginning.
+Result<std::string> input_of(const Arguments& arguments);
+
+// " --input FILE --prepare COMMAND", as far as they are given: what another command of the same runs takes, too.
+std::string runs_options(const Arguments& arguments);
+
 // What of the user's own environment programs keep in trials, as a plan's `env`: where libraries are.
 std::vector<std::string> kept_environment();
 

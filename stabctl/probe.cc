@@ -163,12 +163,14 @@ Probe probe_of(const store::Outcome& outcome) {
   return out;
 }
 
-Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
+Result<Probe> probe(const std::vector<std::string>& words, const std::string& input, const std::string& directory,
                     const std::vector<std::string>& environment, nanoseconds most, const engine::StopSignal& stop) {
   Probe out;
-  const UniqueFd in(::open("/dev/null", O_RDONLY | O_CLOEXEC)), errors(::memfd_create("probe", MFD_CLOEXEC));
+  const UniqueFd in(::open(input.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!in) return system_error("open " + in_quotes(input), errno);
+  const UniqueFd errors(::memfd_create("probe", MFD_CLOEXEC));
   out.out.reset(::memfd_create("probe", MFD_CLOEXEC));
-  if (!in || !errors || !out.out) return system_error("make a file in memory", errno);
+  if (!errors || !out.out) return system_error("make a file in memory", errno);
   const SpawnSettings settings(in.get(), out.out.get(), errors.get(), directory);
   std::vector<std::string> copy = words, variables = environment;
   std::vector<char*> argv, envp;

@@ -36,9 +36,9 @@ struct Probe {
 // Of a trial that ran alone: its times.
 Probe probe_of(const store::Outcome& outcome);
 
-// In `directory`, with standard input from /dev/null and the environment that trials have. kUnavailable: it was still running
+// In `directory`, with standard input from `input` and the environment that trials have. kUnavailable: it was still running
 // after `most`, or it was interrupted, and was killed. kBadInput: it can't be started.
-Result<Probe> probe(const std::vector<std::string>& words, const std::string& directory,
+Result<Probe> probe(const std::vector<std::string>& words, const std::string& input, const std::string& directory,
                     const std::vector<std::string>& environment, std::chrono::nanoseconds most, const engine::StopSignal& stop);
 
 // "exit status 3", "killed by SIGSEGV"; empty: it returned one of `accepted`.

@@ -106,8 +106,8 @@ Result<std::map<std::string, commands::SideDifferences>> side_differences(store:
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(row));
   for (const store::SubjectRow& subject : subjects) {
     Side sides[2];
-    for (const store::DoneRow& row : done)
-      if (row.subject == subject.index && (row.cell == 0 || row.cell == 1)) take(row, sides[row.cell]);
+    for (const store::DoneRow& one : done)
+      if (one.subject == subject.index && (one.cell == 0 || one.cell == 1)) take(one, sides[one.cell]);
     commands::SideDifferences differ;
     differ.same_file = starts_what_is_known(expanded, subject.index) && is_same_file(builds, subject.program);
     const bool are_enough = sides[0].runs >= 2 && sides[1].runs >= 2;

@@ -58,6 +58,13 @@ Option prepare() {
           .offers = Offers::kNothing,
           .takes = "COMMAND"};
 }
+Option input() {
+  return {.name = "--input",
+          .target = &A::input,
+          .help = "what runs get on standard input, from its beginning; default: nothing",
+          .offers = Offers::kFiles,
+          .takes = "FILE"};
+}
 Option warmup() {
   return {.name = "--warmup",
           .target = &A::warmup,

@@ -28,6 +28,7 @@ Option of_experiment(const std::string& help);
 Option at_most_a_minute();
 Option for_shell();
 Option prepare();
+Option input();
 Option warmup();
 Option exit_status();
 Option margin(const std::string& of = {});

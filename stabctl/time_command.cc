@@ -56,7 +56,8 @@ void note_options_behind(const Arguments& arguments) {
   for (size_t i = 1; i < arguments.words.size() && arguments.words[i] != "--"; ++i) {
     const std::string option = arguments.words[i].substr(0, arguments.words[i].find('='));
     // Others, such as --json, are more often the program's.
-    constexpr std::string_view kOurs[] = {"--at-most", "--store", "--against", "--export-json", "--prepare", "--warmup"};
+    constexpr std::string_view kOurs[] = {"--at-most", "--store", "--against", "--export-json",
+                                          "--input", "--prepare", "--warmup"};
     if (std::find(std::begin(kOurs), std::end(kOurs), option) != std::end(kOurs))
       std::fprintf(stderr,
                    "note: %s stands behind the program, so it is the program's; stabctl's own options come before it, and -- "
@@ -69,10 +70,10 @@ void note_options_behind(const Arguments& arguments) {
 Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   const Arguments& arguments = of.arguments;
   note_options_behind(arguments);
+  STAB_TRY(of.plan.input, input_of(arguments));
   const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
   STAB_TRY(const MeasuredCommand command, measured_command(arguments.words[0], behind, arguments.shell));
-  if (!arguments.quiet && !arguments.shell)
-    note_unread_input("stabctl time --shell " + shell_word(command.in_shell + " < FILE"));
+  if (!arguments.quiet && !arguments.shell && arguments.input.empty()) note_unread_input();
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   progress.phase("trying " + command.shown);
   auto seen = tried(command, of.directory, arguments, of.most, stop);
@@ -103,7 +104,7 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   of.plan.commands = {command};
   of.facts.command = command.shown;
   of.facts.about = about_of(of.plan);
-  STAB_TRY(commands::StoredTiming now, timing_of_now(command.words, of.plan.randomized, of.clock));
+  STAB_TRY(commands::StoredTiming now, timing_of_now(command.words, arguments.input, of.plan.randomized, of.clock));
   STAB_TRY(of.baseline, baseline_files(arguments.store, arguments.against, arguments.margin.has_value(), std::move(now)));
   return {};
 }

@@ -88,10 +88,12 @@ TEST(AdHocPlan, WallTimeIsAskedOfRunsInTurn) {
 TEST(AdHocPlan, PreparesInTheUsersFolder) {
   AdHocPlan of = two_sides(false);
   of.prepare = "rm -rf {cache} # and no more";
+  of.input = "/dev/null";
   of.warmup = 3;
   of.directory = "/home/ada/a folder";
   const plan::Plan plan = parsed(of);
   EXPECT_EQ(plan.programs[0].workloads[0].warmup, 3);
+  EXPECT_EQ(plan.programs[0].workloads[0].stdin_path, "/dev/null");
   const std::string& script = plan.programs[0].prepare.argv[2];
   EXPECT_EQ(script, "cd '/home/ada/a folder' && {{\nrm -rf {{cache}} # and no more\n}}") << "placeholders are read once more";
   of.directory.clear();

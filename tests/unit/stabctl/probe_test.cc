@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 Probe run(const std::string& script) {
   const engine::StopSignal never;
-  auto probed = probe({"/bin/sh", "-c", script}, "/tmp", {}, std::chrono::seconds(60), never);
+  auto probed = probe({"/bin/sh", "-c", script}, "/dev/null", "/tmp", {}, std::chrono::seconds(60), never);
   EXPECT_TRUE(probed.ok()) << (probed.ok() ? "" : probed.error().message);
   return probed.ok() ? *std::move(probed) : Probe();
 }
