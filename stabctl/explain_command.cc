@@ -172,7 +172,7 @@ class Explainer {
   }
 
   // Makes the builds, however long that takes, and sees that functions of them can be moved.
-  Status build(store::Id id) {
+  Status build(store::Id id, bool& is_one_build) {
     STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_, &told_));
     is_interrupted_ = end == engine::RunEnd::kStopped;
     if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
@@ -180,7 +180,8 @@ class Explainer {
     if (end == engine::RunEnd::kRejected)
       return bad_input(printable(row.failure) + (sides_.recorded.empty() ? "" : "\n" + sides_.cure_of_change));
     STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(id));
-    if (made.size() < 2) return bad_input("both sides are one build, so neither their code nor its place differs");
+    is_one_build = made.size() < 2;
+    if (is_one_build) return bad_input("both sides are one build, so neither their code nor its place differs");
     for (const store::BuildRow& one : made)
       STAB_CHECK_OK(must_move(one.binary_path,
                               "'" + std::filesystem::path(one.binary_path).filename().string() + "' of build '" + one.name + "'",
@@ -237,7 +238,7 @@ class Explainer {
   Status ask_cause(commands::Explanation& out) {
     const statistics::CauseSettings& settings = out.settings;
     STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0], PointersLead::kToOriginals), out));
-    if (sides_.are_built_here) STAB_CHECK_OK(build(id));
+    if (sides_.are_built_here) STAB_CHECK_OK(build(id, out.is_one_build));
     return look_by_look(id, out);
   }
 

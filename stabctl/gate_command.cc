@@ -115,20 +115,36 @@ Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const sto
   return *std::move(output);
 }
 
-// What the places of the two revisions' functions add, asked of each workload that explain takes, until `end` of the monotonic
-// clock, if there is one. Where there is no answer, it says why.
-commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& arguments, const Clock& clock,
-                                const Revisions& revisions, const GateFile& file,
-                                const std::map<std::string, std::string>& cause_commands,
-                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop, ToldNotes& told) {
-  commands::GatePlaces out{*file.place, {}};
+// The two sides of each workload that explain takes, by its name, as they are before anything is built: whoever edits the file or
+// the working tree while the gate runs changes nothing of what it asks.
+using SidesByWorkload = std::map<std::string, Result<ExplainedSides>>;
+
+SidesByWorkload sides_of_places(const Arguments& arguments, const Revisions& revisions,
+                                const std::map<std::string, std::string>& cause_commands) {
+  SidesByWorkload out;
   Arguments asked = arguments;
   asked.words = {revisions.base + ".." + revisions.head};
   asked.json = false;
-  size_t left = cause_commands.size();
   for (const auto& [workload, command] : cause_commands) {
+    asked.workload = workload;
+    out.emplace(workload, explained_sides(asked));
+  }
+  return out;
+}
+
+// What the places of the two revisions' functions add, asked of each of these workloads, until `end` of the monotonic clock, if
+// there is one. Where there is no answer, it says why.
+commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& arguments, const Clock& clock, const GateFile& file,
+                                const SidesByWorkload& sides_by_workload,
+                                const std::map<std::string, std::string>& cause_commands,
+                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop, ToldNotes& told) {
+  commands::GatePlaces out{*file.place, {}};
+  size_t left = sides_by_workload.size();
+  for (const auto& [workload, sides] : sides_by_workload) {
     commands::GatePlace& place = out.workloads.emplace_back();
     place.workload = workload;
+    Arguments asked = arguments;
+    asked.json = false;
     asked.workload = workload;
     std::chrono::nanoseconds budget = kUsualExplainTime;
     if (end) budget = (*end - clock.monotonic_raw()) / static_cast<int64_t>(left);
@@ -137,11 +153,10 @@ commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& argumen
       place.explanation.not_answered = "the budget of " + arguments.at_most + " ended before its place was asked about";
       continue;
     }
-    const Result<ExplainedSides> sides = explained_sides(asked);
     if (!sides) place.explanation.not_answered = printable(sides.error().message);
     // Why there is no answer is in the explanation.
     else if (!explain_sides(engine, asked, clock, stop, *sides, budget, told, place.explanation))
-      place.explanation.command = command;
+      place.explanation.command = cause_commands.at(workload);
   }
   return out;
 }
@@ -200,6 +215,8 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   const bool asks_places = file->place && !arguments.bisect;
   if (asks_places && budget->count() == 0 && !arguments.quiet && !facts.cause_commands.empty())
     say_time_of_places(facts.cause_commands.size());
+  const SidesByWorkload sides =
+      asks_places ? sides_of_places(arguments, *revisions, facts.cause_commands) : SidesByWorkload();
   const std::chrono::nanoseconds start = clock.monotonic_raw();
   Budget limit{*budget};
   ToldNotes told;
@@ -253,7 +270,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   if (!differ) return no_answer(differ.error());
   facts.differ = *std::move(differ);
   if (asks_places && !interrupted) {
-    facts.places = ask_places(**engine, own, clock, *revisions, *file, facts.cause_commands,
+    facts.places = ask_places(**engine, own, clock, *file, sides, facts.cause_commands,
                               budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);
     facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
   }

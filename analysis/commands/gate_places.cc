@@ -7,6 +7,7 @@
 namespace stab::commands {
 
 report::Worse worse_by_place(const Explanation& explanation) {
+  if (explanation.is_one_build) return report::Worse::kNo;
   if (!explanation.answer) return report::Worse::kUnsure;
   if (explanation.answer->verdict == statistics::CauseVerdict::kNothing) return report::Worse::kNo;
   const statistics::CauseEffect& place = explanation.answer->place;
@@ -39,8 +40,9 @@ report::Worse with_places(report::Worse code, const GatePlaces& places) {
 
 std::string place_text(const GatePlace& place) {
   const std::string of = "place of " + place.workload + ": ";
-  return one_line(of + (place.explanation.answer ? explain_sentence(place.explanation)
-                                                 : "no answer, " + place.explanation.not_answered));
+  return one_line(of + (place.explanation.answer         ? explain_sentence(place.explanation)
+                        : place.explanation.is_one_build ? "nothing: " + place.explanation.not_answered
+                                                         : "no answer, " + place.explanation.not_answered));
 }
 
 }  // namespace stab::commands

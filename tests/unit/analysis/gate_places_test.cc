@@ -65,6 +65,16 @@ TEST(GatePlaces, TheRuleDecidesWhereTheCodeIsNotWorse) {
   EXPECT_EQ(with_places(Worse::kNo, {PlaceRule::kFail, {}}), Worse::kNo) << "explain takes no workload";
 }
 
+// As of main...HEAD on main: no run of it could show a difference, and none is needed.
+TEST(GatePlaces, OneBuildOfBothSidesIsNotWorse) {
+  GatePlace one{.workload = "work", .explanation = {}};
+  one.explanation.is_one_build = true;
+  one.explanation.not_answered = "both sides are one build, so neither their code nor its place differs";
+  EXPECT_EQ(worse_by_place(one.explanation), Worse::kNo);
+  EXPECT_EQ(with_places(Worse::kNo, {PlaceRule::kFail, {one}}), Worse::kNo);
+  EXPECT_THAT(place_text(one), HasSubstr("place of work: nothing: both sides are one build"));
+}
+
 // Two revisions whose ratios scatter by half a percent.
 report::Samples samples_of(double slower) {
   report::Samples samples;
