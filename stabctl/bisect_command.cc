@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 
@@ -34,15 +35,17 @@ constexpr double kAlpha = 0.05;  // of a search
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
 Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
-  STAB_TRY(const std::string lines, git({"log", "--first-parent", "--reverse", "--format=%H %s", "--end-of-options",
+  // Hashes have no tab in them.
+  STAB_TRY(const std::string lines, git({"log", "--first-parent", "--reverse", "--format=%H %P%x09%s", "--end-of-options",
                                          revisions.base + ".." + revisions.head}));
   std::vector<BisectCommit> out = {{revisions.base, ""}};
   STAB_TRY(out[0].subject, git({"log", "-1", "--format=%s", "--end-of-options", revisions.base}));
   for (size_t at = 0; at < lines.size();) {
     const size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string line = lines.substr(at, end - at);
-    const size_t blank = std::min(line.find(' '), line.size());
-    out.push_back({line.substr(0, blank), line.substr(std::min(blank + 1, line.size()))});
+    const size_t tab = std::min(line.find('\t'), line.size());
+    const bool is_merge = std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(tab), ' ') > 1;
+    out.push_back({line.substr(0, line.find(' ')), line.substr(std::min(tab + 1, line.size())), is_merge});
     at = end + 1;
   }
   if (out.size() < 2) return bad_input("no commit lies between " + revisions.base.substr(0, kShownCommit) + " and " +

@@ -108,6 +108,22 @@ std::string show_command(const Bisection& search) {
   return out;
 }
 
+// What a merge is made of is searched by itself: one alone tells neither its commits nor what it merges.
+std::string branches_text(const Bisection& search) {
+  std::string out;
+  const auto add = [&](size_t position, bool faster) {
+    const BisectCommit& commit = search.commits[position];
+    if (!commit.is_merge) return;
+    const std::string hash = short_hash(commit);
+    out += "; " + hash + " is a merge: search its branch by 'stabctl bisect " + hash + "^1..." + hash + "^2" +
+           (faster ? " --faster'" : "'");
+  };
+  add(search.slower, search.faster);
+  for (const BisectPart& part : search.further)
+    if (part.end == BisectEnd::kCommit) add(part.slower, part.faster);
+  return out;
+}
+
 // Whether nothing was found between these two when that was looked for. pre: the search is over
 bool was_searched(const Bisection& search, size_t good, size_t bad, bool faster) {
   return std::any_of(search.further.begin(), search.further.end(), [&](const BisectPart& part) {
@@ -159,7 +175,7 @@ std::string next_step(const Bisection& search) {
   switch (search.end) {
     case BisectEnd::kCommit: {
       const std::string others = others_text(search);
-      return "see it: " + show_command(search) + (others.empty() ? "" : "; " + others);
+      return "see it: " + show_command(search) + branches_text(search) + (others.empty() ? "" : "; " + others);
     }
     case BisectEnd::kRange: return "see them: git log " + range_of(search, search.not_slower, search.slower);
     case BisectEnd::kNone:

@@ -16,6 +16,7 @@ namespace stab::commands {
 struct BisectCommit {
   std::string hash;
   std::string subject;  // its first line
+  bool is_merge = false;
 };
 
 // A comparison of a commit with another one, as a gate makes it.

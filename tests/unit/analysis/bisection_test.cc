@@ -258,6 +258,28 @@ TEST(Bisection, OtherCommitsHaveAPartWhereItIsShown) {
   EXPECT_NE(said(0.04).find("git show cccccccccccc"), std::string::npos) << said(0.04);
 }
 
+TEST(Bisection, TheBranchOfAMergeIsSearchedByItself) {
+  for (const bool faster : {false, true}) {
+    commands::Bisection search;
+    search.commits = {{"aaaaaaaaaaaaaaaa", "good"}, {"bbbbbbbbbbbbbbbb", "Merge branch 'side'", true}};
+    search.end = commands::BisectEnd::kCommit;
+    search.slower = 1;
+    search.faster = faster;
+    commands::BisectStep step;
+    step.position = 1;
+    step.finding = commands::CommitFinding::kSlower;
+    step.change = step.interval = "-";
+    search.steps = {step};
+    const std::string text = commands::bisect_output(search).text;
+    EXPECT_NE(text.find(faster ? "'stabctl bisect bbbbbbbbbbbb^1...bbbbbbbbbbbb^2 --faster'"
+                               : "'stabctl bisect bbbbbbbbbbbb^1...bbbbbbbbbbbb^2'"),
+              std::string::npos)
+        << text;
+    search.commits[1].is_merge = false;
+    EXPECT_EQ(commands::bisect_output(search).text.find("merge:"), std::string::npos);
+  }
+}
+
 // What one commit leaves is searched, too, whichever sign it has.
 TEST(Bisection, EachOfSeveralStepsIsNamed) {
   for (const std::vector<double>& steps :
