@@ -191,6 +191,7 @@ class TableFinder {
                     type == R_X86_64_64 ? abi::TableKind::kAbsolute64 : abi::TableKind::kRelative32, {}};
     const uint64_t limit = end_of_table(table, proven);
     if (!take_entries(*data, first, type, limit, table)) return std::nullopt;
+    if (!proven && cut_in_an_entry(*data, limit, type, table)) return std::nullopt;
     if (!proven && limit < objects_.next_after(address) && may_go_on(*data, limit, table)) return std::nullopt;
     settle_unreachable_entries(table);
     if (table.targets.size() < (proven ? 1 : kMinSwitchEntries)) return std::nullopt;
@@ -211,6 +212,14 @@ class TableFinder {
     for (const Reference& reference : references_.into(address + 1, end))
       if (table.kind == abi::TableKind::kRelative32 || reference.from != table.function) return reference.target;
     return end;
+  }
+
+  // The limit lies inside what could be one more entry: it is no place where anything begins. So the linker's relocations of
+  // relative data seem to lead: `name - names` in such an array's third element is kept as name + 8.
+  static bool cut_in_an_entry(const ConstantData& data, uint64_t limit, uint32_t type, const JumpTable& table) {
+    const size_t next = data.first_at(table.end());
+    return limit > table.end() && limit < table.end() + table.entry_bytes() && next < data.relocations.size() &&
+           data.relocations[next].place == table.end() && data.relocations[next].type == type;
   }
 
   // A reference ended the table, but what follows could be more of it: then that reference may be biased, as one to the

@@ -201,6 +201,24 @@ TEST_F(JumpTableTest, ABiasedReferenceOfAnotherFunctionDoesNotCutATable) {
   EXPECT_TRUE(analysis_->tables.empty());
 }
 
+// "name - names" in the third element of a relative array: what the linker keeps of it is name + 8. So it seems to lead into an
+// entry of a table that lies 8 bytes behind the name, and the entries from there on are the table's all the same.
+TEST_F(JumpTableTest, AReferenceIntoAnEntryDoesNotCutATable) {
+  const auto element = [](const std::string& target) {
+    return ".section .rodata.names,\"a\"\n.p2align 2\n.long " + target + " - .\n.text\n";
+  };
+  const std::string start = switcher("start", "table") + table("table", {"start_0", "start_1", "start_2", "start_0"});
+  for (const char* offset : {"8", "9", "10", "11", "12", "13"}) {
+    analyze_assembly(start + element(std::string("table + ") + offset));
+    EXPECT_TRUE(analysis_->tables.empty()) << offset;
+  }
+  analyze_assembly(start + element("table + 16"));
+  EXPECT_EQ(analysis_->tables.size(), 1u);
+  const std::string absolute = ".section .rodata\n.p2align 3\ntable: .quad start_0, start_1, start_0, start_1\n.text\n";
+  analyze_assembly(kAbsoluteSwitch + absolute + element("table + 20"), "-no-pie");
+  EXPECT_TRUE(analysis_->tables.empty());
+}
+
 // An array of labels as values, as the pass lists it.
 const std::string kGotoFunction = assembly_function(
     "start", "lea labels(%rip), %rax\njmp *(%rax,%rdi,8)\nnop\nstart_0: mov labels+8(%rip), %rax\njmp *%rax\nstart_1: ret");
