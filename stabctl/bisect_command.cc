@@ -228,9 +228,8 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
 Result<BisectState> state_of(const Revisions& revisions, const Arguments& arguments) {
   STAB_TRY(std::string folder, git({"rev-parse", "--git-path", "stab-bisect"}));
   folder = std::filesystem::absolute(folder).lexically_normal();  // git's answer is relative to where the user stands
-  const std::string file = arguments.plan.empty() ? revisions.root + "/stab-gate.toml" : arguments.plan;
-  STAB_TRY(const std::string gate, git({"hash-object", "--", file}));
-  return BisectState::open(folder, revisions.base, revisions.head, (arguments.faster ? "faster " : "slower ") + gate);
+  STAB_TRY(const std::string gate, gate_text_of(revisions, arguments.plan));
+  return BisectState::open(folder, revisions.base, revisions.head, (arguments.faster ? "faster\n" : "slower\n") + gate);
 }
 
 int say(const Bisection& result, const Arguments& arguments) {

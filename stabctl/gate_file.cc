@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -23,15 +24,6 @@ struct ReadGate {
   std::vector<toml::Diagnostic> warnings;
 };
 
-Result<std::string> text_of(const std::string& path) {
-  const Result<std::string> text = read_named_input(path, plan::kMaxPlanBytes);
-  const bool is_absent = !text && text.error().code != ErrorCode::kBadInput;
-  if (!text)
-    return bad_input((is_absent ? "'" + path + "' can't be read" : text.error().message) +
-                     "; 'stabctl init --gate' writes one to begin with");
-  return *text;
-}
-
 ReadGate read_gate(const std::string& text, const std::string& name, const Revisions& revisions, const GateChanges& changes) {
   ReadGate out{gate_plan(text, name, revisions.base, revisions.head, changes), {}, {}};
   if (!out.gate.faults.empty()) return out;
@@ -46,7 +38,7 @@ ReadGate read_gate(const std::string& text, const std::string& name, const Revis
 // The file's, whole. kBadInput names its faults; its warnings go to stderr.
 Result<ReadGate> good_gate(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
   const std::string name = given.empty() ? kFile : given;
-  STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
+  STAB_TRY(const std::string text, gate_text_of(revisions, given));
   ReadGate read = read_gate(text, name, revisions, changes);
   std::fputs(toml::render(read.warnings).c_str(), stderr);
   if (read.plan) return read;
@@ -56,6 +48,18 @@ Result<ReadGate> good_gate(const Revisions& revisions, const std::string& given,
 }
 
 }  // namespace
+
+Result<std::string> gate_text_of(const Revisions& revisions, const std::string& given) {
+  static std::map<std::string, std::string> texts;
+  const std::string path = given.empty() ? revisions.root + "/" + kFile : given;
+  if (const auto known = texts.find(path); known != texts.end()) return known->second;
+  const Result<std::string> text = read_named_input(path, plan::kMaxPlanBytes);
+  const bool is_absent = !text && text.error().code != ErrorCode::kBadInput;
+  if (!text)
+    return bad_input((is_absent ? "'" + path + "' can't be read" : text.error().message) +
+                     "; 'stabctl init --gate' writes one to begin with");
+  return texts[path] = *text;
+}
 
 Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
   STAB_TRY(ReadGate read, good_gate(revisions, given, changes));
@@ -68,7 +72,7 @@ Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::str
 }
 
 Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given, GateChanges changes) {
-  STAB_TRY(const std::string text, text_of(given.empty() ? revisions.root + "/" + kFile : given));
+  STAB_TRY(const std::string text, gate_text_of(revisions, given));
   changes.slice = true;
   ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, changes);
   if (read.plan && read.gate.may_slice) {

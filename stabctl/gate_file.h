@@ -8,6 +8,10 @@
 
 namespace stab::ctl {
 
+// The file's text, as this command has read it first: whoever edits the file meanwhile changes nothing of what is asked, and a
+// pipe can be read only once. `given`: --plan; empty: the file at the repository's root. kBadInput: it can't be read.
+Result<std::string> gate_text_of(const Revisions& revisions, const std::string& given);
+
 // The plan that compares both revisions. `given`: --plan; empty: the file at the repository's root. Paths in it are relative to
 // the root, wherever it lies. kBadInput names the file's faults and their places; its warnings go to stderr.
 Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes = {});
