@@ -48,12 +48,14 @@ void CommitSearch::leave_out(size_t position) {
   left_out_.insert(position);
 }
 
-// Densities are times the grid's width. What is known better than the grid has points counts as known as well as that.
+// Densities are times the grid's width. What is known better than the grid has points counts as known as well as that, and what
+// lies outside of the grid as its end.
 void CommitSearch::weigh(const CostEstimate& estimate, size_t zero, Weights& weights) const {
   const double error = std::max(estimate.error / spacing_, 0.5);
+  const double last = static_cast<double>(weights.size() - 1);
+  const double seen = std::clamp(estimate.change / spacing_ + static_cast<double>(zero), 0.0, last);
   for (size_t at = 0; at < weights.size(); ++at) {
-    const double change = static_cast<double>(at) - static_cast<double>(zero);
-    const double away = (estimate.change / spacing_ - change) / error;
+    const double away = (seen - static_cast<double>(at)) / error;
     weights[at] *= (1 - kSaysNothing) * kCosts * std::exp(-away * away / 2) / (error * std::sqrt(2 * M_PI)) + kSaysNothing;
   }
 }

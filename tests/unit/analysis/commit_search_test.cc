@@ -80,6 +80,19 @@ TEST(CommitSearch, EndsAtAStepUpWhateverTheCommitsDo) {
   }
 }
 
+// Far more slower between than at the end, or far faster.
+TEST(CommitSearch, KnowsCostsFarOutsideOfThoseOfTheEnds) {
+  Rng rng(11);
+  for (int round = 0; round < 300; ++round) {
+    const size_t count = 8 + rng.below(60), first = 1 + rng.below(count - 2), then = first + 1 + rng.below(count - first);
+    Costs costs(count + 1, 0.0);
+    for (size_t at = first; at <= count; ++at) costs[at] = at >= then ? 1 : round % 2 == 0 ? 20 : -20;
+    const Ended ended = search(costs, 0.05, rng);
+    ASSERT_GT(ended.last, 0u) << round;
+    EXPECT_GT(costs[ended.last], costs[ended.last - 1]) << round;
+  }
+}
+
 TEST(CommitSearch, WhatCantBeJudgedIsLeftOut) {
   Rng rng(8);
   int unnamed = 0;
@@ -103,16 +116,16 @@ TEST(CommitSearch, WhatCantBeJudgedIsLeftOut) {
 TEST(CommitSearch, FindsItsWayBackFromAWrongAnswer) {
   Rng rng(9);
   int right = 0, held = 0;
-  constexpr int kRounds = 300;
-  for (int round = 0; round < kRounds; ++round) {
+  constexpr int kSearches = 300;
+  for (int round = 0; round < kSearches; ++round) {
     const size_t culprit = 1 + rng.below(64);
     const Ended ended = search(one_step(64, culprit), 1.0 / 3, rng);
     right += ended.last == culprit;
     held += ended.range.not_slower < culprit && culprit <= ended.range.slower;
   }
   // A plain bisection has six answers, each wrong in 9.7 % with a threshold of half of what the ends seem to be apart.
-  EXPECT_GE(right, kRounds * 70 / 100);
-  EXPECT_GE(held, kRounds * 92 / 100);
+  EXPECT_GE(right, kSearches * 70 / 100);
+  EXPECT_GE(held, kSearches * 92 / 100);
 }
 
 // One wrong answer of many that are right is not believed: in the middle, where everything after it depends on it.
