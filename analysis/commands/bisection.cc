@@ -17,7 +17,7 @@ constexpr size_t kMostNamingsOfPart = 3, kMostNamings = 12;
 // That a range holds a commit that made it slower.
 constexpr double kProbability = 0.95;
 
-// Comparisons between two ends: twice what a search without errors takes, and some, as each error costs a few.
+// Comparisons between two ends that measure something: twice what a search without errors takes, and some, as each error costs a few.
 size_t most_comparisons(size_t commits) { return 2 * questions_of(commits) + 6; }
 
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
@@ -58,6 +58,8 @@ class Searching {
   bool may_name_more() const { return namings_ < kMostNamings; }
 
  private:
+  // Of the next question whether to name a commit.
+  double naming_alpha() const { return std::ldexp(search_.alpha, -static_cast<int>(namings_)); }
   // Nothing: it was stopped.
   Result<std::optional<BisectStep>> ask(BisectQuestion question, const BisectPart& part);
   // False: it was stopped.
@@ -89,7 +91,7 @@ Result<std::optional<BisectStep>> Searching::ask(BisectQuestion question, const 
 Result<bool> Searching::run(BisectPart& part) {
   part.not_slower = part.good;
   part.slower = part.bad;
-  part.alpha = std::ldexp(search_.alpha, -static_cast<int>(namings_));
+  part.alpha = naming_alpha();
   STAB_TRY(const auto ends, ask({part.bad, part.good, std::nullopt, search_.alpha}, part));
   if (!ends) return false;
   if (number_ == 0) {
@@ -115,19 +117,21 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
   const auto margin = margin_of_search(ends);
   CommitSearch between(commits, *of_ends, least_of(ends));
   const size_t most_namings = std::min(namings_ + kMostNamingsOfPart, kMostNamings);
-  for (size_t asked = 0; asked < most_comparisons(commits); ++asked) {
+  for (size_t measured = 0; measured < most_comparisons(commits);) {
     const auto next = between.next();
     if (!next || (next->is_last && namings_ == most_namings)) break;
     const size_t position = part.good + next->position;
     if (!next->is_last) {
       STAB_TRY(const auto step, ask({position, part.good, margin, search_.alpha}, part));
       if (!step) return false;
-      if (const auto estimate = estimate_of(*step))
-        between.take(next->position, *estimate);
-      else
+      const auto estimate = estimate_of(*step);
+      if (!estimate) {
         between.leave_out(next->position);
+        continue;
+      }
+      between.take(next->position, *estimate);
     } else {
-      part.alpha = std::ldexp(search_.alpha, -static_cast<int>(namings_));
+      part.alpha = naming_alpha();
       STAB_TRY(const auto step, ask({position, position - 1, margin_of_naming(ends, margin), part.alpha, true}, part));
       if (!step) return false;
       ++namings_;
@@ -141,6 +145,7 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
       }
       between.take_step(next->position, *estimate);
     }
+    ++measured;
     const CommitSearch::Range range = between.range(kProbability);
     part.not_slower = part.good + range.not_slower;
     part.slower = part.good + range.slower;

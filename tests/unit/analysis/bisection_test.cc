@@ -176,6 +176,30 @@ TEST(Bisection, TakesFewComparisons) {
     }
 }
 
+// However many commits in a row can't be built, those before and behind them are searched.
+TEST(Bisection, ManyCommitsInARowThatDoNotBuildEndNoSearch) {
+  for (const size_t culprit : {20u, 110u}) {
+    commands::Bisection search;
+    search.alpha = 0.05;
+    for (size_t i = 0; i <= 128; ++i) search.commits.push_back({std::to_string(i), ""});
+    const Status done = commands::run_bisection(search, [&](const commands::BisectQuestion& asked) -> Answer {
+      commands::BisectStep step;
+      if (asked.position > 34 && asked.position < 95) {
+        step.finding = commands::CommitFinding::kNotBuilt;
+        return std::optional(step);
+      }
+      step.cost = asked.position >= culprit && asked.against < culprit ? 0.03 : 0;
+      step.cost_low = step.cost - 0.001;
+      step.cost_high = step.cost + 0.001;
+      step.finding = step.cost > 0 ? commands::CommitFinding::kSlower : commands::CommitFinding::kNotSlower;
+      return std::optional(step);
+    });
+    ASSERT_TRUE(done);
+    EXPECT_EQ(search.end, commands::BisectEnd::kCommit);
+    EXPECT_EQ(search.slower, culprit);
+  }
+}
+
 // What a range is said to hold, it holds: a commit that made the program slower, where one did.
 TEST(Bisection, ARangeHoldsACommitThatDidIt) {
   for (const double unbuilt : {0.0, 0.3})
