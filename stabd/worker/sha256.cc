@@ -51,18 +51,18 @@ std::string sha256(std::string_view text) {
   return digest.hex();
 }
 
-Result<std::string> sha256_of_fd(int fd, uint64_t bytes) {
+Result<std::string> sha256_of_fd(int fd, uint64_t bytes, uint64_t begin) {
   Digest digest;
   std::array<char, 65536> buffer;
-  off_t at = 0;
+  uint64_t at = 0;
   for (;;) {
-    const uint64_t left = bytes - static_cast<uint64_t>(at);
-    const ssize_t got = ::pread(fd, buffer.data(), static_cast<size_t>(std::min<uint64_t>(buffer.size(), left)), at);
+    const size_t most = static_cast<size_t>(std::min<uint64_t>(buffer.size(), bytes - at));
+    const ssize_t got = ::pread(fd, buffer.data(), most, static_cast<off_t>(begin + at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", errno);
     if (got == 0) return digest.hex();
     digest.add(buffer.data(), static_cast<size_t>(got));
-    at += got;
+    at += static_cast<uint64_t>(got);
   }
 }
 

@@ -18,7 +18,7 @@
 namespace stab::engine {
 namespace {
 
-constexpr size_t kMostSections = 1 << 16, kMostNames = 1 << 24, kMostCode = size_t{1} << 30;
+constexpr size_t kMostSections = 1 << 16, kMostNames = 1 << 24, kMostCode = 1 << 30;
 
 // None: it is no ELF program of 64 bits, or can't be read.
 std::vector<Elf64_Shdr> sections_of(const UniqueFd& file, Elf64_Ehdr& header) {
@@ -55,14 +55,14 @@ std::string code_fingerprint(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   Elf64_Ehdr header{};
   std::string all;
-  size_t left = kMostCode;
+  uint64_t left = kMostCode;
   for (const Elf64_Shdr& section : sections_of(file, header)) {
     if ((section.sh_flags & SHF_EXECINSTR) == 0 || section.sh_type != SHT_PROGBITS) continue;
     if (section.sh_size > left) return {};
     left -= section.sh_size;
-    std::string bytes(section.sh_size, '\0');
-    if (!read_at(file.get(), bytes.data(), bytes.size(), section.sh_offset)) return {};
-    all += std::to_string(section.sh_addr) + " " + worker::sha256(bytes) + "\n";
+    const Result<std::string> code = worker::sha256_of_fd(file.get(), section.sh_size, section.sh_offset);
+    if (!code) return {};
+    all += std::to_string(section.sh_addr) + " " + *code + "\n";
   }
   return all.empty() ? all : worker::sha256(all);
 }

@@ -38,12 +38,14 @@ std::string not_what_ran(const std::string& path, const std::string& now, const 
          " and resume, or submit the plan as a new experiment";
 }
 
-// What is there may be linked in other orders while the program stays the same. One that can't be looked through may have some.
+// What is there may be linked in other orders while the program stays the same. A directory that can't be looked through, or has
+// more files than a build leaves, may have some.
 bool may_have_libraries(const std::string& directory) {
+  constexpr int kMostFiles = 100'000;
   std::error_code failed;
   std::filesystem::recursive_directory_iterator at(directory, failed), end;
-  for (; !failed && at != end; at.increment(failed))
-    if (at->path().filename().string().find(".so") != std::string::npos) return true;
+  for (int files = 0; !failed && at != end; at.increment(failed))
+    if (++files > kMostFiles || at->path().filename().string().find(".so") != std::string::npos) return true;
   return static_cast<bool>(failed);
 }
 
@@ -98,6 +100,7 @@ std::string ExperimentBuilds::links_that_are_one(const std::vector<store::BuildR
     // A script has no code, and what it starts may differ.
     std::set<std::string> codes;
     for (const store::BuildRow* row : links) {
+      if (codes.size() > 1) break;
       const auto archived = archive.find(row->binary_sha256);
       codes.insert(archived ? code_fingerprint(*archived) : std::string());
     }
