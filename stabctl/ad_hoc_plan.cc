@@ -95,8 +95,7 @@ std::string program(const AdHocPlan& plan) {
            "  # makes nothing: it tells the programs apart, whose layouts are matched\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";
-  if (!plan.input.empty()) out += "stdin = " + toml::toml_text(without_placeholders(plan.input)) + "\n";
-  if (!plan.prepare.empty()) out += prepare_line(plan.prepare, plan.directory);
+  out += lines_of_runs(plan.input, plan.prepare, plan.directory);
   if (plan.warmup > 0) out += "warmup = " + std::to_string(plan.warmup) + "\n";
   if (!plan.directory.empty()) out += "cwd = " + toml::toml_text(without_placeholders(plan.directory)) + "\n";
   if (plan.timeout.count() > 0) out += "timeout = " + duration(plan.timeout) + "\n";
@@ -122,9 +121,10 @@ std::string text_of(const AdHocPlan& plan) {
   return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + program_text_of(plan);
 }
 
-std::string prepare_line(const std::string& prepare, const std::string& directory) {
+std::string lines_of_runs(const std::string& input, const std::string& prepare, const std::string& directory) {
   const std::string there = directory.empty() ? prepare : "cd " + shell_word(directory) + " && {\n" + prepare + "\n}";
-  return "prepare = " + list_of({"/bin/sh", "-c", without_placeholders(there)}) + "\n";
+  return (input.empty() ? "" : "stdin = " + toml::toml_text(without_placeholders(input)) + "\n") +
+         (prepare.empty() ? "" : "prepare = " + list_of({"/bin/sh", "-c", without_placeholders(there)}) + "\n");
 }
 
 std::string program_text_of(const AdHocPlan& plan) {

@@ -61,8 +61,9 @@ std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& comm
 // Of a program's path, letters that an experiment and a program may have in their names.
 std::string experiment_name_of(const std::string& program);
 
-// `prepare` of such a plan, which begins in the trial's own directory, as a line of a program.
-std::string prepare_line(const std::string& prepare, const std::string& directory);
+// What such a plan's runs read and what comes before them, as lines of a program. A plan's `prepare` begins in the trial's own
+// directory, and goes to this one.
+std::string lines_of_runs(const std::string& input, const std::string& prepare, const std::string& directory);
 
 // "run = [...]" takes words in which braces are placeholders.
 std::string without_placeholders(const std::string& word);

@@ -13,7 +13,6 @@
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
-#include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
 #include "stabctl/exit_statuses.h"
@@ -70,14 +69,6 @@ Status without_options(const Arguments& arguments, const char* what) {
   return {};
 }
 
-// What --input and --prepare say, as lines of a program.
-Result<std::string> lines_of_runs(const Arguments& arguments) {
-  STAB_TRY(const std::string input, input_of(arguments));
-  STAB_TRY(const std::string here, absolute_path("."));
-  return (input.empty() ? "" : "stdin = " + toml::toml_text(without_placeholders(input)) + "\n") +
-         (arguments.prepare.empty() ? "" : prepare_line(arguments.prepare, here));
-}
-
 // --- two programs ----------------------------------------------------------------------------------------------------------
 
 // A full disk is said to be an error of input and output.
@@ -117,7 +108,7 @@ void note_folders(const std::vector<std::string>& words) {
 Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_CHECK_OK(without_options(arguments, "two programs need none"));
   const std::string &older = arguments.words[0], &newer = arguments.words[1];
-  STAB_CHECK_OK(absolute_path("."));
+  STAB_TRY(const std::string here, absolute_path("."));
   if (!is_there(older) && !is_there(newer) && revisions_of(older, newer, false))
     return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
                      "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
@@ -148,8 +139,9 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_TRY(out.cure_of_failure, cure_of_failure(arguments.behind));
   note_folders(arguments.behind);
   if (arguments.input.empty()) note_unread_input();
-  STAB_TRY(const std::string lines, lines_of_runs(arguments));
-  STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit, lines));
+  STAB_TRY(const std::string input, input_of(arguments));
+  STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit,
+                                          lines_of_runs(input, arguments.prepare, here)));
   out.old_name = older;
   out.new_name = newer;
   return out;

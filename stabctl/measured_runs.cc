@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
-#include "base/absolute_path.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/unique_fd.h"
@@ -96,10 +96,13 @@ Result<std::string> input_of(const Arguments& arguments) {
   if (arguments.input.empty()) return std::string();
   const UniqueFd file(::open(arguments.input.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return bad_input("--input: " + system_error("open " + in_quotes(arguments.input), errno).message);
+  // A name such as /dev/stdin is another file to each process.
+  std::error_code unknown;
+  const std::string path = std::filesystem::canonical(arguments.input, unknown);
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0 || !(S_ISREG(info.st_mode) || S_ISCHR(info.st_mode)))
+  if (unknown || ::fstat(file.get(), &info) != 0 || !(S_ISREG(info.st_mode) || path == kNothing))
     return bad_input("--input " + in_quotes(arguments.input) + " is no regular file, and each run reads it from its beginning");
-  return absolute_path(arguments.input);
+  return path;
 }
 
 std::string runs_options(const Arguments& arguments) {
