@@ -17,7 +17,8 @@ constexpr size_t kMostNamingsOfPart = 3, kMostNamings = 12;
 // That a range holds a commit that made it slower.
 constexpr double kProbability = 0.95;
 
-// Comparisons between two ends that measure something: twice what a search without errors takes, and some, as each error costs a few.
+// Comparisons between two ends that measure something: twice what a search without errors takes, and some, as each error costs
+// a few.
 size_t most_comparisons(size_t commits) { return 2 * questions_of(commits) + 6; }
 
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
