@@ -20,7 +20,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "a forked child could not be followed; moving stopped at the present layouts",
     "LLVM's libunwind can't be told of moved functions, so exceptions would end there; link with --unwindlib=libgcc",
     "the report file could not be opened",
-    "no pads in the executable; compile with szc, or with szc --stab-pads=all where all functions are short ones",
+    "no function has a pad; compile with szc, or with szc --stab-pads=all where all functions are short ones",
     "the helper was late by more than one epoch; lengthen the epoch or give it a CPU of its own",
     "the program switches stacks; images are never reused and moving stops when the ring is full",
     "the heap could not reserve its address space; raise the limit on address space (ulimit -v)",

@@ -47,7 +47,7 @@ enum class Degradation : uint8_t {
   kForkUnresolved,     // a forked child could not be followed: moving stopped
   kNoUnwinder,         // exceptions couldn't pass moved functions: the unwinder is LLVM's libunwind
   kReportFailed,       // STAB_REPORT could not be opened
-  kNoPads,             // stack is on but the executable has no stab_pads
+  kNoPads,             // stack is on but neither the executable nor a library has a function with a pad
   kLateTicks,          // the helper missed epochs: it was late by more than one
   kSwitchesStacks,     // suspended stacks may hold return addresses: images are never reused
   kHeapNoMemory,       // the heap could not reserve address space at the start: small requests fail until some can be had
@@ -115,8 +115,10 @@ struct CodeDose {
 
 struct StackDose {
   uint64_t refills = 0;       // times that all slots were drawn anew
-  uint32_t slots = 0;         // functions with a pad
+  uint32_t slots = 0;         // functions of the executable with a pad
   uint32_t slots_zeroed = 0;  // of those, recursive ones whose pad stays 0
+  uint32_t library_slots = 0;         // the same of shared libraries, where it was the most
+  uint32_t library_slots_zeroed = 0;
 };
 
 // Written by the heap alone; the helper only copies it into the dose report.

@@ -30,7 +30,7 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "the script can't be read; it is a regular file or a memfd",
     "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
     "images would be too large with these places; lower the modulus or place fewer functions",
-    ("expected 'match pads', or 'match' with the rows of a match table, 1 to 1048576, and its hash (0x...); stab-layout --match "
+    ("expected 'match pads', or 'match' with the rows of a match table, 0 to 1048576, and its hash (0x...); stab-layout --match "
      "writes it"),
     "the table that 'match' names does not follow the script, or is another one; stab-layout --match writes both",
     "'match' with a table needs STAB_CODE=once or shuffle, and goes with neither 'place' nor 'rest'",
@@ -168,8 +168,8 @@ struct Parser {
     out.match_line = number;
     if (!words.take(word, bytes)) return ScriptFault::kBadMatch;
     if (!is(word, bytes, "pads")) {
-      if (!read_decimal(word, bytes, out.match_rows) || out.match_rows == 0 || out.match_rows > kMostMatchRows)
-        return ScriptFault::kBadMatch;
+      out.has_match_table = true;
+      if (!read_decimal(word, bytes, out.match_rows) || out.match_rows > kMostMatchRows) return ScriptFault::kBadMatch;
       if (!words.take(word, bytes) || !read_hex(word, bytes, out.match_hash)) return ScriptFault::kBadMatch;
     }
     return words.at_end() ? ScriptFault::kNone : ScriptFault::kBadMatch;
@@ -258,7 +258,7 @@ ScriptFault find_movable(const Metadata& code, NameOf name_of, const void* conte
 }  // namespace
 
 ScriptVerdict parse_script(const char* text, size_t bytes, LayoutScript& out, const char* library) {
-  out.any_binary = out.rest_still = false;
+  out.any_binary = out.rest_still = out.has_match_table = false;
   out.text_hash = 0;
   out.placed_count = out.counted_count = out.rest_line = out.match_line = out.match_rows = 0;
   out.library_count = out.library_line = 0;
@@ -291,7 +291,7 @@ bool needs_images(const LayoutScript& script) {
 ScriptVerdict suits_mode(const LayoutScript& script, abi::CodeMode mode) {
   if (mode == abi::CodeMode::kOff && needs_images(script)) return {ScriptFault::kNoImage, 0};
   const bool draws_order = abi::has_one_layout(mode) || mode == abi::CodeMode::kShuffle;
-  if (script.match_rows > 0 && !draws_order) return {ScriptFault::kMatchAlone, script.match_line};
+  if (script.has_match_table && !draws_order) return {ScriptFault::kMatchAlone, script.match_line};
   if (mode == abi::CodeMode::kDesign) return {};
   if (script.placed_count > 0) return {ScriptFault::kNotDesign, script.placed[0].name.line};
   if (script.library_count > 0) return {ScriptFault::kNotDesign, script.library_line};

@@ -99,10 +99,11 @@ struct LayoutScript {
   uint64_t script_hash = 0;    // abi::hash64 of the text, for dose reports
   bool rest_still = false;
   uint32_t rest_line = 0;      // that says so
-  // Layouts are matched with those of other builds (match_table.h): functions are placed by a table of so many rows, 0: by
-  // themselves; pads are drawn by identity.
+  // Layouts are matched with those of other builds (match_table.h): pads are drawn by identity, functions of libraries begin
+  // where it says, and those of the executable are placed by a table of so many rows. Without a table code is drawn alone.
   uint32_t match_line = 0;     // that says so; 0: they are not
-  uint32_t match_rows = 0;
+  bool has_match_table = false;
+  uint32_t match_rows = 0;     // 0: nothing of the executable moves, in any build
   uint64_t match_hash = 0;     // of the rows
   uint32_t library_count = 0;  // functions of libraries, in the whole text
   uint32_t library_line = 0;   // the first of them

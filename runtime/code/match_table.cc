@@ -8,7 +8,7 @@ namespace stab::code {
 
 bool read_match(const void* bytes, uint32_t count, uint64_t hash, MatchTable& out) {
   const MatchRow* const rows = static_cast<const MatchRow*>(bytes);
-  if (count == 0 || count > kMostMatchRows || match_hash(rows, count) != hash) return false;
+  if (count > kMostMatchRows || match_hash(rows, count) != hash) return false;
   for (uint32_t i = 0; i < count; ++i) {
     const MatchRow& row = rows[i];
     if (i > 0 && row.identity <= rows[i - 1].identity) return false;

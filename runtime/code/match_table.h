@@ -8,7 +8,8 @@
 // Matching is what one side of a comparison needs of the other. Each side's own layouts are as random as before.
 //
 // A layout script names its table in a line, "match ROWS 0xHASH", and the table follows the script in the same file, behind a
-// byte 0. So whoever can be given a script can be given a table, and the script's hash is the table's, too.
+// byte 0. So whoever can be given a script can be given a table, and the script's hash is the table's, too. A table has no rows
+// where nothing of the executables moves, as where all of a program's code is in its libraries.
 #pragma once
 
 #include <stddef.h>
@@ -36,7 +37,7 @@ inline constexpr uint32_t kMostMatchBytes = 1u << 30;
 // invariant, established by read_match: identities ascend, numbers are below their bounds
 struct MatchTable {
   const MatchRow* rows = nullptr;
-  uint32_t count = 0;  // 0: there is none
+  uint32_t count = 0;
 };
 
 // The table in these bytes, which outlive it. False: it is none of so many rows and this hash.

@@ -170,6 +170,8 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   Object stack(out);
   stack.number("slots", control.stack.slots)
       .number("slots_zeroed", control.stack.slots_zeroed)
+      .number("library_slots", control.stack.library_slots)
+      .number("library_slots_zeroed", control.stack.library_slots_zeroed)
       .number("refills", control.stack.refills);
   stack.close();
 

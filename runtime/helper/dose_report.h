@@ -13,7 +13,7 @@
 //            "script":{"hash":"0x...","placed":N,"counted":N,"match_rows":N,"matched":N},    if it followed one
 //            "long_loops":{"functions":N,"points":N,"unled_branches":N,"holds_table":N,"no_point":N,"no_loop":N,
 //                          "full":N}},                                                if loops were to be led
-//    "stack":{"slots":N,"slots_zeroed":N,"refills":N},
+//    "stack":{"slots":N,"slots_zeroed":N,"library_slots":N,"library_slots_zeroed":N,"refills":N},
 //    "heap":{"mallocs":N,"bytes":N,"mallocs_mmapped":N,"bytes_mmapped":N,"largest_mmapped":N,"layouts":N,"turns":N,
 //            "served_by":"stab"|"program"|"library"|"libc"},   whose malloc it was, unless heap is off
 //    "region":{"regions":N,"wall_ns":N,"cpu_ns":N,"layouts":N},   sums, if the program had any

@@ -121,7 +121,7 @@ void refill_pads(Session& session) {
   if (session.pads == nullptr && !has_libraries_pads) return;
   StackDose& dose = session.control->stack;
   const uint64_t* const identities = session.pad_identities;
-  const uint32_t number = identities != nullptr ? session.layouts.passed : session.layouts.refills;
+  const uint32_t number = session.numbers_refills_by_epoch() ? session.layouts.passed : session.layouts.refills;
   LayoutRng rng(session.hello.settings.seed, kRngStack, number);
   const uint32_t slots = session.pads != nullptr ? session.hello.slot_count : 0;
   dose.slots_zeroed = identities != nullptr ? fill_pads_by_identity(session.pads, slots, identities, session.hello.settings, rng)

@@ -51,7 +51,7 @@ bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
 // So that another build of the library, in a run that this one is matched with, has its functions where they lie here, as far as
 // that can be without a table of both. False: an image would be too large.
 bool match_library(const Session& session, Module& module) {
-  if (!session.followed.matches() || session.followed.file.match.count == 0) return true;
+  if (!session.followed.matches() || !session.followed.script().has_match_table) return true;
   const uint64_t longer = round_up(code::follow_identities(module.code, module.scratch), arch::kPage);
   module.used_bytes += longer;
   module.slot_bytes += longer;

@@ -37,9 +37,10 @@ uint8_t* own_view_of(const Session& session, uint64_t address, uint64_t bytes) {
   return nullptr;
 }
 
-// False: the library's memory can't be written (it is gone, or the kernel forbids it). The kernel moves no byte, and names no
-// fault, where the program has ended or became another one: then there is nobody left to whom pads matter.
-bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot_count, LayoutRng& rng) {
+// Adds to `held` the pads that stay 0. False: the library's memory can't be written (it is gone, or the kernel forbids it). The
+// kernel moves no byte, and names no fault, where the program has ended or became another one: then there is nobody left to whom
+// pads matter.
+bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot_count, LayoutRng& rng, uint32_t& held) {
   uint32_t chunk[kChunkSlots];
   for (uint32_t done = 0; done < slot_count; done += kChunkSlots) {
     const uint32_t left = slot_count - done;
@@ -49,7 +50,7 @@ bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot
     // Read first: post-link's marks of recursive functions are in the slots.
     const long read = sys::pread(session.family.program.memory, chunk, static_cast<size_t>(bytes), address);
     if (read != bytes) return read == 0;
-    fill_pads(chunk, count, session.hello.settings, rng);
+    held += fill_pads(chunk, count, session.hello.settings, rng);
     if (uint8_t* const own = own_view_of(session, address, static_cast<uint64_t>(bytes))) {
       memcpy(own, chunk, static_cast<size_t>(bytes));
       continue;
@@ -64,17 +65,21 @@ bool refill_module(const Session& session, uint64_t slots_address, uint32_t slot
 
 void refill_modules(Session& session, LayoutRng& rng) {
   Orders& orders = session.control->orders;
-  uint32_t left = kMostPads;
+  StackDose& dose = session.control->stack;
+  uint32_t left = kMostPads, held = 0;
   for (const ModulePads& module : orders.modules) {
     const uint64_t slots_address = __atomic_load_n(&module.slots_address, __ATOMIC_SEQ_CST);
     if (slots_address <= kModuleTaken || __atomic_load_n(&module.pid, __ATOMIC_RELAXED) != session.family.program.pid) continue;
     const uint32_t slot_count = __atomic_load_n(&module.slot_count, __ATOMIC_RELAXED);
-    if (slot_count > left || !refill_module(session, slots_address, slot_count, rng)) {
+    if (slot_count > left || !refill_module(session, slots_address, slot_count, rng, held)) {
       degrade(*session.control, Degradation::kModulePads);
       continue;
     }
     left -= slot_count;
   }
+  if (kMostPads - left < dose.library_slots) return;
+  dose.library_slots = kMostPads - left;
+  dose.library_slots_zeroed = held;
 }
 
 void advance_unless_paused(Session& session) {
@@ -101,7 +106,7 @@ bool obey_orders(Session& session) {
   }
   if (new_modules) {
     // A stream of its own: the streams of the epochs stay what they are, whatever is loaded.
-    const uint64_t number = session.pad_identities != nullptr ? session.layouts.passed : session.control->stack.refills;
+    const uint64_t number = session.numbers_refills_by_epoch() ? session.layouts.passed : session.control->stack.refills;
     LayoutRng rng(session.hello.settings.seed, kRngStack, kModuleStreams | number);
     refill_modules(session, rng);
   }

@@ -15,6 +15,7 @@ size_t text_bytes(const char* bytes, size_t most) {
 
 bool read_table(int file, uint64_t offset, const code::LayoutScript& script, code::MatchTable& out) {
   const size_t bytes = size_t{script.match_rows} * sizeof(code::MatchRow);
+  if (bytes == 0) return code::read_match(nullptr, 0, script.match_hash, out);
   void* memory = sys::map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (!sys::is_address(memory)) return false;
   return sys::pread_full(file, memory, bytes, offset) == static_cast<long>(bytes) &&
@@ -32,7 +33,7 @@ code::ScriptVerdict read_script_file(int file, abi::CodeMode mode, ScriptFile& o
   if (verdict.fault == ScriptFault::kNone) verdict = code::suits_mode(out.script, mode);
   if (verdict.fault != ScriptFault::kNone) return verdict;
   // A byte 0 is the end of the text only where a table follows.
-  if (out.script.match_rows == 0) return bytes < read ? code::ScriptVerdict{ScriptFault::kTooLong, 0} : verdict;
+  if (!out.script.has_match_table) return bytes < read ? code::ScriptVerdict{ScriptFault::kTooLong, 0} : verdict;
   if (!read_table(file, bytes + 1, out.script, out.match)) return {ScriptFault::kNoTable, out.script.match_line};
   return verdict;
 }

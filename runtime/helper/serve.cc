@@ -60,6 +60,12 @@ void fill_use(Session& session) {
   session.use.counts_cpu = session.clock.counts_cpu();
 }
 
+// Known at the end alone, as a library with pads may come at any time.
+bool lacks_pads(const Session& session) {
+  const StackDose& stack = session.control->stack;
+  return abi::draws_pads(session.hello.settings.stack) && session.hello.of_host == 0 && stack.slots + stack.library_slots == 0;
+}
+
 // Once: the descriptor is closed, which tells a reader of a pipe that the report is complete.
 void write_dose(Session& session, End end) {
   if (session.task.report < 0) return;
@@ -68,6 +74,7 @@ void write_dose(Session& session, End end) {
   // One epoch in ten that lasts too long is the noise of a machine with other things to do, and so are a few.
   if (session.use.ticks_late > 10 && session.use.ticks_late * 10 > session.use.ticks)
     degrade(*session.control, Degradation::kLateTicks);
+  if (lacks_pads(session)) degrade(*session.control, Degradation::kNoPads);
   static char text[kReportBytes];
   static progress::Counts counts;
   session.samples.take(session.family, session.images);

@@ -109,10 +109,11 @@ void match_places(Session& session) {
   const code::MatchTable& match = session.followed.file.match;
   const abi::CodeMode mode = session.hello.settings.code;
   const bool draws_order = abi::has_one_layout(mode) || mode == abi::CodeMode::kShuffle;
-  if (match.count == 0) {
+  if (!session.followed.script().has_match_table) {
     if (draws_order) degrade(*session.control, Degradation::kNotMatched);
     return;
   }
+  if (match.count == 0 && program.scratch.order_count == 0) return;  // all that moves is in libraries
   const uint64_t used_bytes = code::slot_bytes(match, program.scratch.frames.total);
   void* const memory = used_bytes == 0 ? nullptr : allocate(code::match_scratch_bytes(match));
   if (memory == nullptr || !code::follow_match(program.code, match, memory, program.scratch))
@@ -400,7 +401,6 @@ bool shake_hands(Session& session) {
   if (pads) match_pads(session);
   if (received[Handed::kExecutable] >= 0) sys::close(received[Handed::kExecutable]);
   session.control->stack.slots = hello.slot_count;
-  if (draws && hello.slot_count == 0 && hello.of_host == 0) degrade(*session.control, Degradation::kNoPads);
   if ((code || pads) && !make_images(session, code, pads, plan)) {
     degrade(*session.control, Degradation::kNoMemfd);
     plan = Plan{};

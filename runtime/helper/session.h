@@ -82,6 +82,9 @@ struct Session {
   SampledFunctions samples;
   code::Pointers pointers;    // that are led to the one image; empty: none are
   HelperUse use;
+
+  // So that an epoch's pads are the same in matched runs, whatever either has missed. A library's pads are drawn in its order.
+  bool numbers_refills_by_epoch() const { return pad_identities != nullptr || (pads == nullptr && followed.matches()); }
 };
 
 // Makes the pages of shared memory at once rather than by one fault each; without effect before Linux 5.14.

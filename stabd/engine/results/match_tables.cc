@@ -50,7 +50,6 @@ void put_together(const std::vector<Rows>& builds, ProgramMatch& out) {
   Rows rows;
   rows.reserve(all.size());
   for (const auto& [identity, row] : all) rows.push_back(row);
-  if (rows.empty()) return void(out.why_not = "nothing in its builds moves");
   if (rows.size() > code::kMostMatchRows)
     return void(out.why_not = "its builds have more than " + std::to_string(code::kMostMatchRows) + " functions together");
   for (const Rows& build : builds) out.widest = std::max(out.widest, bytes_of(rows) / std::max(1.0, bytes_of(build)));

@@ -32,6 +32,8 @@ constexpr Place kPlaces[] = {
     {"code", "pointer_entries", &Dose::pointer_entries},
     {"stack", "slots", &Dose::pads},
     {"stack", "slots_zeroed", &Dose::pads_zeroed},
+    {"stack", "library_slots", &Dose::library_pads},
+    {"stack", "library_slots_zeroed", &Dose::library_pads_zeroed},
     {"stack", "refills", &Dose::refills},
     {"heap", "mallocs", &Dose::allocations},
     {"heap", "mallocs_mmapped", &Dose::allocations_mmapped},
@@ -158,8 +160,9 @@ std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
   if (mode == abi::StackMode::kOff || mode == abi::StackMode::kZero)
     return mode == abi::StackMode::kOff && dose.refills > 0 ? "stack is off, but pads were drawn" : "";
   const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
-  if (dose.pads == 0) return cell + ", but no function has a pad; build with szc, or szc --stab-pads=all if all are short";
-  if (mode == abi::StackMode::kOn && dose.pads == dose.pads_zeroed)
+  const int64_t pads = dose.pads + dose.library_pads;
+  if (pads == 0) return cell + ", but no function has a pad; build with szc, or szc --stab-pads=all if all are short";
+  if (mode == abi::StackMode::kOn && pads == dose.pads_zeroed + dose.library_pads_zeroed)
     return cell + ", but every function with a pad is recursive, so none is moved";
   if (dose.refills == 0) return cell + ", but no pad was drawn";
   if (dose.stack_range_bytes.value_or(abi::kMaxStackRangeBytes) != layout.stack_range_bytes)

@@ -19,7 +19,9 @@ struct Dose {
   int64_t functions = 0, functions_moved = 0;  // of the program and what is linked to it, our runtime left out
   int64_t libraries_moved = 0;                 // shared libraries whose code moved, each time that one was loaded
   int64_t pointer_entries = 0;                 // calls that came by a canonical entry; of sampled runs in identity copies alone
-  int64_t pads = 0, pads_zeroed = 0, refills = 0;
+  int64_t pads = 0, pads_zeroed = 0;                  // of the executable's functions; of those held at 0
+  int64_t library_pads = 0, library_pads_zeroed = 0;  // the same of shared libraries
+  int64_t refills = 0;
   int64_t allocations = 0, allocations_mmapped = 0;
   int64_t heap_bytes = 0, heap_bytes_mmapped = 0;
   std::optional<int64_t> heap_layouts;  // older runtimes don't count them

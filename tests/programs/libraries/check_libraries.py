@@ -441,6 +441,21 @@ def check_pads_among_code(place):
                dose["code"]["libraries_moved"] == 1, f"{words}: {ran.stdout}{dose['degradations']}")
 
 
+def check_pads_of_libraries_alone(place):
+    """Pads are drawn where all code of a program is in a library, and the report counts them."""
+    place.write("pads.c", PADS)
+    place.write("main.c", MAIN_OF_PADS)
+    for compiler, words, pads in (("szc", ["--stab-pads=all"], True), (llvm.tool("clang"), [], False)):
+        place.library("libpads.so", "pads.c", "main.c", *words, compiler=compiler)
+        place.must("szc", "./libpads.so", "-o", "prog")
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.run("./prog", **ALL_ON, STAB_REPORT="dose")
+        dose = place.dose()
+        expect(dose["stack"]["slots"] == 0 and (dose["stack"]["library_slots"] >= 2) == pads, f"{compiler}: the report counts {dose['stack']}")
+        expect(any("no function has a pad" in text for text in dose["degradations"]) != pads, f"{compiler}: the report says {dose['degradations']}")
+        expect(ran.stdout == "elsewhere\n" or not pads, f"{compiler}: {ran.stdout}{ran.stderr}")
+
+
 def check_initialized_first(place):
     """A library that the loader initializes before the runtime, and the next one that comes before a preloaded runtime then."""
     place.write("pads.c", PADS)
@@ -743,7 +758,8 @@ def check_debugged(place):
 
 
 def check_matched(place):
-    """In matched runs two builds of a library have each function at the same place of its line, wherever the linker put it."""
+    """In matched runs two builds of a library have each function at the same place of its line, wherever the linker put it: also
+    of a program that has no code of its own, and so no row in the match table."""
     place.write("where.c", "#include <stdint.h>\n#include <stdio.h>\n"
                            "__attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }\n"
                            "__attribute__((noinline)) uintptr_t first(void) { return here() + 1; }\n"
@@ -751,15 +767,21 @@ def check_matched(place):
                            'void tells(void) { printf("%d %d\\n", (int)(first() & 63), (int)(second() & 63)); }\n')
     place.write("more.c", WORK)
     place.write("main.c", "void tells(void);\nint main(void) { tells(); return 0; }\n")
-    for name, order in (("old", ["where.o", "more.o"]), ("new", ["more.o", "where.o"])):
-        (place.directory / name).mkdir()
-        for source in ("where", "more"):
-            place.must("szc", "-O2", "-fPIC", "-c", f"{source}.c")
-        place.must("szc", "-shared", *order, "-o", f"{name}/libwhere.so")
-        place.must("szc", "-O2", "main.c", f"-L{name}", "-lwhere", f"-Wl,-rpath,{place.directory}/{name}", "-o", f"{name}/prog")
+    for source in ("where", "more", "main"):
+        place.must("szc", "-O2", "-fPIC", "-c", f"{source}.c")
+    for in_library, in_program in ((["where.o", "more.o"], ["main.o"]), (["where.o", "more.o", "main.o"], [])):
+        for name, order in (("old", in_library), ("new", in_library[::-1])):
+            (place.directory / name).mkdir(exist_ok=True)
+            place.must("szc", "-shared", *order, "-o", f"{name}/libwhere.so")
+            place.must("szc", *in_program, f"-L{name}", "-lwhere", f"-Wl,-rpath,{place.directory}/{name}", "-o", f"{name}/prog")
+        expect_matched(place, in_program != [])
+
+
+def expect_matched(place, program_moves):
     table = subprocess.run([place.runtime.parents[1] / "libexec/stab/stab-layout", "--match", "old/prog", "new/prog"], cwd=place.directory,
                            capture_output=True, check=True).stdout
     (place.directory / "match").write_bytes(table)
+    expect(table.startswith(b"stab-script 1 any\nmatch 0 ") != program_moves, f"the table is {table[:60]}")
 
     def told(side, seed, **settings):
         return place.must(f"./{side}/prog", STAB_CODE="once", STAB_SEED=str(seed), **settings).stdout

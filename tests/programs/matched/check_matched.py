@@ -166,7 +166,8 @@ def alone(tools, directory):
             (text + b"\0" + table[:-1], "once", "script, line 2: the table that 'match' names does not follow"),
             (text + b"\0" + bytes([table[0] ^ 1]) + table[1:], "once", "script, line 2: the table that 'match' names does not follow"),
             (whole, "pad", "script, line 2: 'match' with a table needs STAB_CODE=once"),
-            (b"stab-script 1 any\nmatch 0 0x1\n", "once", "script, line 2: expected 'match pads'"),
+            (b"stab-script 1 any\nmatch 0 0x1\n", "once", "script, line 2: the table that 'match' names does not follow"),
+            (b"stab-script 1 any\nmatch -1 0x1\n", "once", "script, line 2: expected 'match pads'"),
             (b"stab-script 1 any\nmatch pads\nmatch pads\n", "once", "script, line 3: the function is placed or counted"),
             (b"stab-script 1 any\nmatch pads\n\0", "once", "script: a layout script has at most 65536 bytes, none of them 0")]:
         path.write_bytes(damaged)

@@ -123,10 +123,15 @@ TEST_F(LayoutScriptTest, SaysWhatIsMatched) {
   EXPECT_EQ(suits_mode(*out.script, abi::CodeMode::kOff).fault, ScriptFault::kNoImage) << "it counts";
   Read pads = read("stab-script 1 any\nmatch pads\n");
   ASSERT_EQ(pads.verdict.fault, ScriptFault::kNone);
-  EXPECT_EQ(pads.script->match_rows, 0u);
+  EXPECT_FALSE(pads.script->has_match_table);
+  Read nothing = read("stab-script 1 any\nmatch 0 0x1\n");
+  ASSERT_EQ(nothing.verdict.fault, ScriptFault::kNone);
+  EXPECT_TRUE(nothing.script->has_match_table) << "all that moves may be in libraries";
+  EXPECT_EQ(nothing.script->match_rows, 0u);
+  EXPECT_EQ(suits_mode(*nothing.script, abi::CodeMode::kPad).fault, ScriptFault::kMatchAlone);
   for (const abi::CodeMode mode : {abi::CodeMode::kOff, abi::CodeMode::kCopy, abi::CodeMode::kShuffle, abi::CodeMode::kDesign})
     EXPECT_EQ(suits_mode(*pads.script, mode).fault, ScriptFault::kNone);
-  for (const char* bad : {"match", "match 0 0x1", "match 1048577 0x1", "match 5", "match 5 7", "match pads 3", "match 5 0x1 6"})
+  for (const char* bad : {"match", "match -1 0x1", "match 1048577 0x1", "match 5", "match 5 7", "match pads 3", "match 5 0x1 6"})
     EXPECT_EQ(read(std::string("stab-script 1 any\n") + bad).verdict.fault, ScriptFault::kBadMatch) << bad;
   EXPECT_EQ(read("stab-script 1 any\nmatch pads\nmatch 5 0x1\n").verdict.fault, ScriptFault::kTwice);
 }

@@ -188,6 +188,17 @@ TEST(Dose, StackAndHeapOnWithoutEffect) {
             std::string::npos);
 }
 
+TEST(Dose, PadsOfLibrariesAreAsGood) {
+  Dose dose = no_dose();
+  dose.library_pads = 12;
+  dose.refills = 5;
+  EXPECT_EQ(dose_contradiction(layout(CodeMode::kOff, StackMode::kOn), dose), "");
+  dose.library_pads_zeroed = 12;
+  EXPECT_NE(dose_contradiction(layout(CodeMode::kOff, StackMode::kOn), dose).find("recursive"), std::string::npos);
+  dose.pads = 1;
+  EXPECT_EQ(dose_contradiction(layout(CodeMode::kOff, StackMode::kOn), dose), "");
+}
+
 // It has none to randomize, which is a fault only where the plan asks what the heap does.
 TEST(Dose, AProgramThatNeverAsksForMemory) {
   const auto never = parse_dose(R"({"hello":true,"heap":{"mallocs":0,"served_by":"stab"}})");
@@ -230,13 +241,14 @@ TEST(Dose, RanWithOtherSettings) {
 TEST(Dose, ParsesTheHelpersReport) {
   const auto dose = parse_dose(
       R"({"hello": true, "code": {"layouts_built": 7, "layouts_executed": 6, "functions": 30, "functions_moved": 29},
-          "stack": {"slots": 12, "refills": 7}, "heap": {"mallocs": 5, "mallocs_mmapped": 1},
+          "stack": {"slots": 12, "refills": 7, "library_slots": 3}, "heap": {"mallocs": 5, "mallocs_mmapped": 1},
           "helper": {"cpu_ns": 1234}, "degradations": ["ring full"]})");
   ASSERT_TRUE(dose.ok());
   ASSERT_TRUE(dose->has_value());
   EXPECT_EQ((*dose)->layouts_executed, 6);
   EXPECT_EQ((*dose)->functions_moved, 29);
   EXPECT_EQ((*dose)->pads, 12);
+  EXPECT_EQ((*dose)->library_pads, 3);
   EXPECT_EQ((*dose)->allocations_mmapped, 1);
   EXPECT_EQ((*dose)->helper_cpu_ns, 1234);
   EXPECT_EQ((*dose)->degradations, std::vector<std::string>{"ring full"});
