@@ -108,6 +108,8 @@ struct CodeDose {
   uint64_t libraries_moved = 0;   // shared libraries of ours whose code moved, each time that one was loaded
   uint64_t libraries_stay = 0;    // and whose code did not
   uint32_t slots_made = 0;        // the ring's size in the end
+  uint32_t library_functions = 0;        // in the metadata of shared libraries whose code moves, where it was the most at a time
+  uint32_t library_functions_moved = 0;  // of those
   uint32_t functions = 0;         // in the metadata
   uint32_t functions_moved = 0;
   uint32_t not_moved[32] = {};    // by abi::Immovable

@@ -52,7 +52,9 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
   object.number("layouts_built", code.layouts_built)
       .number("layouts_executed", code.layouts_executed)
       .number("functions", code.functions)
-      .number("functions_moved", code.functions_moved);
+      .number("functions_moved", code.functions_moved)
+      .number("library_functions", code.library_functions)
+      .number("library_functions_moved", code.library_functions_moved);
   if (control.pointer_entries != 0) object.number("pointer_entries", peek(control.pointer_entries));
   if (use.pointers_led != 0) object.number("pointers_led", use.pointers_led);
   object.key("not_moved");

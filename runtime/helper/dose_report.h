@@ -4,6 +4,7 @@
 //    "settings":{"code":"shuffle","stack":"on","heap":"page","seed":"0x2a","epoch_ns":500000000,
 //                "stack_range_bytes":4096,"helper":"launched"|"standalone"},
 //    "code":{"layouts_built":N,"layouts_executed":N,"functions":N,"functions_moved":N,
+//            "library_functions":N,"library_functions_moved":N,
 //            "not_moved":{"foreign":N,...},      reasons that occur, words of abi::kImmovableWords
 //            "image_bytes":N,"slots":N,"build_ns":N,"publish_ns":N,"retire_ns":N,
 //            "scans":N,"scan_ns":N,"searches":N,"search_ns":N,"looks":N,"looks_in_doubt":N,

@@ -204,6 +204,19 @@ void note_obeyed(FollowedScript& followed, const code::LayoutScript& script) {
     followed.obeyed[script.placed[i].number / 64] |= uint64_t{1} << script.placed[i].number % 64;
 }
 
+void count_functions(Session& session) {
+  CodeDose& dose = session.control->code;
+  uint32_t functions = 0, moved = 0;
+  for_each_moving(session.images, [&](const Module& module) {
+    if (!module.is_library) return;
+    functions += module.code.header->function_count;
+    moved += module.scratch.order_count;
+  });
+  if (functions < dose.library_functions) return;
+  dose.library_functions = functions;
+  dose.library_functions_moved = moved;
+}
+
 // From kMoveMapped to kMoveIdle. False: there is no image of it.
 bool move_library(Session& session) {
   code::LibraryMove& asked = session.control->library;
@@ -232,6 +245,7 @@ bool move_library(Session& session) {
     return false;
   }
   add(session.control->code.libraries_moved);
+  count_functions(session);
   if (module.scratch.script != nullptr) note_obeyed(session.followed, *module.scratch.script);
   return true;
 }

@@ -123,10 +123,10 @@ std::optional<report::Dose> dose_of(const std::string& json) {
   report::Dose out;
   out.code_layouts_built = static_cast<uint64_t>(dose.layouts_built);
   out.code_layouts_executed = static_cast<uint64_t>(dose.layouts_executed);
-  out.functions = static_cast<uint64_t>(dose.functions);
-  out.functions_moved = static_cast<uint64_t>(dose.functions_moved);
+  out.functions = static_cast<uint64_t>(dose.functions + dose.library_functions);
+  out.functions_moved = static_cast<uint64_t>(dose.functions_moved + dose.library_functions_moved);
   out.stack_layouts = static_cast<uint64_t>(dose.refills);
-  out.pads = static_cast<uint64_t>(dose.pads);
+  out.pads = static_cast<uint64_t>(dose.pads + dose.library_pads);
   if (dose.heap_bytes > 0)
     out.heap_bytes_share = 1.0 - static_cast<double>(dose.heap_bytes_mmapped) / static_cast<double>(dose.heap_bytes);
   if (dose.heap_layouts) out.heap_layouts = static_cast<uint64_t>(*dose.heap_layouts);

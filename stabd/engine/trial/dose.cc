@@ -29,6 +29,8 @@ constexpr Place kPlaces[] = {
     {"code", "functions", &Dose::functions},
     {"code", "functions_moved", &Dose::functions_moved},
     {"code", "libraries_moved", &Dose::libraries_moved},
+    {"code", "library_functions", &Dose::library_functions},
+    {"code", "library_functions_moved", &Dose::library_functions_moved},
     {"code", "pointer_entries", &Dose::pointer_entries},
     {"stack", "slots", &Dose::pads},
     {"stack", "slots_zeroed", &Dose::pads_zeroed},

@@ -17,6 +17,7 @@ namespace stab::engine {
 struct Dose {
   int64_t layouts_built = 0, layouts_executed = 0;
   int64_t functions = 0, functions_moved = 0;  // of the program and what is linked to it, our runtime left out
+  int64_t library_functions = 0, library_functions_moved = 0;  // of shared libraries that moved, the most at a time
   int64_t libraries_moved = 0;                 // shared libraries whose code moved, each time that one was loaded
   int64_t pointer_entries = 0;                 // calls that came by a canonical entry; of sampled runs in identity copies alone
   int64_t pads = 0, pads_zeroed = 0;                  // of the executable's functions; of those held at 0
