@@ -10,6 +10,7 @@ from debian_source import Failure
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+IN_LIBRARY = Path(__file__).resolve().parent / "linker/in_library"
 # The options of szc that let the linker place single functions.
 PLACING = "-ffunction-sections -falign-functions=16"
 # What the link alone decides: another value compiles nothing.
@@ -31,6 +32,7 @@ class Compiler:
     slow: float = 0      # percent by which a function of the program is slowed down
     change: str = ""     # one of the program's changes, as the manifest has them
     layout: str = ""     # szc: a layout file that the build obeys
+    library: bool = False   # all code of the program in a shared library of its own
 
     def is_szc(self):
         return os.path.basename(self.cc) == "szc"
@@ -58,6 +60,17 @@ class Compiler:
         if not self.is_szc() and os.path.basename(self.cc) != "clang-19":
             raise Failure(f"compiler '{self.cc}' can't link in a seeded order; use szc or clang-19")
         return replace(self, **AS_BUILT, placing=not self.is_szc())
+
+    def wrapped(self, folder):
+        """The commands that a build calls: the compilers, or of a library scripts of their names in `folder`."""
+        if not self.library:
+            return self.commands()
+        folder.mkdir()
+        scripts = [folder / os.path.basename(command) for command in self.commands()]
+        for script, command in zip(scripts, self.commands()):
+            script.write_text(f'#!/bin/sh\nexec {IN_LIBRARY} {command} "$@"\n')
+            script.chmod(0o755)
+        return [str(script) for script in scripts]
 
     def post_linker(self):
         """What szc runs after the linker."""
@@ -87,7 +100,7 @@ class Compiler:
             words.append(hashlib.sha256(self.ldflags.encode()).hexdigest()[:8])
         if self.layout:
             words.append("layout-" + hashlib.sha256(Path(self.layout).read_bytes()).hexdigest()[:8])
-        words += ["placing"] * self.placing + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
+        words += ["placing"] * self.placing + ["library"] * self.library + ["pgo"] * self.pgo + [f"slow{self.slow:g}"] * (self.slow != 0)
         words += [self.change] if self.change else []
         return "-".join(words).replace("/", "_")
 
@@ -95,7 +108,7 @@ class Compiler:
         """What the compiler is. For szc, all files that it names itself: its own by their bytes, the system's by size and
         time of their last change. For others the executable's bytes and what it says its version is."""
         first = Path(shutil.which(self.commands()[0])).resolve()
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(IN_LIBRARY.read_bytes() if self.library else b"")
         if first.name != "szc":
             digest.update(hashlib.sha256(first.read_bytes()).digest() + said_by(first, "--version").encode())
             return digest.hexdigest()

@@ -48,6 +48,11 @@ BUILD_VERSION = "0"   # another one when builds are made in another way: none of
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
 
+def library_of(binary):
+    """Where the code of a program is that was built into a library: in this one, beside it."""
+    return binary.with_name(f"lib{binary.name}.so")
+
+
 @dataclass
 class Run:
     name: str
@@ -120,7 +125,17 @@ class Program:
             name = "-".join(str(getattr(compiler, option)) for option in AS_BUILT)
             if functions or calls:   # a new profile is a new order
                 name += "-" + hashlib.sha256(repr(functions or sorted(calls.items())).encode()).hexdigest()[:8]
-            return record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions, calls, rewrite)
+            linked = record.binary(name, compiler.link, compiler.link_data, compiler.unused, placed.commands()[0], functions, calls, rewrite)
+            return self._with_library(built, linked) if compiler.library else linked
+
+    def _with_library(self, built, linked):
+        """The program in a folder of its own, beside its library in that link."""
+        folder = linked.with_name(linked.name + "-program")
+        folder.mkdir(exist_ok=True)
+        for source, name in ((built, built.name), (linked, library_of(built).name)):
+            if not (folder / name).exists():
+                os.link(source, folder / name)
+        return folder / built.name
 
     def _calls(self, compiler):
         """Who calls whom how often in a short run: as a plain build with that profile keeps it."""
@@ -192,7 +207,7 @@ class Program:
             self._slow_down(tree, compiler.slow)
         if compiler.change:
             self.make_change(tree, compiler.change, done / "log")
-        cc, cxx, fc = compiler.commands()
+        cc, cxx, fc = compiler.wrapped(done / "commands")
         # No compiler cache and no flags of the caller's: a build depends on its configuration alone.
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG", "LAB_BIN")}
         use_profile = f"-fprofile-use={self.folder / 'profile'} -Wno-profile-instr-out-of-date" if compiler.pgo else ""
@@ -208,8 +223,10 @@ class Program:
         if compiler.layout:   # a copy: links made later are held to it, too
             shutil.copy(compiler.layout, layout)
             env |= {"STAB_LINK_LAYOUT": str(layout)}
+        code = library_of(binary) if compiler.library else binary
+        env |= {"IN_LIBRARY": binary.name} if compiler.library else {}
         if compiler.links_again():
-            env |= record.environment(self.binary)
+            env |= record.environment(code)
         log = done / "log"
         try:
             run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
@@ -218,8 +235,10 @@ class Program:
         if not (tree / self.binary).exists():
             raise Failure(f"building {self.name}: {self.binary} was not made; log: {log}")
         os.rename(tree, done / "tree")
+        if compiler.library and not code.exists():   # of a program that was copied away from where it was linked
+            shutil.copy2(next((done / "tree").rglob(code.name)), code)
         if compiler.links_again():
-            record.accept(binary, compiler.post_linker() + (f" --layout {layout}" if compiler.layout else ""))
+            record.accept(code, compiler.post_linker() + (f" --layout {layout}" if compiler.layout else ""))
         stamp.write_text(wanted)
         return binary
 

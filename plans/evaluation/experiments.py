@@ -199,23 +199,32 @@ heap = ["page"]
 epoch = ["5ms"]
 """)
 
-declare("sliced-overhead", "What does everything cost at the dose at which verdicts are promised, to within half a point?",
-        "{cc}", seed=20, replicates=20, these="twenty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
-        below="""
+def plain_off_and_all(links):
+    """Factors of plain builds, szc's with everything off, and szc's with everything on, each in so many seeded links."""
+    return f"""
 [factors]
 cc = ["clang-19", "szc"]
 code = ["off", "shuffle"]
 stack = ["off", "on"]
 heap = ["off", "page"]
 epoch = ["10ms"]
-link = { seeds = 20 }
+link = {{ seeds = {links} }}
 # Plain, szc with everything off, and everything on.
 exclude = [
-  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
-  { code = "off", stack = "on" }, { code = "off", heap = "page" },
-  { code = "shuffle", stack = "off" }, { code = "shuffle", heap = "off" },
+  {{ cc = "clang-19", code = "shuffle" }}, {{ cc = "clang-19", stack = "on" }}, {{ cc = "clang-19", heap = "page" }},
+  {{ code = "off", stack = "on" }}, {{ code = "off", heap = "page" }},
+  {{ code = "shuffle", stack = "off" }}, {{ code = "shuffle", heap = "off" }},
 ]
-""")
+"""
+
+
+declare("sliced-overhead", "What does everything cost at the dose at which verdicts are promised, to within half a point?",
+        "{cc}", seed=20, replicates=20, these="twenty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
+        below=plain_off_and_all(20))
+
+declare("sliced-libraries", "What does everything cost where all code of a program is in a shared library?",
+        "{cc} --library", seed=27, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
+        below=plain_off_and_all(12))
 
 declare("sliced-factors", "Which factor costs it, in the programs that sliced-overhead has found to cost 5 % and more?",
         "szc --link=1", seed=24, replicates=12, response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""

@@ -9,8 +9,8 @@ DATA = Path(__file__).resolve().parents[2] / "docs/evaluation/data"
 
 
 @functools.cache
-def kept():
-    return json.loads(lzma.decompress((DATA / "histories.json.xz").read_bytes()))
+def kept(name):
+    return json.loads(lzma.decompress((DATA / f"{name}.json.xz").read_bytes()))
 
 
 def commits_of(answer):
@@ -18,8 +18,8 @@ def commits_of(answer):
     return [part["slower"] for part in parts if part["answer"] == "commit"]
 
 
-def count(holds):
-    return sum(bool(holds(one)) for one in kept()["histories"])
+def count(name, holds):
+    return sum(bool(holds(one)) for one in kept(name)["histories"])
 
 
 def right(one, way):
@@ -32,12 +32,14 @@ def wrong(one, way):
 
 
 def add_histories(add):
-    add("histories.n", lambda: count(lambda one: True))
-    add("histories.planned", lambda: kept()["planned"])
-    add("histories.slow", lambda: count(lambda one: one["steps"]))
-    for way in ("stabctl", "git"):
-        add(f"histories.{way}.right", lambda way=way: count(lambda one: right(one, way)))
-        add(f"histories.{way}.wrong", lambda way=way: count(lambda one: wrong(one, way)))
-    add("histories.comparisons", lambda: statistics.median(
-        len([step for step in one["stabctl"]["comparisons"] if step["search"] == 0]) for one in kept()["histories"]
-        if len(one["steps"]) == 1 and right(one, "stabctl")))
+    add("histories.planned", lambda: kept("histories")["planned"])
+    for name, ways in (("histories", ("stabctl", "git")), ("histories-second", ("stabctl",))):
+        prefix = name.replace("-", ".")
+        add(f"{prefix}.n", lambda name=name: count(name, lambda one: True))
+        add(f"{prefix}.slow", lambda name=name: count(name, lambda one: one["steps"]))
+        for way in ways:
+            add(f"{prefix}.{way}.right", lambda name=name, way=way: count(name, lambda one: right(one, way)))
+            add(f"{prefix}.{way}.wrong", lambda name=name, way=way: count(name, lambda one: wrong(one, way)))
+        add(f"{prefix}.comparisons", lambda name=name: statistics.median(
+            len([step for step in one["stabctl"]["comparisons"] if step["search"] == 0]) for one in kept(name)["histories"]
+            if len(one["steps"]) == 1 and right(one, "stabctl")))

@@ -2,7 +2,7 @@
 
 docs/evaluation/histories.md says what was asked before the data. A file is JSON in xz, "format" stab-histories, version 1: `planned`
 histories, `commits` behind the first of each, and `histories`: program, kind, `steps` (number of the commit -> percent), when it was
-asked (`began`), `load`, and the answers of `stabctl` and `git`, their commits as numbers.
+asked (`began`), `load`, and the answers of `stabctl` and perhaps `git`, their commits as numbers.
 """
 import statistics
 
@@ -48,37 +48,50 @@ def up_to_first(answer):
 
 
 def tables(recorded):
+    """H1 to H4; of the second twenty, which git bisect run was not asked, H5 to H7."""
     histories, planned = recorded.histories, recorded.kept["planned"]
-    slow = [one for one in histories if slow_commits(one)]
-    single = [one for one in histories if len(one["steps"]) == 1 and is_right(one, "stabctl")]
-    wrong = {way: [is_wrong(one, way) for one in histories] for way in ("stabctl", "git")}
-    right = sum(is_right(one, "stabctl") for one in slow)
-    more, fewer = (sum(a and not b for a, b in zip(wrong[x], wrong[y])) for x, y in (("git", "stabctl"), ("stabctl", "git")))
-    rows = []
-    alarms = binomial(sum(wrong["stabctl"]), len(histories), 0.05)
-    rows.append(("H1", f"wrong {sum(wrong['stabctl'])} of {len(histories)}: {share(alarms)}",
-                 "confirmed" if sum(wrong["stabctl"]) <= 1 else "refuted" if alarms["conf_low"] > 0.05 else "open"))
-    found = binomial(right, len(slow), 0.8) if slow else None
-    rows.append(("H2", f"right {right} of {len(slow)}" + (f": {share(found)}" if found else ""),
-                 "confirmed" if right >= 12 else "refuted" if found and found["conf_high"] < 0.8 else "open"))
-    rows.append(("H3", f"wrong by git bisect run {sum(wrong['git'])}; only by it {more}, only by stabctl {fewer}; p {mcnemar(more, fewer):.4f}",
-                 one_sided(mcnemar(more, fewer), more - fewer)))
-    steps = [up_to_first(one["stabctl"]) for one in single]
-    rows.append(("H4", f"median {statistics.median(steps):g} comparisons in {len(steps)} searches" if steps else "none was named",
-                 "open" if not steps else "confirmed" if statistics.median(steps) <= MOST_COMPARISONS else "refuted"))
+    has_git = all("git" in one for one in histories)
+    rows = [*accusations(histories), *([beside_git(histories)] if has_git else []), comparisons(histories)]
     if len(histories) < planned:
-        rows = [(name, seen, f"waits: {len(histories)} of {planned} have been searched") for name, seen, _ in rows]
-    return {recorded.name: "\n\n".join([recorded.header(), verdicts(rows), each(histories)])}, {}
+        rows = [(seen, f"waits: {len(histories)} of {planned} have been searched") for seen, _ in rows]
+    first = 1 if has_git else 5
+    asked = verdicts([(f"H{number}", *row) for number, row in enumerate(rows, first)])
+    return {recorded.name: "\n\n".join([recorded.header(), asked, each(histories, has_git)])}, {}
 
 
-def each(histories):
+def accusations(histories):
+    """How often a commit is named that did nothing, and one that did."""
+    slow = [one for one in histories if slow_commits(one)]
+    wrong, right = (sum(is_so(one, "stabctl") for one in some) for is_so, some in ((is_wrong, histories), (is_right, slow)))
+    alarms = binomial(wrong, len(histories), 0.05)
+    yield (f"wrong {wrong} of {len(histories)}: {share(alarms)}", "confirmed" if wrong <= 1 else "refuted" if alarms["conf_low"] > 0.05 else "open")
+    found = binomial(right, len(slow), 0.8) if slow else None
+    yield (f"right {right} of {len(slow)}" + (f": {share(found)}" if found else ""),
+           "confirmed" if right >= 12 else "refuted" if found and found["conf_high"] < 0.8 else "open")
+
+
+def beside_git(histories):
+    wrong = {way: [is_wrong(one, way) for one in histories] for way in ("stabctl", "git")}
+    more, fewer = (sum(a and not b for a, b in zip(wrong[x], wrong[y])) for x, y in (("git", "stabctl"), ("stabctl", "git")))
+    return (f"wrong by git bisect run {sum(wrong['git'])}; only by it {more}, only by stabctl {fewer}; p {mcnemar(more, fewer):.4f}",
+            one_sided(mcnemar(more, fewer), more - fewer))
+
+
+def comparisons(histories):
+    """Of the searches for one commit that named a right one."""
+    steps = [up_to_first(one["stabctl"]) for one in histories if len(one["steps"]) == 1 and is_right(one, "stabctl")]
+    return (f"median {statistics.median(steps):g} comparisons in {len(steps)} searches" if steps else "none was named",
+            "open" if not steps else "confirmed" if statistics.median(steps) <= MOST_COMPARISONS else "refuted")
+
+
+def each(histories, has_git):
     lines = []
     for one in sorted(histories, key=lambda one: (one["program"], one["kind"])):
         truth = ", ".join(f"{number} ({percent:+g} %)" for number, percent in one["steps"].items()) or "none"
-        ours, theirs = one["stabctl"], one["git"]
+        ours = one["stabctl"]
         lines.append([one["program"], truth, answer_text(ours), len(ours.get("comparisons", ())),
-                      sum(step["blocks"] for step in ours.get("comparisons", ())), f"{ours['seconds']} s", answer_text(theirs)])
-    head = ["program", "slow commits of 64", "stabctl bisect", "comparisons", "blocks", "time", "git bisect run"]
+                      sum(step["blocks"] for step in ours.get("comparisons", ())), f"{ours['seconds']} s", *([answer_text(one["git"])] if has_git else [])])
+    head = ["program", "slow commits of 64", "stabctl bisect", "comparisons", "blocks", "time", *(["git bisect run"] if has_git else [])]
     return table(head, lines)
 
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 COMMITS = 64
-SEED = 47
+SEED = 47   # of those that were searched first
 # Kind -> percent by which its steps change the time of the first commit; the places of the steps are drawn.
 KINDS = {"none": (), "2 %": (2,), "3 %": (3,), "4 and -2 %": (4, -2)}
 BUILD = """export CC="{cache}$1" CXX="{cache}$2" CFLAGS=-O2 CXXFLAGS=-O2 LDFLAGS= JOBS=2
@@ -28,12 +28,12 @@ WHO = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
 
 
 class History:
-    """One program and kind. one_percent: the percent of the manifest's turns that cost 1 % (race's calibration)."""
+    """One program and kind. one_percent: the percent of the manifest's turns that cost 1 % (race's calibration). seed: of all that is drawn."""
 
-    def __init__(self, program, kind, one_percent, into):
+    def __init__(self, program, kind, one_percent, into, seed=SEED):
         self.program, self.kind, self.one_percent = program, kind, one_percent
         self.name = f"{program.name}-{kind}".replace(" ", "")
-        self.root, self.draw = into / self.name / "repository", random.Random(f"{SEED} {program.name} {kind}")
+        self.root, self.draw = into / self.name / "repository", random.Random(f"{seed} {program.name} {kind}")
         places = sorted(self.draw.sample(range(1, COMMITS + 1), len(KINDS[kind])))
         self.steps = dict(zip(places, KINDS[kind]))   # number of the commit -> percent
         self.commits = []                             # hashes, the good one first

@@ -22,6 +22,7 @@ def add_sliced(add, trials):
     add_overhead(add, trials, "sliced-overhead", "sliced.cost")
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
     add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
+    add_overhead(add, trials, "sliced-libraries", "sliced.libraries.cost")
 
 
 def logs_by_block(rows):
