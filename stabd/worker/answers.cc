@@ -13,6 +13,7 @@
 #include <new>
 
 #include "base/clock.h"
+#include "base/own_libraries.h"
 #include "plan/metrics/cachegrind.h"
 #include "plan/metrics/metrics.h"
 #include "plan/pattern.h"
@@ -20,7 +21,6 @@
 #include "stabd/worker/empty_directory.h"
 #include "stabd/worker/measure.h"
 #include "stabd/worker/named_file.h"
-#include "stabd/worker/own_libraries.h"
 #include "stabd/worker/sha256.h"
 #include "stabd/worker/tree_hash.h"
 

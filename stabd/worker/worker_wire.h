@@ -322,7 +322,7 @@ struct ReadAnew {
   static void fields(Self& self, Coder& coder) { coder.all(self.path, self.max_bytes); }
 };
 
-// The files of the shared libraries that a program brings along (own_libraries.h): as many as an answer holds.
+// The files of the shared libraries that a program brings along (base/own_libraries.h): as many as an answer holds.
 struct OwnLibraries {
   static constexpr Kind kKind = Kind::kOwnLibraries;
   static constexpr char kWords[] = "look for a program's libraries";

@@ -1,22 +1,34 @@
-#include "stabd/worker/own_libraries.h"
+#include "base/own_libraries.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "base/read_at.h"
 #include "base/split.h"
-#include "stabd/worker/named_file.h"
+#include "base/unique_fd.h"
 
-namespace stab::worker {
+namespace stab {
 namespace {
 
 constexpr size_t kMostSegments = 4096, kMostEntries = 1 << 16, kMostNames = 16 << 20, kMostLibraries = 1000, kMostPlaces = 100;
+
+// Nobody can make us wait for it.
+Result<UniqueFd> open_program(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat info;
+  if (!file || ::fstat(file.get(), &info) != 0) return system_error("open '" + path + "'", errno);
+  if (!S_ISREG(info.st_mode)) return bad_input("'" + path + "' is not a regular file");
+  return file;
+}
 
 std::vector<Elf64_Phdr> segments_of(int fd) {
   Elf64_Ehdr header{};
@@ -87,7 +99,7 @@ class Search {
 
  private:
   void look_at(const std::string& path) {
-    const Result<UniqueFd> file = open_regular_file(path);
+    const Result<UniqueFd> file = open_program(path);
     if (!file.ok()) return;
     const NeededLibraries needed = needed_libraries(file->get());
     const std::string origin = std::filesystem::path(absolute(path)).parent_path();
@@ -142,8 +154,8 @@ NeededLibraries needed_libraries(int fd) {
 
 Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,
                                                const std::string& directory) {
-  STAB_TRY([[maybe_unused]] const UniqueFd file, open_regular_file(program));
+  STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
   return Search(search_path, directory).run(program);
 }
 
-}  // namespace stab::worker
+}  // namespace stab

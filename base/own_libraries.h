@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace stab::worker {
+namespace stab {
 
 // What a dynamic section says about libraries (System V ABI, "Dynamic Section"): DT_NEEDED, and DT_RPATH or DT_RUNPATH.
 struct NeededLibraries {
@@ -23,4 +23,4 @@ NeededLibraries needed_libraries(int fd);
 Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,
                                                const std::string& directory);
 
-}  // namespace stab::worker
+}  // namespace stab

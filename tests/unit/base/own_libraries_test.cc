@@ -1,16 +1,17 @@
 // Which libraries a program brings along, and that no file makes us read or look for more than a bound.
-#include "stabd/worker/own_libraries.h"
+#include "base/own_libraries.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 
-#include "stabd/worker/named_file.h"
+#include "base/unique_fd.h"
 #include "tests/unit/temporary_directory.h"
 
-namespace stab::worker {
+namespace stab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,9 +94,8 @@ TEST(OwnLibraries, NamesThatLieOutsideAreNone) {
   const std::string names = std::string("\0liba.so\0/x:y\0", 14);
   const std::vector<Elf64_Dyn> entries = {{DT_NEEDED, {1}}, {DT_NEEDED, {~0ull}}, {DT_NEEDED, {names.size()}}, {DT_RUNPATH, {9}}};
   const std::string path = directory.write("file", made(entries, names));
-  const auto file = open_regular_file(path);
-  ASSERT_TRUE(file.ok());
-  const NeededLibraries needed = needed_libraries(file->get());
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const NeededLibraries needed = needed_libraries(file.get());
   EXPECT_EQ(needed.names, std::vector<std::string>{"liba.so"});
   EXPECT_EQ(needed.directories, (std::vector<std::string>{"/x", "y"}));
 }
@@ -114,9 +114,10 @@ TEST(OwnLibraries, EndlessListsAreBounded) {
   entries.push_back({DT_NEEDED, {names.size() - (1 << 20)}});
   names += '\0';
   const std::string path = directory.write("file", made(entries, names));
-  EXPECT_EQ(needed_libraries(open_regular_file(path)->get()).names.size(), 1000u);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(needed_libraries(file.get()).names.size(), 1000u);
   EXPECT_EQ(found(path), std::vector<std::string>{});
 }
 
 }  // namespace
-}  // namespace stab::worker
+}  // namespace stab
