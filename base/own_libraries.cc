@@ -76,8 +76,10 @@ std::vector<std::string> folders_of(std::string_view path) {
 }
 
 // ld.so(8), "Dynamic string tokens". Of the others nothing is known here.
+constexpr std::string_view kOrigins[] = {"$ORIGIN", "${ORIGIN}"};
+
 std::string with_origin(std::string text, const std::string& origin) {
-  for (const std::string_view token : {"$ORIGIN", "${ORIGIN}"}) {
+  for (const std::string_view token : kOrigins) {
     for (size_t at = text.find(token); at != std::string::npos; at = text.find(token, at + origin.size()))
       text.replace(at, token.size(), origin);
   }
@@ -150,6 +152,13 @@ NeededLibraries needed_libraries(int fd) {
     if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH) out.directories = folders_of(name);
   }
   return out;
+}
+
+bool searches_beside_itself(const std::string& program) {
+  const Result<UniqueFd> file = open_program(program);
+  if (!file.ok()) return false;
+  const std::vector<std::string> places = needed_libraries(file->get()).directories;
+  return std::any_of(places.begin(), places.end(), [](const std::string& place) { return with_origin(place, "") != place; });
 }
 
 Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,

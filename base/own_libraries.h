@@ -17,6 +17,9 @@ struct NeededLibraries {
 // Of an ELF file of 64 bits. Nothing: it is none, or says none. Whatever it says, at most 18 MiB of it are read.
 NeededLibraries needed_libraries(int fd);
 
+// Whether its own search path begins at the folder that it lies in ($ORIGIN): a copy elsewhere finds other libraries, or none.
+bool searches_beside_itself(const std::string& program);
+
 // The files of the libraries that ld.so would find for this program below its own search paths and `search_path`, which is as in
 // LD_LIBRARY_PATH, and of those that they need. Names are relative to `directory`. The system's are not among them: all programs
 // have the same.

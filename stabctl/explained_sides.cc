@@ -10,9 +10,11 @@
 #include "base/absolute_path.h"
 #include "base/architecture.h"
 #include "base/number_text.h"
+#include "base/own_libraries.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/built_revisions.h"
 #include "stabctl/exit_statuses.h"
@@ -29,6 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Behind the name of a program's copy: the folder of the libraries that were copied, too.
+constexpr char kLibraries[] = ".libraries";
 constexpr char kPrograms[] = "stabctl explain ./old ./new -- ARGUMENTS";
 
 bool is_there(const std::string& word) {
@@ -87,8 +91,8 @@ Error not_copied(const std::string& from, const std::string& folder, const std::
 // Of programs that work where their user stands.
 Result<std::string> cure_of_failure(const std::vector<std::string>& words) {
   std::string out =
-      "explain runs programs in a folder of their own, where files of this folder, and those beside the program, are not; name a "
-      "file behind --, or by its whole path; 'stabctl compare' runs programs where you stand";
+      "explain runs programs in a folder of their own, where files of this folder, and those beside the program but for its "
+      "libraries, are not; name a file behind --, or by its whole path; 'stabctl compare' runs programs where you stand";
   for (const std::string& word : words) {
     const Result<std::string> passed = passed_word(word);
     if (!passed) return passed.error();
@@ -96,6 +100,32 @@ Result<std::string> cure_of_failure(const std::vector<std::string>& words) {
     out += "\n" + in_quotes(word) + " was passed as " + in_quotes(*passed) + ", as it names a file here";
   }
   return out;
+}
+
+// To a place of its own: what was built from this path before is another program, and who builds it again meanwhile does not
+// exchange what is measured. So are the libraries that it would not find from there, in `to`.libraries.
+Status copy_program(const std::string& from, const std::string& to, const std::string& search_path, const std::string& here) {
+  const std::string folder = fs::path(to).parent_path();
+  std::error_code failed;
+  fs::copy_file(from, to, failed);
+  if (failed) return not_copied(from, folder, failed);
+  if (!searches_beside_itself(from)) return {};
+  STAB_TRY(const std::vector<std::string> libraries, own_libraries(from, search_path, here));
+  const std::string beside = to + kLibraries;
+  fs::create_directory(beside, failed);
+  for (const std::string& library : libraries) {
+    const std::string copy = beside + "/" + fs::path(library).filename().string();
+    if (!failed) fs::copy_file(library, copy, fs::copy_options::skip_existing, failed);
+    if (failed) return not_copied(library, folder, failed);
+  }
+  return {};
+}
+
+// Where a program's libraries are, as a line of a plan: a copy's, and those of the variable here. Empty: nowhere in particular.
+std::string line_of_libraries(bool are_copied, const std::string& search_path) {
+  const std::string between = are_copied && !search_path.empty() ? ":" : "";
+  const std::string all = (are_copied ? std::string("{build}") + kLibraries : "") + between + without_placeholders(search_path);
+  return all.empty() ? all : "env = { LD_LIBRARY_PATH = " + toml::toml_text(all) + " }\n";
 }
 
 void note_folders(const std::vector<std::string>& words) {
@@ -125,15 +155,11 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
     STAB_CHECK_OK(check_program(path));
     STAB_CHECK_OK(must_move(path, in_quotes(path), out.cure, engine::layout_tool(installation, self)));
   }
-  // A copy at a place of its own: what was built from this path before is another program, and who builds it again meanwhile does
-  // not exchange what is measured.
   STAB_TRY(TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kExplain));
-  const std::string old_copy = folder.path() + "/old", new_copy = folder.path() + "/new";
-  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
-    std::error_code failed;
-    fs::copy_file(*from, *to, failed);
-    if (failed) return not_copied(*from, folder.path(), failed);
-  }
+  const std::string old_copy = folder.path() + "/old", new_copy = folder.path() + "/new", search_path = library_path();
+  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}})
+    STAB_CHECK_OK(copy_program(*from, *to, search_path, here));
+  const bool has_libraries = is_there(old_copy + kLibraries) || is_there(new_copy + kLibraries);
   out.copies.emplace(std::move(folder));
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
   STAB_TRY(out.cure_of_failure, cure_of_failure(arguments.behind));
@@ -141,7 +167,8 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   if (arguments.input.empty()) note_unread_input();
   STAB_TRY(const std::string input, input_of(arguments));
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit,
-                                          lines_of_runs(input, arguments.prepare, here)));
+                                          lines_of_runs(input, arguments.prepare, here) +
+                                              line_of_libraries(has_libraries, search_path)));
   out.old_name = older;
   out.new_name = newer;
   return out;

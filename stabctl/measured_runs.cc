@@ -110,10 +110,15 @@ std::string runs_options(const Arguments& arguments) {
          (arguments.prepare.empty() ? "" : " --prepare " + shell_word(arguments.prepare));
 }
 
-std::vector<std::string> kept_environment() {
+std::string library_path() {
   const char* libraries = std::getenv("LD_LIBRARY_PATH");
-  if (!libraries || !*libraries) return {};
-  return {std::string("LD_LIBRARY_PATH=") + libraries};
+  return libraries ? libraries : "";
+}
+
+std::vector<std::string> kept_environment() {
+  const std::string libraries = library_path();
+  if (libraries.empty()) return {};
+  return {"LD_LIBRARY_PATH=" + libraries};
 }
 
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,

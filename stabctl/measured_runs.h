@@ -31,6 +31,9 @@ Result<std::string> input_of(const Arguments& arguments);
 // " --input FILE --prepare COMMAND", as far as they are given: what another command of the same runs takes, too.
 std::string runs_options(const Arguments& arguments);
 
+// LD_LIBRARY_PATH of the user's own environment; empty: there is none.
+std::string library_path();
+
 // What of the user's own environment programs keep in trials, as a plan's `env`: where libraries are.
 std::vector<std::string> kept_environment();
 

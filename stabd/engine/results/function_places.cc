@@ -28,9 +28,15 @@ constexpr double kBusy = 0.005;
 // With fewer busy ones, quiet functions are looked at, too: 0.3 s of samples may miss what takes a percent, and as many cost
 // no more runs.
 constexpr size_t kFewMoved = 12;
+// Which code the trial ran: of a program whose own code stayed, as all that moves is in libraries, its samples say it.
+std::string hash_of_code(const Ran& ran, const EpochSeries& series) {
+  if (!ran.text_hash.empty()) return ran.text_hash;
+  return series.profile ? hex_text(series.profile->totals.text_hash) : std::string();
+}
+
 // The functions of the build that this trial ran, without samples.
-Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const Archive& archive,
-                               const LayoutTool& tool) {
+Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const std::string& text_hash,
+                               const Archive& archive, const LayoutTool& tool) {
   STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
   Ran plain = ran;
   plain.script_hash.clear();
@@ -41,7 +47,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.another_version();
   ListedBuild out;
   out.text_hash = head[2];
-  if (out.text_hash != ran.text_hash)
+  if (out.text_hash != text_hash)
     return Error{ErrorCode::kCorrupt, "'" + binary.path + "' is not what trial " + std::to_string(trial.id) + " ran", {}};
   STAB_TRY(const std::string told, tool.bodies(binary));
   STAB_TRY(out.bodies, read_bodies(told));
@@ -313,12 +319,14 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
     std::optional<ListedBuild>& build = builds.at(trial.cell == 0 ? 0 : 1);
-    if (!build) {
-      STAB_TRY(build, list_build(store, trial, ran, archive, tool));
-    }
     STAB_TRY(const std::string stored, store.epochs(trial.id));
-    if (stored.empty()) continue;
-    STAB_TRY(const EpochSeries series, decode_epochs(stored));
+    EpochSeries series;
+    if (!stored.empty()) {
+      STAB_TRY(series, decode_epochs(stored));
+    }
+    if (!build) {
+      STAB_TRY(build, list_build(store, trial, ran, hash_of_code(ran, series), archive, tool));
+    }
     add_samples(series, *build);
   }
   if (!builds[0] || !builds[1])

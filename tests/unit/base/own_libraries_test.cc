@@ -89,6 +89,19 @@ std::string made(const std::vector<Elf64_Dyn>& entries, const std::string& names
   return out + names;
 }
 
+TEST(OwnLibraries, WhoSearchesFromItsOwnFolderOnIsKnown) {
+  const TemporaryDirectory directory;
+  const auto with_path = [&](const std::string& place) {
+    const std::string names = std::string("\0liba.so\0", 9) + place + '\0';
+    return directory.write("file", made({{DT_NEEDED, {1}}, {DT_RUNPATH, {9}}}, names));
+  };
+  EXPECT_TRUE(searches_beside_itself(kOuter));
+  EXPECT_TRUE(searches_beside_itself(with_path("/x:${ORIGIN}/../lib")));
+  EXPECT_FALSE(searches_beside_itself(with_path("/x:/y")));
+  EXPECT_FALSE(searches_beside_itself(directory.write("text", "$ORIGIN")));
+  EXPECT_FALSE(searches_beside_itself(directory.path() + "/absent"));
+}
+
 TEST(OwnLibraries, NamesThatLieOutsideAreNone) {
   const TemporaryDirectory directory;
   const std::string names = std::string("\0liba.so\0/x:y\0", 14);
