@@ -175,6 +175,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc is")
     parser.add_argument("--sample", action="store_true", help="one variant, chosen by the program's name")
     parser.add_argument("--options", help="this variant alone, e.g. --options='-O2 -no-pie'")
+    parser.add_argument("--half", type=int, choices=(1, 2), help="every second variant, from the first or the second on")
     parser.add_argument("--keep", type=pathlib.Path, help="build there and keep it")
     parser.add_argument("source", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -183,6 +184,8 @@ def main():
     variants = program_variants(text)
     if arguments.sample:
         variants = [variants[zlib.crc32(source.name.encode()) % len(variants)]]
+    if arguments.half:
+        variants = variants[arguments.half - 1::2]
     if arguments.options:
         variants = [arguments.options.split()]
     failures = 0

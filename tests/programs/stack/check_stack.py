@@ -15,6 +15,7 @@
 """
 import argparse
 import collections
+import functools
 import json
 import pathlib
 import resource
@@ -77,8 +78,11 @@ def check_features(source, level, sample, directory):
     return expected.split()[::2]
 
 
-def matrix(szcxx, directory, sample):
-    for source in ["frames.c", "own_frame.c", "frames_cxx.cc", "threads.c", "signals.c"]:
+FEATURES = ["frames.c", "own_frame.c", "frames_cxx.cc", "threads.c", "signals.c"]
+
+
+def matrix(szcxx, directory, sample, sources=FEATURES):
+    for source in sources:
         language = ["-x", "c"] if source.endswith(".c") else ["-std=c++20", "-x", "c++"]
         for level in levels_of(sample):
             options = [*level.split(), *language, HERE / source, "-x", "none"]
@@ -220,6 +224,7 @@ def sets(szcxx, directory, sample):
 def main():
     checks = {"matrix": matrix, "depth": depth, "epochs": epochs, "modules": modules, "promised": promised, "slots": slots,
               "starts": starts, "range": ranges, "sets": sets}
+    checks |= {f"matrix_{source.partition('.')[0]}": functools.partial(matrix, sources=[source]) for source in FEATURES}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where szc++ is")
     parser.add_argument("--sample", action="store_true", help="fewer variants")
