@@ -67,9 +67,9 @@ std::string found_text(const Bisection& search, const BisectPart& part, size_t n
   const size_t count = part.slower - part.not_slower;
   if (count == 1) {
     const BisectStep* const naming = naming_of(search, number);
-    return "the search " + std::string(number > 0 ? "also " : "") + "ends at " + named(search.commits[part.slower]) +
-           ", with a probability of " + probability_text(part.probability) + "; it was not shown to be " + word +
-           " than the commit before it" + (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
+    return "probably " + named(search.commits[part.slower]) + made + " (" + probability_text(part.probability) +
+           "), but it was not shown to be " + word + " than the commit before it" +
+           (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
   }
   const std::string why = skipped(search, part, number);
   return "one of " + std::to_string(count) + " commits" + made + ", with a probability of " + probability_text(part.probability) +
@@ -96,8 +96,9 @@ std::string sentence(const Bisection& search) {
     case BisectEnd::kCannotTell: break;
   }
   const BisectStep* first = search.steps.empty() ? nullptr : &search.steps.front();
-  return "can't tell whether " + short_hash(bad) + " is " + word + " than " + short_hash(good) +
-         (first && !first->why.empty() ? ": " + first->why : "");
+  std::string why = first ? first->why : "";
+  if (why.empty() && first && !first->change.empty() && first->change != "-") why = "the difference is " + change_of(first);
+  return "can't tell whether " + short_hash(bad) + " is " + word + " than " + short_hash(good) + (why.empty() ? "" : ": " + why);
 }
 
 // "git show A B": each commit that is named.

@@ -132,8 +132,21 @@ TEST(Bisection, SaysWhatCopiesLeaveOpen) {
   EXPECT_EQ(ends.next, "more blocks don't decide it; a larger 'margin' may");
   EXPECT_EQ(naming.exit_code, 3);
   EXPECT_EQ(naming.sentence,
-            "the search ends at 2, with a probability of 99 % or more; it was not shown to be slower than the commit before it: "
+            "probably 2 made it slower (99 % or more), but it was not shown to be slower than the commit before it: "
             "a run of each has 1 and 2 calls");
+}
+
+TEST(Bisection, SaysWhatWasSeenOfEndsThatCantBeTold) {
+  commands::Bisection search;
+  for (size_t i = 0; i < 5; ++i) search.commits.push_back({std::to_string(i), ""});
+  ASSERT_TRUE(commands::run_bisection(search, [](const commands::BisectQuestion&) -> Answer {
+    commands::BisectStep step;
+    step.finding = commands::CommitFinding::kUnsure;
+    step.change = "+2.58 %", step.interval = "[-2.40, +7.81] %";
+    return std::optional(step);
+  }));
+  EXPECT_EQ(commands::bisect_output(search).sentence,
+            "can't tell whether 4 is slower than 0: the difference is +2.58 % ([-2.40, +7.81] %)");
 }
 
 // What an unsure answer was taken for stands in each form.
