@@ -34,9 +34,8 @@ def program_text(program, runs, options, linked):
     folder = f"$PLAN_DIR/../../build/benchmarks/{program.name}/inputs"
     uses = [name for run in runs for name in run.uses]
     inputs = " ".join(f'"{folder}/{name}"' for name in uses) or f'"{folder}/"*'
-    library = f'inputs = ["lib{Path(program.binary).name}.so"]' if "--library" in options else ""
     head = ["[[program]]", f'name = "{program.name}"', "shell = true", f"build = '{build}'",
-            library, f"prepare = 'cp {inputs} .'" if needs_inputs(program) else "", 'timeout = "120s"']
+            f"prepare = 'cp {inputs} .'" if needs_inputs(program) else "", 'timeout = "120s"']
     return "\n".join(line for line in head if line) + "\n\n" + "\n\n".join(workloads) + "\n"
 
 
