@@ -2,6 +2,10 @@
 // and an aid: the limits on age and disk apply to them, oldest use first, and nothing goes that a waiting, running
 // or paused experiment has built.
 //
+// Results can't be made again, and a machine's clock may be wrong: in 1970 until the network sets it, or far ahead for an hour.
+// So an experiment ended no earlier than others had been submitted before it. It goes only where two looks that lie a day apart,
+// with none between them that says otherwise, find it old enough. The first leaves a line in the experiment's log.
+//
 // Builds are users' own files: their users' workers look into them and empty them. An archived binary is ours.
 #include "stabd/daemon/retention.h"
 
@@ -16,6 +20,7 @@
 #include "base/clock.h"
 #include "stabd/daemon/user_workers.h"
 #include "stabd/engine/build/binary_archive.h"
+#include "stabd/engine/results/local_time.h"
 #include "stabd/engine/separation/places.h"
 
 namespace stab::daemon {
@@ -125,6 +130,39 @@ class Looking {
   uint64_t disk_bytes_ = 0;
 };
 
+constexpr std::string_view kDue = "to-be-deleted", kNotDue = "not-to-be-deleted";  // kinds of events: on disk
+constexpr std::chrono::nanoseconds kBetweenLooks = std::chrono::hours(24);
+
+// When an experiment was first found old enough, of the looks that have found it so until now.
+Result<std::optional<int64_t>> found_due_at(store::Store& store, store::Id experiment) {
+  STAB_TRY(const bool any, store.has_event(experiment, kDue));
+  if (!any) return std::optional<int64_t>();
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
+  std::optional<int64_t> at;
+  for (const store::EventRow& event : events) {
+    if (event.kind == kDue) at = event.at_ns;
+    if (event.kind == kNotDue) at.reset();
+  }
+  return at;
+}
+
+// Whether an experiment that is over has been so for long enough, as this look and an earlier one find.
+Result<bool> goes(const Config& config, store::Store& store, const store::ExperimentSummary& row, int64_t ended_ns,
+                  int64_t now_ns, KeptExperiments& kept) {
+  const std::chrono::nanoseconds age = config.retention.experiments, wait = std::min(age, kBetweenLooks);
+  STAB_TRY(const std::optional<int64_t> found, found_due_at(store, row.id));
+  if (now_ns - ended_ns < age.count()) {
+    if (found) STAB_CHECK_OK(store.log({now_ns, row.id, std::string(kNotDue), "by this clock it is not over for long enough"}));
+    return false;
+  }
+  if (found && *found <= now_ns) return now_ns - *found >= wait.count();
+  const std::string text =
+      "it is over for long enough: deleted by the first look after " + engine::local_time(now_ns + wait.count());
+  kept.said.push_back("experiment " + std::to_string(row.id) + " '" + row.name + "': " + text);
+  STAB_CHECK_OK(store.log({now_ns, row.id, std::string(kDue), text}));
+  return false;
+}
+
 // A build's directory is empty once its user's worker is done, and then goes as any entry of a directory of ours.
 Status remove_thing(const StoredThing& thing, UserWorkers& workers) {
   if (!thing.owner) return engine::remove_tree(thing.path);
@@ -180,11 +218,16 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
 
 Result<KeptExperiments> retain_experiments(const Config& config, store::Store& store, int64_t now_ns) {
   KeptExperiments kept;
-  STAB_TRY(const std::vector<store::ExperimentSummary> all, store.summaries());
+  STAB_TRY(std::vector<store::ExperimentSummary> all, store.summaries());
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  int64_t latest_ns = 0;  // of the times at which experiments were submitted until then, by clocks that weren't ahead of this one
   for (const store::ExperimentSummary& row : all) {
-    const bool old = config.retention.experiments.count() > 0 && row.finished_at_ns != 0 &&
-                     now_ns - row.finished_at_ns >= config.retention.experiments.count();
-    if (is_over(row.state) && old) {
+    if (row.submitted_at_ns <= now_ns) latest_ns = std::max(latest_ns, row.submitted_at_ns);
+    bool old = false;
+    if (is_over(row.state) && row.finished_at_ns != 0 && config.retention.experiments.count() > 0) {
+      STAB_TRY(old, goes(config, store, row, std::max(row.finished_at_ns, latest_ns), now_ns, kept));
+    }
+    if (old) {
       STAB_CHECK_OK(store.delete_experiment(row.id));
       kept.said.push_back("experiment " + std::to_string(row.id) + " '" + row.name + "' is over for long enough: deleted");
       continue;

@@ -35,11 +35,12 @@ std::vector<StoredThing> what_goes(std::vector<StoredThing> things, const Config
 
 // What the store says, once experiments that are over for long enough are deleted.
 struct KeptExperiments {
-  std::vector<std::string> said;  // one line for each that was deleted
+  std::vector<std::string> said;  // one line for each that was deleted, or is to be
   // Names of build directories and hashes of binaries: of experiments that aren't over.
   std::set<std::string> directories_needed, binaries_needed;
   std::map<std::string, std::set<uint32_t>> binaries, directories;  // of all, and who submitted them
 };
+// An experiment is deleted where two looks that lie a day apart, or as far as the age if that is less, find it old enough.
 // pre: the store is ours to use
 Result<KeptExperiments> retain_experiments(const Config& config, store::Store& store, int64_t now_ns);
 

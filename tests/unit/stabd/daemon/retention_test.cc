@@ -120,9 +120,9 @@ class RetentionOnDisk : public testing::Test {
   }
   static std::string sha(const std::string& hash) { return hash + std::string(64 - hash.size(), '1'); }
   bool exists(const std::string& name) const { return std::filesystem::exists(directory_.path() + "/d.db.files/" + name); }
-  RetentionResult apply(const Config& config) {
+  RetentionResult apply(const Config& config, int64_t hours_later = 0) {
     // Long after now: the files are new.
-    const int64_t now = std::chrono::system_clock::now().time_since_epoch().count() + 1000 * kHour;
+    const int64_t now = std::chrono::system_clock::now().time_since_epoch().count() + (1000 + hours_later) * kHour;
     const auto kept = retain_experiments(config, *store_, now);
     EXPECT_TRUE(kept.ok());
     UserWorkers workers({STAB_LAUNCHER, program_, clock_, cancel_fd_, nullptr, limit_});
@@ -195,6 +195,9 @@ TEST_F(RetentionOnDisk, FinishedExperimentsGoOnlyIfSaid) {
   Config config;
   config.retention.experiments = hours(1);
   apply(config);
+  EXPECT_EQ(store_->experiments()->size(), 2u);
+  EXPECT_TRUE(exists("archive/" + sha(kOver)));
+  apply(config, 1);
   ASSERT_EQ(store_->experiments()->size(), 1u);
   EXPECT_EQ(store_->experiments()->front().id, waits_);
   EXPECT_FALSE(exists("archive/" + sha(kOver))) << "nobody can repeat its trials any more";
@@ -330,6 +333,95 @@ TEST_F(RetentionOnDisk, AnothersBuildsAreLookedIntoAsThatOne) {
   EXPECT_THAT(gone.wrong, ElementsAre(HasSubstr("whose build it isn't")));
   EXPECT_FALSE(exists("builds/ffffffffffffffff"));
   EXPECT_TRUE(exists(std::string("builds/") + kOver + "/program"));
+}
+
+// Experiments that are over, and what a look at some hour deletes. Hours count from the clock's own beginning.
+class ExperimentsByAge : public testing::Test {
+ protected:
+  ExperimentsByAge() {
+    auto store = store::Store::open(directory_.path() + "/d.db", store::Store::Access::kWrite);
+    EXPECT_TRUE(store.ok());
+    store_.emplace(std::move(*store));
+    config_.retention.experiments = hours(100);
+  }
+  void add(const std::string& name, int64_t submitted, int64_t ended) {
+    store::NewExperiment row;
+    row.name = name;
+    row.submitted_at_ns = submitted * kHour;
+    const auto id = store_->add_experiment(row);
+    ASSERT_TRUE(id.ok());
+    ASSERT_TRUE(store_->advance(*id, store::ExperimentEvent::kCancel, "", ended * kHour).ok());
+  }
+  // What is left.
+  Names look(int64_t hour) {
+    const auto kept = retain_experiments(config_, *store_, hour * kHour);
+    EXPECT_TRUE(kept.ok());
+    if (kept.ok()) said_ = kept->said;
+    Names left;
+    const auto all = store_->summaries();
+    for (const store::ExperimentSummary& row : *all) left.insert(left.begin(), row.name);
+    std::sort(left.begin(), left.end());
+    return left;
+  }
+  TemporaryDirectory directory_;
+  std::optional<store::Store> store_;
+  Config config_;
+  std::vector<std::string> said_;
+};
+
+TEST_F(ExperimentsByAge, OneGoesWhereTwoLooksADayApartFindItOldEnough) {
+  add("old", 1000, 1001);
+  add("new", 1050, 1051);
+  EXPECT_EQ(look(1100), Names({"new", "old"}));
+  EXPECT_TRUE(said_.empty());
+  EXPECT_EQ(look(1102), Names({"new", "old"}));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("'old': it is over for long enough: deleted by the first look after ")));
+  EXPECT_EQ(look(1125), Names({"new", "old"}));
+  EXPECT_TRUE(said_.empty()) << "it was said";
+  EXPECT_EQ(look(1126), Names({"new"}));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("'old' is over for long enough: deleted")));
+}
+
+TEST_F(ExperimentsByAge, AShorterAgeIsTheWaitAsWell) {
+  config_.retention.experiments = hours(2);
+  add("a", 1000, 1001);
+  EXPECT_EQ(look(1010), Names({"a"}));
+  EXPECT_EQ(look(1011), Names({"a"}));
+  EXPECT_EQ(look(1012), Names());
+}
+
+// The clock is 200 hours ahead for a while, twice.
+TEST_F(ExperimentsByAge, AClockThatIsSetForwardForAWhileDeletesNone) {
+  add("a", 1000, 1001);
+  EXPECT_EQ(look(1210), Names({"a"}));
+  EXPECT_EQ(look(1212), Names({"a"}));
+  EXPECT_EQ(look(1013), Names({"a"}));
+  EXPECT_EQ(look(1240), Names({"a"}));
+  EXPECT_EQ(look(1041), Names({"a"}));
+  // Until it is so old.
+  EXPECT_EQ(look(1102), Names({"a"}));
+  EXPECT_EQ(look(1127), Names());
+}
+
+// It ended while the clock stood at its beginning, which the network has set right since.
+TEST_F(ExperimentsByAge, AClockThatIsSetBackForAWhileMakesNoneOld) {
+  add("before", 1000, 1001);
+  add("meanwhile", 2, 3);
+  EXPECT_EQ(look(1005), Names({"before", "meanwhile"}));
+  EXPECT_TRUE(said_.empty());
+  EXPECT_EQ(look(1040), Names({"before", "meanwhile"}));
+  EXPECT_TRUE(said_.empty());
+  EXPECT_EQ(look(1101), Names({"before", "meanwhile"}));
+  EXPECT_EQ(said_.size(), 2u);
+  EXPECT_EQ(look(1125), Names());
+}
+
+// One that was submitted while the clock was ahead says nothing of those behind it.
+TEST_F(ExperimentsByAge, AClockThatWasAheadKeepsNoneForEver) {
+  add("ahead", 90000, 90001);
+  add("after", 1000, 1001);
+  EXPECT_EQ(look(1101), Names({"after", "ahead"}));
+  EXPECT_EQ(look(1125), Names({"ahead"}));
 }
 
 }  // namespace
