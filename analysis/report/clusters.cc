@@ -1,5 +1,9 @@
 // What a cluster adds to a combination sum c_i mean_i is v = sum over its cells of c_i y_i / G_i, G_i the clusters of cell i.
 // The combination is the sum of all v, and clusters are independent: its variance is the sum of theirs.
+//
+// Of two clusters in one cell and twelve in another the two are nearly all of the error. Where they happen to lie close together,
+// degrees of freedom that come from the variances seen are those of the twelve. So they are never more than those that the
+// arrangement alone gives, with the same variance in all cells (Bell & McCaffrey 2002).
 #include "analysis/report/clusters.h"
 
 #include <algorithm>
@@ -18,8 +22,52 @@ namespace {
 struct Cluster {
   std::vector<size_t> cells;
   double added = 0;      // to the combination
-  double deviation = 0;  // the same of its deviations from the cells' means
+  double deviation = 0;  // the same of its deviations from the cells' means, each made as large as it would be without the mean
 };
+
+// A cell, as far as the error of a combination goes.
+struct Held {
+  double share = 0;     // (c_i / G_i)^2: of the variance of one of its values, in that of the combination
+  double clusters = 0;  // G_i
+  double variance = 0;  // of its values
+};
+
+// The clusters that hold the same cells, by these.
+using Groups = std::map<std::vector<size_t>, std::vector<double>>;
+
+// What clusters of one group add varies alike. These are Satterthwaite's with the same variance in all cells, whatever was seen.
+double design_df(const Groups& groups, const std::vector<Held>& cells) {
+  statistics::VarianceSum parts;
+  for (const auto& [in, added] : groups) {
+    double variance = 0;
+    for (const size_t cell : in) variance += cells[cell].share;
+    const auto count = static_cast<double>(added.size());
+    parts.add(count * variance, count - 1);
+  }
+  return parts.df();
+}
+
+// Satterthwaite's of sum a_g^2, a_g a cluster's `deviation`: 2 E^2 / Var (Bell & McCaffrey 2002), where values are independent
+// and of variances[i] in cell i. The covariance of a_g and a_h is then -sum w_i / (G_i - 1) over the cells of both, w_i = share_i
+// variances[i], and the variance of a_g is sum w_i over its cells.
+double deviations_df(const Groups& groups, const std::vector<Held>& cells, const std::vector<double>& variances) {
+  std::vector<double> weights(cells.size());
+  double largest = 0;
+  for (size_t i = 0; i < cells.size(); ++i) largest = std::max(largest, weights[i] = cells[i].share * variances[i]);
+  if (!(largest > 0)) return 0;
+  double expected = 0, squares = 0;
+  std::map<std::pair<size_t, size_t>, double> in_both;
+  for (size_t i = 0; i < cells.size(); ++i) expected += (weights[i] /= largest) * cells[i].clusters;
+  for (const auto& [in, added] : groups)
+    for (const size_t i : in)
+      for (const size_t j : in) in_both[{i, j}] += static_cast<double>(added.size());
+  for (const auto& [pair, count] : in_both) {
+    const Held &first = cells[pair.first], &second = cells[pair.second];
+    const double apart = (count - 1) / ((first.clusters - 1) * (second.clusters - 1));
+    squares += weights[pair.first] * weights[pair.second] * count * (1 + apart);
+  }
+  return expected * expected / squares;
+}
 
 }  // namespace
 
@@ -29,20 +77,23 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
   result.clusters = UINT64_MAX;
   size_t number = 0;
   double largest = 0;
+  std::vector<Held> held;
   for (const auto& [cell, coefficient] : coefficients) {
     if (cell->clusters.empty()) return {};
     const auto count = static_cast<double>(cell->values.size());
+    held.push_back({coefficient / count * (coefficient / count), count, count > 1 ? cell->moments.variance() : 0});
+    const double whole = count > 1 ? std::sqrt(count / (count - 1)) : 1;
     for (size_t i = 0; i < cell->values.size(); ++i) {
       Cluster& cluster = clusters[cell->clusters[i]];
       cluster.cells.push_back(number);
       cluster.added += coefficient * cell->values[i] / count;
-      cluster.deviation += coefficient * (cell->values[i] - cell->moments.mean) / count;
+      cluster.deviation += whole * coefficient * (cell->values[i] - cell->moments.mean) / count;
       largest = std::max(largest, std::fabs(coefficient * cell->values[i] / count));
     }
     result.clusters = std::min<uint64_t>(result.clusters, cell->values.size());
     ++number;
   }
-  std::map<std::vector<size_t>, std::vector<double>> groups;
+  Groups groups;
   for (const auto& [name, cluster] : clusters) groups[cluster.cells].push_back(cluster.added);
   result.crossed = groups.size() == 1;
   result.nested = std::all_of(groups.begin(), groups.end(), [](const auto& group) { return group.first.size() == 1; });
@@ -57,19 +108,20 @@ std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& 
       parts.add(static_cast<double>(group.n) * group.variance(), static_cast<double>(group.n - 1));
     }
     variance = parts.sum();
-    df = parts.df();
+    df = std::min(parts.df(), design_df(groups, held));
     for (const auto& [name, cluster] : clusters) {
       const statistics::Moments& group = of_group[cluster.cells];
       result.shared.parts[name] =
           (cluster.added - group.mean) * std::sqrt(static_cast<double>(group.n) / static_cast<double>(group.n - 1));
     }
   } else if (result.clusters >= 2) {
-    const auto count = static_cast<double>(clusters.size());
     for (const auto& [name, cluster] : clusters) {
-      variance += cluster.deviation * cluster.deviation * count / (count - 1);
-      result.shared.parts[name] = cluster.deviation * std::sqrt(count / (count - 1));
+      variance += cluster.deviation * cluster.deviation;
+      result.shared.parts[name] = cluster.deviation;
     }
-    df = static_cast<double>(result.clusters - 1);
+    std::vector<double> seen;
+    for (const Held& cell : held) seen.push_back(cell.variance);
+    df = std::min(deviations_df(groups, held, seen), deviations_df(groups, held, std::vector<double>(held.size(), 1)));
   }
   result.shared.df = df;
   double noise = 0, noise_df = 0;

@@ -24,9 +24,9 @@ struct ClusterContrast {
 // The combination of cell means where CellUnits::clusters tells which unit belongs to which cluster, one unit of a cluster
 // in a cell. Absent where the cells have no clusters. Clusters that hold the same cells are alike: what one of them adds to
 // the combination is one draw, whatever its cells have in common, and the variances of the groups add up (Satterthwaite).
-// All in all cells it is the paired t test, all in one cell each Welch's. Where a group has one cluster only, each cluster's
-// deviation counts on its own (Liang & Zeger 1986, corrected by G / (G - 1)), with the smallest cell's clusters - 1
-// degrees of freedom.
+// All in all cells it is the paired t test, all in one cell each Welch's, but for degrees of freedom that are never more than
+// the arrangement gives. Where a group has one cluster only, each cluster's deviation counts on its own (CR2: Bell & McCaffrey
+// 2002, Pustejovsky & Tipton 2018), with the fewer degrees of freedom of cells that vary alike and as they were seen to.
 std::optional<Result<ClusterContrast>> cluster_contrast(const CellCoefficients& coefficients, double alpha);
 
 }  // namespace stab::report

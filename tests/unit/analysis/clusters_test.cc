@@ -58,6 +58,41 @@ TEST(Clusters, BetweenSomeCellsAndWithinOthers) {
   EXPECT_FALSE((*ours)->crossed || (*ours)->nested);
 }
 
+// Numbers of clubSandwich 0.5.8: linear_contrast(lm(y ~ 0 + cell), "CR2", cluster, test = "Satterthwaite"). All cells have the
+// same variance, as its degrees of freedom take for granted.
+TEST(Clusters, SomeInSeveralCellsAndAloneInThatAreCr2) {
+  const report::CellUnits a = cell_of({5, 7, 6, 9, 4, 8}, {0, 1, 2, 3, 4, 5});
+  const report::CellUnits b = cell_of({8, 6, 10, 7, 9, 5}, {5, 6, 7, 8, 9, 10});
+  const auto two = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
+  ASSERT_TRUE(two && *two);
+  EXPECT_NEAR((*two)->test.standard_error, 1.0567244989431572, 1e-12);
+  EXPECT_NEAR((*two)->test.df, 8.7804878048780477, 1e-9);
+  EXPECT_NEAR((*two)->test.p_value, 0.3692976477751365, 1e-9);
+  const double e = std::sqrt(0.6);
+  const report::CellUnits c = cell_of({5 - 1.5 * e, 5 - 0.5 * e, 5 + 0.5 * e, 5 + 1.5 * e}, {0, 1, 2, 3});
+  const report::CellUnits d = cell_of({4, 3, 5}, {2, 3, 4});
+  const report::CellUnits f = cell_of({7 + 0.5 * e, 7 - 1.5 * e, 7 + 1.5 * e, 7 - 0.5 * e}, {3, 4, 5, 6});
+  const auto three = report::cluster_contrast({{&c, 1}, {&d, -0.5}, {&f, -0.5}}, 0.05);
+  ASSERT_TRUE(three && *three);
+  EXPECT_NEAR((*three)->test.standard_error, 0.6355917556042535, 1e-12);
+  EXPECT_NEAR((*three)->test.df, 4.1573896353166990, 1e-9);
+  EXPECT_NEAR((*three)->test.p_value, 0.4739008787543418, 1e-9);
+}
+
+// Two clusters that happen to be alike, against twelve: Welch's 8.6 degrees of freedom are those of the twelve, which tell
+// little of how far the two are from theirs. Numbers of clubSandwich, as above.
+TEST(Clusters, FewInOneCellHaveNoMoreDegreesOfFreedomThanTheArrangementGives) {
+  const report::CellUnits a = cell_of({5, 5.5}, {0, 1});
+  const report::CellUnits b =
+      cell_of({5, 7, 6, 9, 4, 8, 6.5, 7.5, 5.5, 8.5, 6, 7}, {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  const auto ours = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
+  ASSERT_TRUE(ours && *ours);
+  EXPECT_TRUE((*ours)->nested);
+  EXPECT_NEAR((*ours)->test.standard_error, 0.491724444473662, 1e-12);
+  EXPECT_NEAR((*ours)->test.df, 1.35768261964736, 1e-9);
+  EXPECT_NEAR((*ours)->test.p_value, 0.156740813214097, 1e-9);
+}
+
 TEST(Clusters, OneInACellIsRefused) {
   const report::CellUnits a = cell_of({5}, {0}), b = cell_of({4, 8, 3}, {4, 5, 6});
   const auto ours = report::cluster_contrast({{&a, 1}, {&b, -1}}, 0.05);
