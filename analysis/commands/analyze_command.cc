@@ -106,6 +106,7 @@ Result<Input> load(const Arguments& args, const std::string& path) {
     return bad_input("--block and --cluster name the same column; --block compares within it, --cluster averages by it");
   if (!block.empty()) requests.push_back({block, CsvKind::kLevel});
   if (!cluster.empty()) requests.push_back({cluster, CsvKind::kLevel});
+  STAB_CHECK_OK(check_response_is_no_level(requests));
   Input input;
   STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests, &input.notes));
   report::Samples& design = input.design;

@@ -453,6 +453,15 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv) {
   return numeric;
 }
 
+Status check_response_is_no_level(const std::vector<CsvRequest>& requests) {
+  for (const CsvRequest& number : requests)
+    for (const CsvRequest& level : requests)
+      if (number.kind == CsvKind::kNumber && level.kind == CsvKind::kLevel && number.name == level.name)
+        return bad_input("column " + in_quotes(number.name) +
+                         " is the response, and can't be what values are grouped by as well");
+  return {};
+}
+
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests, std::string* notes) {
   STAB_TRY(const char separator, separator_of(csv));
   FieldWalker walker(csv.text(), separator);

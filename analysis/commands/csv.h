@@ -73,5 +73,7 @@ Result<std::vector<std::string>> csv_numeric_columns(const CsvText& csv);
 // the reading is said in it, a sentence; ""
 Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<CsvRequest>& requests,
                                         std::string* notes = nullptr);
+// A column may be asked for as numbers and as levels; where the numbers are measurements, levels are what they are grouped by.
+Status check_response_is_no_level(const std::vector<CsvRequest>& requests);
 
 }  // namespace stab::commands

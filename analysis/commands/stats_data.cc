@@ -55,6 +55,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
   if (!pair.empty()) requests.push_back({pair, CsvKind::kLevel});
   if (!block.empty() && block != pair) requests.push_back({block, CsvKind::kLevel});
   for (const std::string& name : random) requests.push_back({name, CsvKind::kLevel});
+  STAB_CHECK_OK(check_response_is_no_level(requests));
   StatsData data;
   STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests, &data.notes_));
   size_t at = 0;
@@ -147,7 +148,9 @@ Result<std::vector<NamedSample>> StatsData::samples(size_t least, size_t most) c
       samples[group.codes[row]].values.push_back(response()[row]);
   }
   if (samples.size() < least || samples.size() > most) {
-    const std::string wanted = most == least ? std::to_string(least) : "at least " + std::to_string(least);
+    const std::string wanted = most == least            ? std::to_string(least)
+                               : samples.size() > most ? "at most " + std::to_string(most)
+                                                       : "at least " + std::to_string(least);
     if (groups_.empty()) return bad_input("this method compares " + wanted + " groups; name the column with --group");
     return bad_input("this method compares " + wanted + " groups, but column " + in_quotes(groups_[0].name) + " has " +
                      plural(samples.size(), "level"));

@@ -214,6 +214,10 @@ double default_penalty(std::span<const double> values) {
 
 Result<std::vector<size_t>> change_points(std::span<const double> values, double penalty, size_t least_length) {
   STAB_CHECK_OK(check_sample(values, 2, "change points"));
+  if (values.size() > kMostSearched)
+    return bad_input("change points are searched in at most " + std::to_string(kMostSearched) + " values, got " +
+                     std::to_string(values.size()) + ": without changes each place is held against all before it; average "
+                     "neighbours");
   if (constant(values)) return bad_input("all values are equal: there is no change to find");
   STAB_CHECK_OK(check_squares(values));
   if (!(penalty > 0)) return bad_input("the penalty must be > 0");

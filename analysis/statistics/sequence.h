@@ -36,7 +36,9 @@ Result<SequenceTest> drift_within(std::span<const double> values, std::span<cons
 
 // Change points in the mean by PELT (Killick, Fearnhead & Eckley 2012): the segmentation that minimizes
 // sum of squares + penalty for each change, exactly. Returns the first index of each later segment.
-// penalty in units of squares; see default_penalty().
+// penalty in units of squares; see default_penalty(). Where there is no change it takes the square of the values' number, half a
+// minute for the most.
+inline constexpr size_t kMostSearched = 100'000;
 Result<std::vector<size_t>> change_points(std::span<const double> values, double penalty, size_t least_length);
 // BIC: 2 log(n) times a variance estimated from first differences (robust to the changes themselves; where most
 // neighbours are equal, from their mean square). 0 only below 3 values and for equal ones.

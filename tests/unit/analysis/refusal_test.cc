@@ -48,6 +48,33 @@ TEST_F(Refusal, UnknownMethodFlagColumnAndLevel) {
   EXPECT_THAT(stats({"welch"}), HasSubstr("takes one CSV file"));
 }
 
+// Each value would be a group of its own.
+TEST_F(Refusal, AResponseThatIsItsOwnGroup) {
+  const std::string data = file("y,g\n1,a\n2,b\n3,a\n4,b\n");
+  for (const char* flag : {"--factors", "--block", "--cluster", "--within"}) {
+    std::vector<std::string> words{data, "--response", "y", flag, "y"};
+    if (flag != std::string("--factors")) words.insert(words.end(), {"--factors", "g"});
+    const commands::CommandOutput output = commands::run_analyze(words);
+    EXPECT_EQ(output.exit_code, 2) << flag;
+    EXPECT_THAT(output.err, HasSubstr("column 'y' is the response, and can't be what values are grouped by as well")) << flag;
+  }
+  EXPECT_THAT(stats({"kruskal", data, "--response", "y", "--group", "y"}), HasSubstr("column 'y' is the response, and can't be"));
+}
+
+TEST_F(Refusal, TooManyGroups) {
+  std::string text = "y,g\n";
+  for (int i = 0; i < 6000; ++i) text += std::to_string(i % 7) + "," + std::to_string(i / 2) + "\n";
+  EXPECT_THAT(stats({"tukey", file(text), "--response", "y", "--group", "g"}), HasSubstr("compares at most "));
+}
+
+// Without changes nothing is pruned: a million values would take more than an hour.
+TEST_F(Refusal, ChangePointsThatTakeTooLong) {
+  std::string text = "y\n";
+  Rng rng = Rng::stream(1, "long");
+  for (int i = 0; i < 100'001; ++i) text += std::to_string(rng.below(1000)) + "\n";
+  EXPECT_THAT(stats({"change-points", file(text)}), HasSubstr("in at most 100000 values, got 100001: "));
+}
+
 TEST_F(Refusal, TooFewGroupsAndValues) {
   const std::string one_level = file("y,g\n1,a\n2,a\n3,a\n"), three = file("y,g\n1,a\n2,b\n3,c\n4,a\n");
   EXPECT_THAT(stats({"welch", one_level, "--group", "g"}), HasSubstr("has 1 level"));
@@ -188,13 +215,14 @@ TEST_F(Refusal, ModelsTooLargeToFit) {
               HasSubstr("at most 30 factors"));
   EXPECT_THAT(stats({"anova", data, "--response", "y", "--group", first(25), "--model", "f0*f1*f2*f3*f4*f5*f6*f7*f8*f9*f10*f11"}),
               HasSubstr("cross at most 10 factors"));
-  std::string crossed = "y,a,b\n";
+  std::string crossed = "y,a,b,c\n";
   for (int row = 0; row < 1000; ++row)
-    crossed += std::to_string(row % 7) + ",a" + std::to_string(row) + ",b" + std::to_string(row % 500) + "\n";
+    crossed += std::to_string(row % 7) + ",a" + std::to_string(row) + ",b" + std::to_string(row % 500) + ",c" +
+               std::to_string(row % 7) + "\n";
   const std::string wide = file(crossed);
   EXPECT_THAT(stats({"anova", wide, "--response", "y", "--group", "a,b"}), HasSubstr("can't be told apart"));
   EXPECT_THAT(stats({"anova-within", wide, "--response", "y", "--group", "a", "--pair", "b"}), HasSubstr("has 0 values in cell"));
-  EXPECT_THAT(stats({"anova-within", wide, "--response", "y", "--group", "a,b", "--pair", "y"}), HasSubstr("at most 1024 cells"));
+  EXPECT_THAT(stats({"anova-within", wide, "--response", "y", "--group", "a,b", "--pair", "c"}), HasSubstr("at most 1024 cells"));
   EXPECT_THAT(stats({"bootstrap", wide, "--response", "y", "--resamples", "1e14"}),
               HasSubstr("--resamples takes at most 10000000"));
 }
