@@ -2,6 +2,7 @@
 #include "stabctl/measured_command.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -81,6 +82,10 @@ Status check_program(const std::string& path) {
   if (!S_ISREG(info.st_mode)) return bad_input(named + " is neither a program nor a script; name a file that can be executed");
   if (::access(path.c_str(), X_OK) == 0) return {};
   if (path.ends_with(".toml")) return bad_input(named + " is a plan; run it with: stabctl run " + shell_word(path));
+  struct statvfs disk;
+  if ((info.st_mode & 0111) != 0 && ::statvfs(path.c_str(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0)
+    return bad_input(named +
+                     " lies on a file system that is mounted noexec, from which nothing is executed; copy it to another one");
   const std::string begins = first_bytes(path, 2);
   if (begins == "#!")
     return bad_input(named + " is a script without the right to be executed; chmod +x " + shell_word(path) +

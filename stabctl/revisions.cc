@@ -38,7 +38,9 @@ Result<std::string> root_of_working_tree() {
 }
 
 Result<std::string> commit_named(const std::string& name) {
-  auto commit = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  // Behind ":/text" all is text, so the commit of a tag is asked for by the tag's own hash.
+  const auto object = git({"rev-parse", "--verify", "--quiet", "--end-of-options", name});
+  auto commit = object ? git({"rev-parse", "--verify", "--quiet", "--end-of-options", *object + "^{commit}"}) : object;
   if (!commit) return bad_input("'" + name + "' names no commit here" + why_no_commit(name));
   return commit;
 }

@@ -40,7 +40,8 @@ namespace {
 Result<std::string_view> text_for_reader(const Format& format, std::string_view text) {
   constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
   if (text.size() > kMostBytes)
-    return bad_input(std::to_string(text.size()) + " bytes, at most " + std::to_string(kMostBytes) + " are read");
+    return bad_input("it has more than " + std::to_string(kMostBytes) +
+                     " bytes, and no more are read; write fewer benchmarks to a file");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     return bad_input("it is UTF-16, as PowerShell's '>' writes; turn it into UTF-8: iconv -f UTF-16 -t UTF-8");
   if (text.starts_with(kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());

@@ -145,6 +145,7 @@ Result<std::vector<ProcessTime>> read_hyperfine_runs(std::string_view text) {
     const std::string& name = names[i].full;
     const std::string whose = "'" + name + "'";
     STAB_TRY(const json* times, list_of(one, "times", whose));
+    if (times->empty()) return bad_input(whose + " has no run in its 'times'; leave it out, or run it again");
     const json* codes = member(one, "exit_codes");
     for (size_t run = 0; run < times->size(); ++run) {
       const std::string which = whose + ", run " + std::to_string(run + 1);

@@ -86,6 +86,8 @@ Result<std::vector<PerfEvent>> events_of(std::string_view text) {
     }
     if (trimmed(row).empty() || row.starts_with('#')) continue;
     const std::string where = "line " + std::to_string(line);
+    if (row.starts_with('{'))
+      return bad_input(where + ": it is JSON, as 'perf stat -j' writes; leave -j out, and write with -x,");
     const char found = separator_of(row), separator = found == '\0' ? ',' : found;
     // A line with empty fields has another metric of the event before.
     if (found == '\0' && split(row, ',').front().empty()) continue;

@@ -252,7 +252,8 @@ Result<std::string> find_program(const BuildPlace& place, const std::string& dir
     STAB_TRY(const worker::Look::Answer seen, place.worker->ask(worker::Look{made}));
     if (seen.type == static_cast<uint32_t>(worker::FileType::kRegular) && !seen.executable)
       return bad_input("'" + made + "' is what the build made, and may not be executed: let the build make it executable, or, if "
-                       "its file system is mounted noexec, keep the database, which builds lie next to, on another one");
+                       "its file system is mounted noexec, keep the database, which builds lie next to, on another one (--db "
+                       "FILE; without it a gate's is in TMPDIR)");
   }
   worker::Find find;
   find.runs = true;

@@ -316,6 +316,8 @@ TEST(Processes, WhatNobodyCanMeasureAgainIsRefused) {
               HasSubstr("'x', run 2: the command failed"));
   EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "mean": 1}]})"), HasSubstr("'x' has no 'times'"));
   EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "times": [0]}]})"), HasSubstr("no logarithm"));
+  EXPECT_THAT(processes_refusal("hyperfine", R"({"results": [{"command": "x", "times": []}, {"command": "y", "times": [1]}]})"),
+              HasSubstr("'x' has no run in its 'times'"));
   EXPECT_THAT(processes_refusal("hyperfine", R"({"results": []})"), HasSubstr("no benchmark"));
   EXPECT_THAT(processes_refusal("jmh", R"([{"benchmark": "a", "mode": "avgt", "primaryMetric":
     {"score": 1, "scoreUnit": "s/op", "rawData": [[]]}}])"), HasSubstr("fork 1 has no iteration"));
@@ -355,7 +357,7 @@ TEST(Hostile, LimitsHold) {
   EXPECT_THAT(refusal("csv", "name,value\n" + std::string(kMostNameBytes + 1, 'x') + ",1\n"),
               HasSubstr("has 201 bytes, at most 200"));
   EXPECT_THAT(refusal("csv", "name,value\nred\x1b[31m,1\n"), HasSubstr("control characters"));
-  EXPECT_THAT(refusal("csv", std::string(kMostBytes + 1, 'x')), HasSubstr("at most 33554432 are read"));
+  EXPECT_THAT(refusal("csv", std::string(kMostBytes + 1, 'x')), HasSubstr("more than 33554432 bytes, and no more are read"));
 }
 
 }  // namespace

@@ -269,6 +269,8 @@ TEST(PerfStat, DecimalCommasAreReadOrRefused) {
 
 TEST(PerfStat, PartsOfAMeasurementAreRefusedWithTheCure) {
   EXPECT_THAT(refusal("perf-stat", "1.000,2.5,msec,task-clock,1,100\n"), HasSubstr("leave -I out"));
+  EXPECT_THAT(refusal("perf-stat", R"({"counter-value": "1", "unit": "msec", "event": "task-clock"})"),
+              HasSubstr("leave -j out"));
   EXPECT_THAT(refusal("perf-stat", "CPU0,2.5,msec,task-clock,1,100\n"), HasSubstr("leave -A"));
   EXPECT_THAT(refusal("perf-stat", "5,,cycles,1,100\n"), HasSubstr("it has no time"));
   EXPECT_THAT(refusal("perf-stat", "5,ns\n"), HasSubstr("line 1: expected value, unit and event"));
