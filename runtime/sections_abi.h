@@ -62,4 +62,8 @@ inline constexpr char kStackCodeSection[] = "stab_stack_code";
 // says that it switches stacks.
 inline constexpr char kStackCopiesSection[] = "stab_stack_copies";
 
+// One byte of each object with a signal handler that lets the interrupted thread go on with another stack pointer. If the program
+// calls sigaction, too, post-link says that it switches stacks.
+inline constexpr char kSignalSwitchesSection[] = "stab_signal_switches";
+
 }  // namespace stab::abi

@@ -24,6 +24,7 @@
 #include "instrumenter/pass/goto_tables.h"
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/places.h"
+#include "instrumenter/pass/signal_switches.h"
 #include "instrumenter/pass/stack_code.h"
 #include "instrumenter/pass/stack_copies.h"
 #include "instrumenter/pass/stack_pads.h"
@@ -62,6 +63,7 @@ struct Registration : llvm::PassInfoMixin<Registration> {
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved = StackCopies().run(module, analyses);
+  preserved.intersect(SignalSwitches().run(module, analyses));
   preserved.intersect(Registration().run(module, analyses));
   preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
@@ -139,6 +141,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-stack-code") return passes.addPass(StackCode()), true;
   if (name == "stab-stack-copies") return passes.addPass(StackCopies()), true;
+  if (name == "stab-signal-switches") return passes.addPass(SignalSwitches()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-start") return passes.addPass(AtStart(llvm::OptimizationLevel::O2)), true;
   if (name == "stab-optimizer-last") return passes.addPass(AtOptimizerLast(llvm::OptimizationLevel::O2)), true;

@@ -39,6 +39,8 @@ constexpr std::string_view kLongJumps[] = {"longjmp",       "_longjmp",         
                                            "__libc_longjmp", "__libc_siglongjmp", "____longjmp_chk"};
 // What these do it with, in a program that libc is part of.
 constexpr std::string_view kLoadsOfLongJumps[] = {"__longjmp", "__longjmp_cancel"};
+// The kernel loads the stack pointer that a handler of these leaves in its context.
+constexpr std::string_view kSetsHandler[] = {"sigaction", "__sigaction", "__libc_sigaction"};
 // The loader finds the file that calls these by the return address, and takes one in an image for the executable's: the search
 // path, the scope and the next definition would be another's. In an executable that is right, but for RTLD_NEXT
 // (runtime/code/names.cc).
@@ -416,6 +418,7 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
   if (data_switch_stacks(image)) return true;
   // Who measures the stack may copy it, and longjmp into what was put back.
   bool makes_stack = image.find_section(abi::kStackCopiesSection) != nullptr, jumps = false;
+  const bool handler_switches = image.find_section(abi::kSignalSwitchesSection) != nullptr;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];
     const FunctionCode& code = disassembly.codes[index];
@@ -423,6 +426,8 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     makes_stack = makes_stack || refers_to_one_of(kSignalStacks, index, callees, disassembly, functions);
     jumps = jumps || refers_to_one_of(kLongJumps, index, callees, disassembly, functions);
     if (makes_stack && jumps) return true;
+    const bool sets_handler = !function.runtime && refers_to_one_of(kSetsHandler, index, callees, disassembly, functions);
+    if (handler_switches && sets_handler) return true;
     // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
     const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
                        function.name.starts_with("_dl_runtime_") || function.runtime ||
