@@ -131,6 +131,16 @@ Status check_given_once(const std::string& path, const std::vector<std::string>&
   return {};
 }
 
+// A copy can't be told from a process that took the same time; where clocks are coarse there are such.
+void note_same_times(const std::vector<std::string>& paths, const std::vector<std::vector<metrics::ProcessTime>>& times) {
+  for (size_t i = 0; i + 1 < times.size(); ++i) {
+    if (times[i] != times.back()) continue;
+    std::fprintf(stderr, "note: '%s' and '%s' have the same times; if one is a copy, leave it out: each counts as a process\n",
+                 printable(paths[i]).c_str(), printable(paths.back()).c_str());
+    return;
+  }
+}
+
 std::string known_formats() {
   std::string names;
   for (const metrics::Format& format : metrics::formats()) names += (names.empty() ? "" : ", ") + std::string(format.name);
@@ -167,6 +177,7 @@ int import_command(const Arguments& arguments) {
     return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
   Sides sides;
   std::vector<std::string> paths;
+  std::vector<std::vector<metrics::ProcessTime>> of_paths;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     const std::string& word = arguments.words[i];
     const size_t equals = word.find('=');
@@ -178,6 +189,8 @@ int import_command(const Arguments& arguments) {
     paths.push_back(path);
     const auto times = times_in(*format, path);
     if (!times) return complain(times.error());
+    of_paths.push_back(*times);
+    note_same_times(paths, of_paths);
     if (!side.empty()) sides.add(side, *times);
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }
