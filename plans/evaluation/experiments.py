@@ -312,8 +312,10 @@ heap = ["off"]
 """)
 
 # flang 19 neither instruments for a profile nor uses one, and lld breaks down on its output for ThinLTO; tcl's configuration
-# finds that it needs no -lm, because ThinLTO has dropped the call from the program that tries.
-COMPILED = {"sliced-factors": lambda program: program.name in ("sqlite3", "gnugo", "cadical", "perl"),
+# finds that it needs no -lm, because ThinLTO has dropped the call from the program that tries. Its main is hidden, so that no program can be
+# linked from its library alone.
+COMPILED = {"sliced-libraries": lambda program: program.name != "tcl",
+            "sliced-factors": lambda program: program.name in ("sqlite3", "gnugo", "cadical", "perl"),
             "pgo": lambda program: program.language != "fortran",
             "lto": lambda program: program.language != "fortran" and program.name != "tcl"}
 
