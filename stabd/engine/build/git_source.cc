@@ -27,11 +27,11 @@ constexpr std::chrono::minutes kSourceTimeout{30};
 
 // What holds for each command: the user's own settings may call a clone's remote something else than "origin", and have commands
 // go into submodules by themselves; they may leave files out (sparse), take files for written that nobody has looked at, and
-// write a link as a file.
+// write a link as a file. Hooks that are theirs in all repositories may change what is checked out, or say no.
 std::vector<std::string> git_words(std::vector<std::string> words) {
   words.insert(words.begin(), {"git", "-c", "clone.defaultRemoteName=origin", "-c", "submodule.recurse=false", "-c",
                                "core.sparseCheckout=false", "-c", "core.ignoreStat=false", "-c", "core.checkStat=default", "-c",
-                               "core.fsmonitor=false", "-c", "core.symlinks=true"});
+                               "core.fsmonitor=false", "-c", "core.symlinks=true", "-c", "core.hooksPath=/dev/null"});
   return words;
 }
 
