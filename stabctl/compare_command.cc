@@ -37,6 +37,7 @@
 #include "stabd/engine/machine/time_slices.h"
 #include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/load_samples.h"
+#include "stabd/engine/trial/dose.h"
 
 namespace stab::ctl {
 namespace {
@@ -134,8 +135,20 @@ Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
   return std::string();
 }
 
+// Whether shared libraries moved in a run of each side, for which there is no table of what both builds have.
+Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
+  STAB_TRY(const auto trials,
+           store.trials(experiment, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
+  for (size_t i = 0; i < std::min<size_t>(trials.size(), 2); ++i) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trials[i].id));
+    const auto dose = engine::parse_dose(outcome.dose_json);
+    if (dose.ok() && dose->has_value() && (*dose)->libraries_moved > 0) return true;
+  }
+  return false;
+}
+
 // What the difference is a difference of.
-std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
+std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
   if (plan.randomized && !unmatched.empty())
     return "built by szc: each run went through random layouts of code, stack and heap; those of the code were drawn for each "
            "side alone: " +
@@ -144,8 +157,10 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched) {
     return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
            (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
   if (plan.randomized)
-    return "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
-           "difference is that of the programs and not of two layouts; globals and constants lie where each link put them";
+    return std::string(
+               "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
+               "difference is that of the programs and not of two layouts; globals and constants lie where each link put them") +
+           (has_libraries ? "; a shared library that each side has of its own has its own order of functions" : "");
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
     which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
@@ -360,7 +375,8 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   commands::CompareFacts& facts = of.facts;
   facts.experiment = run.experiment;
   STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
-  facts.about = about_of(of.plan, unmatched);
+  STAB_TRY(const bool has_libraries, moves_libraries(store, run.experiment));
+  facts.about = about_of(of.plan, unmatched, has_libraries);
   const std::string few = of.plan.randomized ? few_layouts_text(of.shortest, of.plan.epoch) : std::string();
   if (!few.empty()) facts.about += "; " + few;
   const auto is_program = [](const std::string& word) { return is_file(word); };
