@@ -327,18 +327,19 @@ bool Instruction::loads_stack_from_elsewhere() const {
   const unsigned mod = modrm >> 6, rm = modrm & 7u;
   const bool reg_extended = rex & 4u, rm_extended = rex & 1u;
   if (plain(0x5c) || plain(0x94)) return !rm_extended;  // pop %rsp, xchg %rax, %rsp
+  if (plain(0xcf)) return (rex & 8u) != 0;              // iretq
   const bool register_is_rsp = modrm_reg() == kRsp && !reg_extended;
   const bool operand_is_rsp = mod == 3 && rm == kRsp && !rm_extended;
   if (plain(0x87)) return register_is_rsp || operand_is_rsp;
   if (!is_vector && map == 1 && (opcode & 0xf0u) == 0x40) return register_is_rsp;  // cmov
   if (!is_vector && map == 1 && opcode == 0x7e && (rex & 8u)) return operand_is_rsp;  // movq %xmm
+  if (!is_vector && map == 1 && opcode == 0xb2) return register_is_rsp;               // lss
+  if (!is_vector && map == 1 && opcode == 0xc1) return register_is_rsp || operand_is_rsp;  // xadd
   const unsigned operation = opcode >> 3;
   const bool sums = !is_vector && map == 0 && operation != 1 && (operation < 4 || operation == 6);  // add, adc, sbb, xor
   if (sums && (opcode & 7u) == 1) return operand_is_rsp;
   if (sums && (opcode & 7u) == 3) return register_is_rsp;
-  if (!plain(0x8b) || !(rex & 8u) || mod == 3 || !register_is_rsp) return false;
-  // rm of rsp means a SIB byte follows: with mod 1 or 2 and no extension that is rsp-relative in practice.
-  return rm_extended || (rm != kRsp && (rm != kRbp || mod == 0));
+  return plain(0x8b) && (rex & 8u) && mod != 3 && register_is_rsp && !is_in_frame(*this);
 }
 
 bool Instruction::marks_stack_pointer() const {

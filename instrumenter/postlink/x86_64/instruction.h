@@ -44,9 +44,9 @@ struct Instruction {
   bool is_return() const { return plain(0xc3) || plain(0xc2); }
   // Control never reaches the next instruction: ret, jmp, ud2, hlt, int3.
   bool ends_flow() const;
-  // Moves a value into rsp that comes from memory not addressed through rbp or rsp (compilers spill a saved rsp to the frame, so
-  // those are ordinary), from a vector register, or from pop or xchg. Or moves rsp by what isn't constant, other than by sub,
-  // with which compilers make variable arrays, and or (below).
+  // Moves a value into rsp that comes from memory, but for a constant distance from rbp or rsp (compilers spill a saved rsp to
+  // the frame, so those are ordinary), from a vector register, or from pop, xchg, xadd, lss or iret. Or moves rsp by what isn't
+  // constant, other than by sub, with which compilers make variable arrays, and or (below).
   bool loads_stack_from_elsewhere() const;
   // or %reg, %rsp: speculative load hardening puts what it knows into the stack pointer's upper bits, and compares each return
   // address with the one of the function's original.

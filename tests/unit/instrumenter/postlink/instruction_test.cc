@@ -191,12 +191,22 @@ TEST(Decoder, TellsSpeculativeLoadHardening) {
 TEST(Decoder, TellsStackSwitchesFromFrames) {
   EXPECT_TRUE(decoded({0x48, 0x8b, 0x26}).loads_stack_from_elsewhere());         // mov (%rsi), %rsp
   EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_elsewhere());  // mov -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x24, 0xc2}).loads_stack_from_elsewhere());  // mov (%rdx,%rax,8), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x24, 0x04}).loads_stack_from_elsewhere());  // mov (%rsp,%rax), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x24, 0x24}).loads_stack_from_elsewhere());  // mov (%rsp), %rsp
+  EXPECT_TRUE(decoded({0x64, 0x48, 0x8b, 0x24, 0x25, 0xf8, 0xff, 0xff, 0xff}).loads_stack_from_elsewhere());  // mov %fs:-8, %rsp
+  EXPECT_TRUE(decoded({0x48, 0xcf}).loads_stack_from_elsewhere());              // iretq
+  EXPECT_FALSE(decoded({0xcf}).loads_stack_from_elsewhere());                   // iret, of 32 bits: in tables among the code
+  EXPECT_TRUE(decoded({0x48, 0x0f, 0xb2, 0x26}).loads_stack_from_elsewhere());  // lss (%rsi), %rsp
   EXPECT_TRUE(decoded({0x48, 0x94}).loads_stack_from_elsewhere());              // xchg %rax, %rsp
   EXPECT_FALSE(decoded({0x49, 0x94}).loads_stack_from_elsewhere());             // xchg %rax, %r12
   EXPECT_TRUE(decoded({0x48, 0x01, 0xc4}).loads_stack_from_elsewhere());        // add %rax, %rsp
   EXPECT_TRUE(decoded({0x48, 0x03, 0x27}).loads_stack_from_elsewhere());        // add (%rdi), %rsp
   EXPECT_TRUE(decoded({0x48, 0x31, 0xc4}).loads_stack_from_elsewhere());        // xor %rax, %rsp
   EXPECT_FALSE(decoded({0x48, 0x09, 0xc4}).loads_stack_from_elsewhere());       // or %rax, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x0f, 0xc1, 0xc4}).loads_stack_from_elsewhere());   // xadd %rax, %rsp
+  EXPECT_TRUE(decoded({0x48, 0x0f, 0xc1, 0x27}).loads_stack_from_elsewhere());   // xadd %rsp, (%rdi)
+  EXPECT_FALSE(decoded({0x48, 0x0f, 0xc1, 0x07}).loads_stack_from_elsewhere());  // xadd %rax, (%rdi)
   EXPECT_TRUE(decoded({0x48, 0x0f, 0x45, 0xe7}).loads_stack_from_elsewhere());  // cmovne %rdi, %rsp
   EXPECT_FALSE(decoded({0x48, 0x29, 0xc4}).loads_stack_from_elsewhere());       // sub %rax, %rsp
   EXPECT_FALSE(decoded({0x48, 0x83, 0xc4, 0x18}).loads_stack_from_elsewhere());  // add $24, %rsp
