@@ -35,11 +35,11 @@ constexpr double kAlpha = 0.05;  // of a search
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
 Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
-  // Hashes have no tab in them.
-  STAB_TRY(const std::string lines, git({"log", "--first-parent", "--reverse", "--format=%H %P%x09%s", "--end-of-options",
-                                         revisions.base + ".." + revisions.head}));
+  // Hashes have no tab in them. What git says of signatures, where the user wants to see that, has lines of its own.
+  STAB_TRY(const std::string lines, git({"log", "--no-show-signature", "--first-parent", "--reverse", "--format=%H %P%x09%s",
+                                         "--end-of-options", revisions.base + ".." + revisions.head}));
   std::vector<BisectCommit> out = {{revisions.base, ""}};
-  STAB_TRY(out[0].subject, git({"log", "-1", "--format=%s", "--end-of-options", revisions.base}));
+  STAB_TRY(out[0].subject, git({"log", "--no-show-signature", "-1", "--format=%s", "--end-of-options", revisions.base}));
   for (size_t at = 0; at < lines.size();) {
     const size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string line = lines.substr(at, end - at);

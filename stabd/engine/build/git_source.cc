@@ -393,7 +393,10 @@ Result<bool> fetch_git(const Laboratory& laboratory, const BuildPlace& place, co
   const plan::Source& source = build.source;
   const std::string from = is_git_address(source.git) ? source.git : absolute(place, source.git);
   Clone clone(laboratory, place, build, directory, row);
-  STAB_TRY(const bool cloned, clone.git({"clone", "--quiet", "--no-checkout", "--", from, "."}));
+  std::vector<std::string> clone_words{"clone", "--quiet", "--no-checkout", "--", from, "."};
+  // Whom the user's settings let take nothing from a path, as CVE-2022-39253 made many do, has named this one.
+  if (!is_git_address(source.git)) clone_words.insert(clone_words.begin(), {"-c", "protocol.file.allow=always"});
+  STAB_TRY(const bool cloned, clone.git(std::move(clone_words)));
   if (!cloned) return false;
   // Branches of a clone are origin's, all but one.
   std::string words;
