@@ -59,9 +59,20 @@ llvm::Function* make_caller(llvm::Module& module, llvm::StringRef name, llvm::Ar
   return caller;
 }
 
+// A word of an array of functions that the loader calls; it stays and goes with its function.
+void add_to_array(llvm::Module& module, llvm::Function* function, const llvm::Twine& array) {
+  auto* entry = new llvm::GlobalVariable(module, function->getType(), /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+                                         function, function->getName() + ".entry");
+  entry->setSection((array + "." + llvm::Twine(kFirst)).str());
+  entry->setAlignment(module.getDataLayout().getPointerABIAlignment(0));
+  entry->setComdat(function->getComdat());
+  llvm::appendToCompilerUsed(module, {entry});
+}
+
+// Not by llvm.global_ctors: flang would put them into .ctors, which no loader of today reads.
 void run_at_load_and_unload(llvm::Module& module, llvm::Function* begin, llvm::Function* end) {
-  llvm::appendToGlobalCtors(module, begin, kFirst, begin);
-  llvm::appendToGlobalDtors(module, end, kFirst, end);
+  add_to_array(module, begin, ".init_array");
+  add_to_array(module, end, ".fini_array");
 }
 
 bool may_be_shared(const llvm::Module& module) {

@@ -49,6 +49,55 @@ def compare(source, level, flang, szflang, directory, plain=(), lto=()):
             fail(f"{source.name} {level} {program}: not everything has a dose: {dose}")
 
 
+LIBRARY = """subroutine sums(n, total)
+  integer, intent(in) :: n
+  double precision, intent(out) :: total
+  double precision :: part(64)
+  integer :: i
+  total = 0
+  do i = 1, n
+    part = dble(i)
+    call add(part, total)
+  end do
+end subroutine
+subroutine add(part, total)
+  double precision, intent(in) :: part(64)
+  double precision, intent(inout) :: total
+  total = mod(total + sum(part), 1048573d0)
+end subroutine
+"""
+MAIN = """program main
+  double precision :: total, all
+  integer :: i
+  all = 0
+  do i = 1, 4000
+    call sums(1000, total)
+    all = all + total
+  end do
+  print '(f0.0)', all
+end program
+"""
+
+
+def compare_library(flang, szflang, directory):
+    """A library's code moves, and its functions have pads, in a program of szflang's."""
+    for name, text in (("sums", LIBRARY), ("main", MAIN)):
+        (pathlib.Path(directory) / f"{name}.f90").write_text(text)
+    for level in ["-O0", "-O2"]:
+        for compiler in (flang, szflang):
+            run([compiler, level, "-fPIC", "-shared", "sums.f90", "-o", "libsums.so"], directory)
+            run([compiler, level, "main.f90", "./libsums.so", "-o", "program"], directory)
+            if compiler == flang:
+                expected = run(["./program"], directory)
+        for _ in range(5):
+            expect(run(["./program"], directory, STAB_REPORT="dose.json", **ALL_ON) == expected, f"the library at {level} prints something else")
+            dose = json.loads((pathlib.Path(directory) / "dose.json").read_text())
+            if dose["code"]["libraries_moved"] == 1 and dose["code"]["layouts_executed"] > 1 and dose["stack"]["library_slots"] > 0:
+                break
+        else:
+            fail(f"the library at {level} is not randomized: {dose}")
+
+
 # flang makes code on the stack to pass an internal procedure as an argument.
 def compare_closures(flang, szflang, directory):
     source = HERE.parent / "foreign/closures.f90"
@@ -72,6 +121,7 @@ def main():
                 compare(HERE / source, level, flang, arguments.bin.resolve() / "szflang", directory)
         for level in ["-O0", "-O2"]:
             compare(HERE / "numeric.f90", level, flang, arguments.bin.resolve() / "szflang", directory, lto=["-flto"])
+        compare_library(flang, arguments.bin.resolve() / "szflang", directory)
         compare_closures(flang, arguments.bin.resolve() / "szflang", directory)
 
 

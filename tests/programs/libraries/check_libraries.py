@@ -448,9 +448,12 @@ def check_pads_of_libraries_alone(place):
     for compiler, words, pads in (("szc", ["--stab-pads=all"], True), (llvm.tool("clang"), [], False)):
         place.library("libpads.so", "pads.c", "main.c", *words, compiler=compiler)
         place.must("szc", "./libpads.so", "-o", "prog")
-        (place.directory / "dose").unlink(missing_ok=True)
-        ran = place.run("./prog", **ALL_ON, STAB_REPORT="dose")
-        dose = place.dose()
+        for _ in range(3):   # a busy machine may give the helper no time
+            (place.directory / "dose").unlink(missing_ok=True)
+            ran = place.run("./prog", **ALL_ON, STAB_REPORT="dose")
+            dose = place.dose()
+            if not pads or ran.stdout == "elsewhere\n":
+                break
         expect(dose["stack"]["slots"] == 0 and (dose["stack"]["library_slots"] >= 2) == pads, f"{compiler}: the report counts {dose['stack']}")
         expect(any("no function has a pad" in text for text in dose["degradations"]) != pads, f"{compiler}: the report says {dose['degradations']}")
         expect(ran.stdout == "elsewhere\n" or not pads, f"{compiler}: {ran.stdout}{ran.stderr}")

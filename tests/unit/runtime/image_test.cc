@@ -822,7 +822,8 @@ TEST_F(MatchedImageTest, DamagedTablesAreRefused) {
   EXPECT_TRUE(is_read(good));
   MatchTable out;
   EXPECT_FALSE(read_match(good.data(), count, match_hash(good.data(), count) + 1, out));
-  EXPECT_FALSE(read_match(good.data(), 0, match_hash(good.data(), 0), out));
+  EXPECT_TRUE(read_match(nullptr, 0, match_hash(nullptr, 0), out)) << "all that moves may be in libraries";
+  EXPECT_FALSE(read_match(nullptr, 0, match_hash(good.data(), 1), out));
   for (const auto& [number, value] : std::vector<std::pair<uint32_t MatchRow::*, uint32_t>>{
            {&MatchRow::bytes, kMostMatchBytes + 1}, {&MatchRow::table_bytes, kMostMatchBytes + 8}, {&MatchRow::table_bytes, 4},
            {&MatchRow::lead, kMostMatchLead + 1}, {&MatchRow::reserved, 1}}) {

@@ -8,8 +8,9 @@
 target triple = "x86_64-unknown-linux-gnu"
 
 ; CHECK: @stab.place = linkonce_odr hidden constant i8 0, comdat
-; CHECK: @llvm.global_ctors = appending global {{.*}} { i32 1, ptr @stab.code_begin, ptr @stab.code_begin }
-; CHECK: @llvm.global_dtors = appending global {{.*}} { i32 1, ptr @stab.code_end, ptr @stab.code_end }
+; CHECK-NOT: @llvm.global_
+; CHECK: @stab.code_begin.entry = internal global ptr @stab.code_begin, section ".init_array.1", comdat($stab.code_begin), align 8
+; CHECK: @stab.code_end.entry = internal global ptr @stab.code_end, section ".fini_array.1", comdat($stab.code_end), align 8
 ; CHECK: define linkonce_odr hidden void @stab.code_begin() {{.*}}comdat
 ; CHECK-NEXT: icmp ne ptr @stab_rt_code_load, null
 ; CHECK: call void @stab_rt_code_load(ptr @stab.place)

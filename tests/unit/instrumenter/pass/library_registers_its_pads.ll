@@ -8,8 +8,9 @@ target triple = "x86_64-unknown-linux-gnu"
 
 ; CHECK: @__start_stab_pads = extern_weak hidden global i32
 ; CHECK: @__stop_stab_pads = extern_weak hidden global i32
-; CHECK: @llvm.global_ctors = appending global {{.*}} { i32 1, ptr @stab.module_begin, ptr @stab.module_begin }
-; CHECK: @llvm.global_dtors = appending global {{.*}} { i32 1, ptr @stab.module_end, ptr @stab.module_end }
+; CHECK-NOT: @llvm.global_
+; CHECK: @stab.module_begin.entry = internal global ptr @stab.module_begin, section ".init_array.1", comdat($stab.module_begin), align 8
+; CHECK: @stab.module_end.entry = internal global ptr @stab.module_end, section ".fini_array.1", comdat($stab.module_end), align 8
 ; CHECK: define linkonce_odr hidden void @stab.module_begin() {{.*}}comdat
 ; CHECK-NEXT: icmp ne ptr @stab_rt_module_load, null
 ; CHECK: call void @stab_rt_module_load(ptr @__start_stab_pads, ptr @__stop_stab_pads, ptr @stab_stack)
