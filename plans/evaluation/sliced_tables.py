@@ -230,7 +230,7 @@ def overhead(recorded):
     """O1; of the second run O2, of the third O3; with all code in libraries O4, which asks for the median alone."""
     cells = {"plain": {"cc": "clang-19"}, "off": {"cc": "szc", **NOTHING}, "all": {"cc": "szc", **EVERYTHING}}
     asked_of = {"everything off, over plain": ("off", "plain"), "everything on, over plain": ("all", "plain"), "everything on, over off": ("all", "off")}
-    subjects = sorted(recorded.subjects)
+    subjects = [subject for subject in sorted(recorded.subjects) if all(recorded.where(subject, **cell) for cell in cells.values())]
 
     def compare(subject, ours, base):
         return ratio_in_blocks(recorded.where(subject, **cells[ours]), recorded.where(subject, **cells[base]), RESPONSE)
