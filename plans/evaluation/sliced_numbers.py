@@ -150,12 +150,12 @@ def add_control(add, answers):
 # Overhead and levels
 
 def paired_changes(trials, experiment, cell_of, sides):
-    """{name: {subject: paired answer}} of the cells that cell_of(row) names."""
+    """{name: {subject: paired answer}} of the cells that cell_of(row) names, where a subject has whole blocks."""
     rows = defaultdict(list)
     for row in trials(experiment):
         rows[row["subject"], cell_of(row)].append(row)
     subjects = sorted({subject for subject, _ in rows})
-    return {name: {subject: way.paired(differences(rows[subject, ours], rows[subject, base])) for subject in subjects}
+    return {name: {subject: way.paired(own) for subject in subjects if (own := differences(rows[subject, ours], rows[subject, base]))}
             for name, (ours, base) in sides.items()}
 
 
