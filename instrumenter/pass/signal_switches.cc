@@ -18,16 +18,16 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
-#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <cstddef>
+#include <utility>
 
+#include "instrumenter/pass/section_mark.h"
 #include "runtime/sections_abi.h"
 
 namespace stab {
@@ -37,7 +37,7 @@ using llvm::Value;
 
 constexpr int64_t kStackPointerAt = offsetof(ucontext_t, uc_mcontext) + offsetof(mcontext_t, gregs) + REG_RSP * sizeof(greg_t);
 constexpr int64_t kStackPointerEnd = kStackPointerAt + static_cast<int64_t>(sizeof(greg_t));
-constexpr int kMostCalls = 6;
+constexpr size_t kMostArguments = 1000;
 constexpr unsigned kContextArgument = 2;
 
 // An address in the context: how far from its begin. Unknown where it is computed, as in a loop over registers.
@@ -58,13 +58,16 @@ class Context {
   explicit Context(const llvm::Module& module) : sizes_(module.getDataLayout()) {}
 
   // Whether the function that gets the context, or a place in it, as `argument` gives it another stack pointer.
-  bool gets_other_stack(const llvm::Argument& argument, int64_t offset, int calls) {
+  // True, too, where it is handed to more than are followed.
+  bool gets_other_stack(const llvm::Argument& argument, int64_t offset) {
+    if (!followed_.insert({&argument, offset}).second) return false;
+    if (followed_.size() > kMostArguments) return true;
     llvm::SmallVector<Place, 16> open = {{&argument, offset, true}};
     llvm::DenseSet<const Value*> seen = {&argument};
     while (!open.empty()) {
       const Place place = open.pop_back_val();
       for (const llvm::Use& use : place.address->uses()) {
-        if (writes_stack_pointer(use, place) || hands_on(use, place, calls)) return true;
+        if (writes_stack_pointer(use, place) || hands_on(use, place)) return true;
         for (const Place& next : places_by(use, place))
           if (seen.insert(next.address).second) open.push_back(next);
       }
@@ -102,13 +105,13 @@ class Context {
     return covers(place, bytes != nullptr ? bytes->getZExtValue() : static_cast<uint64_t>(kStackPointerEnd));
   }
 
-  bool hands_on(const llvm::Use& use, const Place& place, int calls) {
+  bool hands_on(const llvm::Use& use, const Place& place) {
     const auto* call = llvm::dyn_cast<llvm::CallBase>(use.getUser());
-    if (call == nullptr || !call->isArgOperand(&use) || !place.is_known || calls == 0) return false;
+    if (call == nullptr || !call->isArgOperand(&use) || !place.is_known) return false;
     const llvm::Function* const callee = call->getCalledFunction();
     const unsigned number = call->getArgOperandNo(&use);
     if (callee == nullptr || callee->isDeclaration() || number >= callee->arg_size()) return false;
-    return gets_other_stack(*callee->getArg(number), place.offset, calls - 1);
+    return gets_other_stack(*callee->getArg(number), place.offset);
   }
 
   // Other addresses of the context that `use` makes of `place`.
@@ -132,11 +135,12 @@ class Context {
   }
 
   const llvm::DataLayout& sizes_;
+  llvm::DenseSet<std::pair<const llvm::Argument*, int64_t>> followed_;
 };
 
 bool switches_in_handler(const llvm::Module& module) {
   return llvm::any_of(module, [&module](const llvm::Function& function) {
-    return is_handler(function) && Context(module).gets_other_stack(*function.getArg(kContextArgument), 0, kMostCalls);
+    return is_handler(function) && Context(module).gets_other_stack(*function.getArg(kContextArgument), 0);
   });
 }
 
@@ -144,11 +148,7 @@ bool switches_in_handler(const llvm::Module& module) {
 
 llvm::PreservedAnalyses SignalSwitches::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   if (!switches_in_handler(module)) return llvm::PreservedAnalyses::all();
-  auto* type = llvm::Type::getInt8Ty(module.getContext());
-  auto* mark = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
-                                        llvm::ConstantInt::get(type, 1), abi::kSignalSwitchesSection);
-  mark->setSection(abi::kSignalSwitchesSection);
-  llvm::appendToUsed(module, {mark});  // --gc-sections leaves it
+  mark_object(module, abi::kSignalSwitchesSection);
   return llvm::PreservedAnalyses::none();
 }
 

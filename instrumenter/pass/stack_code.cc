@@ -3,12 +3,10 @@
 // it asks. So they carry a mark that is linked with them.
 #include "instrumenter/pass/stack_code.h"
 
-#include <llvm/IR/Constants.h>
-#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "instrumenter/pass/section_mark.h"
 #include "runtime/sections_abi.h"
 
 namespace stab {
@@ -24,11 +22,7 @@ bool makes_code(const llvm::Module& module) {
 
 llvm::PreservedAnalyses StackCode::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   if (!makes_code(module)) return llvm::PreservedAnalyses::all();
-  auto* type = llvm::Type::getInt8Ty(module.getContext());
-  auto* mark = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
-                                        llvm::ConstantInt::get(type, 1), abi::kStackCodeSection);
-  mark->setSection(abi::kStackCodeSection);
-  llvm::appendToUsed(module, {mark});  // --gc-sections leaves it
+  mark_object(module, abi::kStackCodeSection);
   return llvm::PreservedAnalyses::none();
 }
 

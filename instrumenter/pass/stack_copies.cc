@@ -20,8 +20,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "instrumenter/pass/section_mark.h"
 #include "runtime/sections_abi.h"
 
 namespace stab {
@@ -186,11 +186,7 @@ bool measures_stack(const llvm::Function& function) {
 
 llvm::PreservedAnalyses StackCopies::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   if (!measures_in_any(module)) return llvm::PreservedAnalyses::all();
-  auto* type = llvm::Type::getInt8Ty(module.getContext());
-  auto* mark = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
-                                        llvm::ConstantInt::get(type, 1), abi::kStackCopiesSection);
-  mark->setSection(abi::kStackCopiesSection);
-  llvm::appendToUsed(module, {mark});  // --gc-sections leaves it
+  mark_object(module, abi::kStackCopiesSection);
   return llvm::PreservedAnalyses::none();
 }
 
