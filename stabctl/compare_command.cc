@@ -135,12 +135,13 @@ Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
   return std::string();
 }
 
-// Whether shared libraries moved in a run of each side, for which there is no table of what both builds have.
+// Whether shared libraries moved, for which there is no table of what both builds have. The first two runs are of one block.
 Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
   STAB_TRY(const auto trials,
-           store.trials(experiment, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
-  for (size_t i = 0; i < std::min<size_t>(trials.size(), 2); ++i) {
-    STAB_TRY(const store::Outcome outcome, store.outcome(trials[i].id));
+           store.trials(experiment,
+                        {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}, .limit = 2}));
+  for (const store::TrialRow& trial : trials) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     const auto dose = engine::parse_dose(outcome.dose_json);
     if (dose.ok() && dose->has_value() && (*dose)->libraries_moved > 0) return true;
   }
@@ -160,7 +161,7 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool h
     return std::string(
                "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
                "difference is that of the programs and not of two layouts; globals and constants lie where each link put them") +
-           (has_libraries ? "; a shared library that each side has of its own has its own order of functions" : "");
+           (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
     which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +

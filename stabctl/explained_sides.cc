@@ -13,6 +13,7 @@
 #include "base/own_libraries.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
+#include "base/split.h"
 #include "base/wording.h"
 #include "plan/toml/toml_text.h"
 #include "stabctl/ad_hoc_plan.h"
@@ -121,10 +122,12 @@ Status copy_program(const std::string& from, const std::string& to, const std::s
   return {};
 }
 
-// Where a program's libraries are, as a line of a plan: a copy's, and those of the variable here. Empty: nowhere in particular.
-std::string line_of_libraries(bool are_copied, const std::string& search_path) {
-  const std::string between = are_copied && !search_path.empty() ? ":" : "";
-  const std::string all = (are_copied ? std::string("{build}") + kLibraries : "") + between + without_placeholders(search_path);
+// Where a program's libraries are, as a line of a plan: a copy's, and those of the variable here, whose folders may be named as
+// they are from here. Empty: nowhere in particular.
+std::string line_of_libraries(bool are_copied, const std::string& search_path, const std::string& here) {
+  std::string all = are_copied ? std::string("{build}") + kLibraries : "";
+  for (const std::string_view folder : search_path.empty() ? std::vector<std::string_view>() : split(search_path, ':'))
+    all += (all.empty() ? "" : ":") + without_placeholders((fs::path(here) / folder).string());
   return all.empty() ? all : "env = { LD_LIBRARY_PATH = " + toml::toml_text(all) + " }\n";
 }
 
@@ -168,7 +171,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_TRY(const std::string input, input_of(arguments));
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit,
                                           lines_of_runs(input, arguments.prepare, here) +
-                                              line_of_libraries(has_libraries, search_path)));
+                                              line_of_libraries(has_libraries, search_path, here)));
   out.old_name = older;
   out.new_name = newer;
   return out;
