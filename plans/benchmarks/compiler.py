@@ -1,6 +1,7 @@
 """A compiler and its options: what one build of a program differs in from another."""
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
@@ -68,7 +69,7 @@ class Compiler:
         folder.mkdir()
         scripts = [folder / os.path.basename(command) for command in self.commands()]
         for script, command in zip(scripts, self.commands()):
-            script.write_text(f'#!/bin/sh\nexec {IN_LIBRARY} {command} "$@"\n')
+            script.write_text(f'#!/bin/sh\nexec {shlex.join([str(IN_LIBRARY), command])} "$@"\n')
             script.chmod(0o755)
         return [str(script) for script in scripts]
 
