@@ -228,6 +228,12 @@ bool fits_a_name(char c) {
          c == '-';
 }
 
+bool too_many(toml::Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
+  if (count <= most) return false;
+  faults.error(spot, in_quotes(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
+  return true;
+}
+
 bool check_name(toml::Faults& faults, const SourceSpot& spot, std::string_view what, const std::string& name) {
   if (name.empty() || name.size() > 100 || name[0] == '.' || !std::all_of(name.begin(), name.end(), fits_a_name)) {
     faults.error(spot, std::string(what) + " " + in_quotes(name) + " can't name files",

@@ -41,6 +41,13 @@ void parse_layout(const toml::TomlNode& table, toml::Faults& faults, Plan& plan)
 void parse_programs(const toml::TomlNode& array, const FileLookup* files, toml::Faults& faults, Plan& plan,
                     std::set<std::string>& used);
 
+// The tables expect and metrics of a program or a workload.
+void parse_expect(const toml::TomlNode& table, toml::Faults& faults, Expect& expect);
+void parse_metrics(const toml::TomlNode& table, toml::Faults& faults, std::optional<Metrics>& out);
+
+// Notes a fault where `count` entries are more than a plan may have.
+bool too_many(toml::Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most);
+
 // Whether names, as below, may have it.
 bool fits_a_name(char c);
 

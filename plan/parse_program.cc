@@ -3,25 +3,18 @@
 // Keys of a workload that a program sets too (stdin, cwd, env, warmup, timeout, expect) are the program's
 // defaults for its workloads. A program without workloads is its own only one.
 #include <algorithm>
-#include <iterator>
 
 #include "base/wording.h"
 #include "plan/limits.h"
-#include "plan/metrics/metrics.h"
+#include "plan/parse_command.h"
 #include "plan/parse_parts.h"
-#include "plan/pattern.h"
 #include "plan/placeholder.h"
 #include "plan/short_plan.h"
-#include "plan/toml/toml_text.h"
-#include "plan/toml/units.h"
 
 namespace stab::plan {
 namespace {
 
 using Kind = toml::TomlNode::Kind;
-
-// More than anybody reads; what it may take compiled is plan/pattern.cc's.
-constexpr size_t kMaxRegexBytes = 500;
 
 // Whether a part of the path is "..".
 bool names_a_parent(std::string_view path) {
@@ -46,220 +39,7 @@ bool has_level_with_a_parent(const std::string& text, const Plan& plan) {
   return false;
 }
 
-// What reading a program needs to know and to note.
-struct Context {
-  toml::Faults& faults;
-  const Plan& plan;
-  const FileLookup* files;
-  std::set<std::string>& used;
-};
-
-// Where a placeholder makes cells differ in the size of argv or environment, layout differs with it.
-enum class Seen { kByTheProgram, kByOthers };
-
-// "-O3 -march=native" is one word of a command. A compiler that gets it says something else than what is wrong.
-void warn_of_options_in_a_word(const std::string& factor, const std::vector<Level>& levels, const SourceSpot& spot,
-                               toml::Faults& faults) {
-  for (const Level& level : levels) {
-    const std::string& value = level.value;
-    const bool is_list = value.find(kBetweenWords) != std::string::npos;
-    if (is_list || !value.starts_with('-') || value.find(" -") == std::string::npos) continue;
-    std::string list;
-    for (size_t at = value.find_first_not_of(' '); at != std::string::npos;) {
-      const size_t end = std::min(value.find(' ', at), value.size());
-      list += (list.empty() ? "" : ", ") + toml::toml_text(value.substr(at, end - at));
-      at = value.find_first_not_of(' ', end);
-    }
-    return faults.warning(spot, "a level of '" + factor + "' is one word of the command: " + in_quotes(value),
-                          "for several words write value = [" + list + "]");
-  }
-}
-
-// `is_word`: the text is a word of a command, and may stand for several as a whole.
-void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, Context& context, bool is_word = false) {
-  const Result<std::vector<Piece>> pieces = split_placeholders(text);
-  if (!pieces) {
-    context.faults.error(spot, in_quotes(text) + ": " + pieces.error().message);
-    return;
-  }
-  for (const Piece& piece : *pieces) {
-    if (!piece.is_placeholder) continue;
-    const auto at = [&] { return context.faults.inside(spot, "{" + piece.text + "}"); };
-    if (piece.text == "link") {
-      context.used.insert(piece.text);
-      if (context.plan.link.seeds == 0)
-        context.faults.error(at(), "{link} without link seeds", "add link = { seeds = 10 } to [factors]");
-      continue;
-    }
-    const int index = context.plan.factor_index(piece.text);
-    if (index < 0) {
-      if (context.faults.full()) return context.faults.error(spot, {});
-      std::vector<std::string_view> names;
-      for (const Factor& factor : context.plan.factors) names.push_back(factor.name);
-      const std::string_view near = nearest(piece.text, names);
-      context.faults.error(at(), "placeholder {" + piece.text + "} names no factor",
-                           near.empty() ? "add it to [factors], or write {{ and }} for braces"
-                                        : "did you mean {" + std::string(near) + "}?");
-      continue;
-    }
-    context.used.insert(piece.text);
-    const std::vector<Level>& levels = context.plan.factors[static_cast<size_t>(index)].levels;
-    const auto several = [](const Level& level) { return level.value.find(kBetweenWords) != std::string::npos; };
-    if ((!is_word || pieces->size() > 1) && std::any_of(levels.begin(), levels.end(), several))
-      context.faults.error(at(),
-                           "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
-                           "write run = [\"{" + piece.text + "}\", ...]");
-    if (is_word && pieces->size() == 1) warn_of_options_in_a_word(piece.text, levels, at(), context.faults);
-    if (seen == Seen::kByOthers) continue;
-    const auto longer = [&](const Level& level) {
-      return level.value.size() != levels[0].value.size();
-    };
-    if (std::any_of(levels.begin(), levels.end(), longer))
-      context.faults.warning(at(), "levels of '" + piece.text + "' differ in length, so they move the stack too",
-                             "pad them to one length, or randomize the stack");
-  }
-}
-
-bool is_one_placeholder(const std::string& text) {
-  const Result<std::vector<Piece>> pieces = split_placeholders(text);
-  return pieces && pieces->size() == 1 && pieces->front().is_placeholder;
-}
-
-bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
-
-// Notes a fault where `count` entries are more than a plan may have.
-bool too_many(toml::Faults& faults, const SourceSpot& spot, std::string_view what, size_t count, size_t most) {
-  if (count <= most) return false;
-  faults.error(spot, in_quotes(what) + " has " + std::to_string(count) + " entries, at most " + std::to_string(most));
-  return true;
-}
-
-// A string is split into words, or goes to /bin/sh where the plan says shell = true; an array is words.
-const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, Seen seen, Context& context,
-                                    Command& out) {
-  const toml::TomlNode* node = section.find(key);
-  if (!node) return nullptr;
-  toml::Faults& faults = context.faults;
-  Command command;
-  if (node->kind == Kind::kArray) {
-    if (!section.arguments(key, command.argv)) return nullptr;
-  } else if (node->kind == Kind::kString) {
-    if (node->text.find('\0') != std::string::npos) {
-      faults.error(node->spot, in_quotes(key) + " contains a zero byte", "remove it");
-      return nullptr;
-    }
-    if (shell) {
-      command.argv = {"/bin/sh", "-c", node->text};
-    } else {
-      std::vector<bool> quoted;
-      Result<std::vector<std::string>> words = toml::split_words(node->text, "write shell = true", &quoted);
-      if (!words) {
-        faults.error(node->spot, in_quotes(key) + ": " + words.error().message);
-        return nullptr;
-      }
-      command.argv = *std::move(words);
-      for (size_t i = 0; i < command.argv.size(); ++i)
-        if (!quoted[i] && is_one_placeholder(command.argv[i])) command.bare.push_back(i);
-    }
-  } else {
-    toml::wrong_type(faults, key, *node, Kind::kString);
-    return nullptr;
-  }
-  if (command.argv.empty() || command.argv[0].empty()) {
-    faults.error(node->spot, in_quotes(key) + " is empty", "remove the key, or write a command");
-    return nullptr;
-  }
-  const bool are_words = node->kind == Kind::kArray || !shell;
-  for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context, are_words);
-  out = std::move(command);
-  return node;
-}
-
-bool is_sha256(const std::string& text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-void parse_hash(toml::Section& section, std::string_view key, std::optional<std::string>& out) {
-  std::string text;
-  const toml::TomlNode* node = section.text(key, text);
-  if (!node) return;
-  if (!is_sha256(text)) {
-    section.faults().error(node->spot, in_quotes(key) + " is no SHA-256", "64 lower-case hex digits, as sha256sum prints");
-    return;
-  }
-  out = text;
-}
-
-void parse_stdout_regex(toml::Section& section, Expect& expect) {
-  std::string text;
-  const toml::TomlNode* node = section.text("stdout_regex", text);
-  if (!node) return;
-  if (text.size() > kMaxRegexBytes) {
-    section.faults().error(node->spot, "'stdout_regex' is longer than " + std::to_string(kMaxRegexBytes) + " bytes",
-                           "use stdout_sha256");
-    return;
-  }
-  if (const Status fine = check_pattern(text); !fine) {
-    section.faults().error(node->spot, "'stdout_regex': " + fine.error().message,
-                           "the syntax is RE2's, see docs/reference/plan.md");
-    return;
-  }
-  expect.stdout_regex = text;
-}
-
-// One status, or a list of those that a run may end with.
-void parse_exit(toml::Section& section, std::vector<int>& out) {
-  constexpr int kMost = 255;
-  const toml::TomlNode* node = section.find("exit");
-  if (!node) return;
-  const bool is_list = node->kind == Kind::kArray;
-  if (!is_list && node->kind != Kind::kInteger) return toml::wrong_type(section.faults(), "exit", *node, Kind::kInteger);
-  if (is_list && node->items.empty())
-    return section.faults().error(node->spot, "'exit' is an empty list, so no run could pass",
-                                  "write exit = 0, or exit = [0, 1]");
-  std::vector<int> statuses;
-  for (const toml::TomlNode& item : is_list ? node->items : std::vector<toml::TomlNode>{*node}) {
-    if (item.kind != Kind::kInteger) return toml::wrong_type(section.faults(), "exit", item, Kind::kInteger);
-    const std::string number = std::to_string(item.integer);
-    if (item.integer < 0 || item.integer > kMost)
-      return section.faults().error(item.spot, "'exit' is " + number + ", expected 0 to " + std::to_string(kMost),
-                                    "a run that a signal ends never passes");
-    if (std::find(statuses.begin(), statuses.end(), item.integer) != statuses.end())
-      return section.faults().error(item.spot, "'exit' has " + number + " twice", "write each status once");
-    statuses.push_back(static_cast<int>(item.integer));
-  }
-  out = std::move(statuses);
-}
-
-void parse_expect(const toml::TomlNode& table, toml::Faults& faults, Expect& expect) {
-  toml::Section section(table, "expect", faults);
-  expect = {};
-  parse_exit(section, expect.exit);
-  parse_hash(section, "stdout_sha256", expect.stdout_sha256);
-  parse_hash(section, "stderr_sha256", expect.stderr_sha256);
-  parse_stdout_regex(section, expect);
-  section.boolean("same_stdout", expect.same_stdout);
-  if (const toml::TomlNode* files = section.table("files");
-      files && !too_many(faults, files->spot, "files", files->entries.size(), kMaxExpectedFiles)) {
-    for (const toml::TomlEntry& entry : files->entries) {
-      if (entry.value.kind != Kind::kString || !is_sha256(entry.value.text)) {
-        faults.error(entry.value.spot, "file " + in_quotes(entry.key) + " has no SHA-256",
-                     "64 lower-case hex digits, as sha256sum prints");
-        continue;
-      }
-      if (entry.key.empty() || entry.key[0] == '/' || entry.key.find("..") != std::string::npos) {
-        faults.error(entry.key_spot, "file " + in_quotes(entry.key) + " is not inside the trial's directory");
-        continue;
-      }
-      expect.files.push_back({entry.key, entry.value.text});
-    }
-  }
-  section.finish();
-}
-
-void parse_env(const toml::TomlNode& table, Context& context, std::map<std::string, std::string>& env) {
+void parse_env(const toml::TomlNode& table, ProgramContext& context, std::map<std::string, std::string>& env) {
   if (too_many(context.faults, table.spot, "env", table.entries.size(), kMaxVariables)) return;
   for (const toml::TomlEntry& entry : table.entries) {
     const std::string& name = entry.key;
@@ -280,68 +60,22 @@ void parse_env(const toml::TomlNode& table, Context& context, std::map<std::stri
   }
 }
 
-// "BM_Sort*", or a list of such.
-bool parse_patterns(const toml::TomlEntry& entry, toml::Faults& faults, std::vector<std::string>& out) {
-  const toml::TomlNode& value = entry.value;
-  std::vector<const toml::TomlNode*> items;
-  if (value.kind == Kind::kArray) {
-    for (const toml::TomlNode& item : value.items) items.push_back(&item);
-  } else {
-    items.push_back(&value);
-  }
-  if (too_many(faults, value.spot, entry.key, items.size(), kMaxFamilies)) return false;
-  for (const toml::TomlNode* item : items) {
-    if (item->kind != Kind::kString || item->text.empty() || item->text.find('\0') != std::string::npos) {
-      faults.error(item->spot, "family " + in_quotes(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
-      return false;
-    }
-    out.push_back(item->text);
-  }
-  if (out.empty())
-    faults.error(value.spot, "family " + in_quotes(entry.key) + " has no pattern", "write names of benchmarks: \"BM_Sort*\"");
-  return !out.empty();
-}
-
-void parse_metrics(const toml::TomlNode& table, toml::Faults& faults, std::optional<Metrics>& out) {
-  toml::Section section(table, "metrics", faults);
-  Metrics metrics;
-  if (const toml::TomlNode* file = section.text("file", metrics.file);
-      file && (metrics.file.empty() || metrics.file[0] == '/' || metrics.file.find("..") != std::string::npos))
-    faults.error(file->spot, "file " + in_quotes(metrics.file) + " is not inside the trial's directory",
-                 "leave the key out to read standard output");
-  std::vector<std::string_view> words;
-  for (const metrics::Format& format : metrics::formats()) words.push_back(format.name);
-  size_t format = 0;
-  section.require("format", "write format = \"google-benchmark\"");
-  if (section.word("format", words, format)) metrics.format = std::string(words[format]);
-  if (const toml::TomlNode* families = section.table("families");
-      families && !too_many(faults, families->spot, "families", families->entries.size(), kMaxFamilies)) {
-    for (const toml::TomlEntry& entry : families->entries) {
-      Metrics::Family family{entry.key, {}};
-      if (!check_name(faults, entry.key_spot, "family", entry.key)) continue;
-      if (parse_patterns(entry, faults, family.patterns)) metrics.families.push_back(std::move(family));
-    }
-  }
-  section.finish();
-  out = std::move(metrics);
-}
-
 // Whether the program's directory is known only once there is a commit or a cell.
 bool has_later_source(const Program& program) { return !program.source.git.empty() || has_placeholder(program.source.dir); }
 
-FileKind kind_in_source(const std::string& path, const Program& program, const Context& context) {
+FileKind kind_in_source(const std::string& path, const Program& program, const ProgramContext& context) {
   const std::string& dir = program.source.dir;
   return dir.empty() || path.starts_with('/') ? FileKind::kAbsent : context.files->look(dir + "/" + path);
 }
 
 // A path is one of the plan's directory or of the program's: what fits better is meant.
-FileKind kind_of(const std::string& path, const Program& program, const Context& context) {
+FileKind kind_of(const std::string& path, const Program& program, const ProgramContext& context) {
   return std::max(context.files->look(path), kind_in_source(path, program, context));
 }
 
 // A file that a trial reads must exist now, unless the program's build may make it.
 void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
-                       const Program& program, Context& context) {
+                       const Program& program, ProgramContext& context) {
   if (!context.files || !program.build.empty() || has_placeholder(path) || has_later_source(program)) return;
   const std::string named = std::string(what) + " " + in_quotes(path);
   switch (kind_of(path, program, context)) {
@@ -354,7 +88,7 @@ void check_file_exists(const std::string& path, const SourceSpot& spot, std::str
   }
 }
 
-void parse_inputs(toml::Section& section, const Program& program, Context& context,
+void parse_inputs(toml::Section& section, const Program& program, ProgramContext& context,
                   std::vector<std::string>& inputs) {
   std::vector<SourceSpot> spots;
   const toml::TomlNode* node = section.texts("inputs", inputs, &spots);
@@ -366,7 +100,7 @@ void parse_inputs(toml::Section& section, const Program& program, Context& conte
 }
 
 // The keys that program and workload share.
-void parse_shared(toml::Section& section, const Program& program, Context& context, Workload& out) {
+void parse_shared(toml::Section& section, const Program& program, ProgramContext& context, Workload& out) {
   if (const toml::TomlNode* node = section.text("stdin", out.stdin_path)) {
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
     // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
@@ -391,7 +125,7 @@ void parse_shared(toml::Section& section, const Program& program, Context& conte
 }
 
 // A command that nothing builds must exist now.
-void check_command_exists(const Command& run, const SourceSpot& spot, const Program& program, Context& context) {
+void check_command_exists(const Command& run, const SourceSpot& spot, const Program& program, ProgramContext& context) {
   const std::string& name = run.argv[0];
   if (!context.files || !program.build.empty() || has_placeholder(name) || has_later_source(program)) return;
   const bool bare = name.find('/') == std::string::npos;
@@ -411,7 +145,7 @@ void check_command_exists(const Command& run, const SourceSpot& spot, const Prog
   }
 }
 
-void parse_source(toml::Section& section, Context& context, Source& source) {
+void parse_source(toml::Section& section, ProgramContext& context, Source& source) {
   const toml::TomlNode* node = section.find("source");
   if (!node) return;
   SourceSpot dir_spot = node->spot, git_spot = node->spot;
@@ -475,7 +209,7 @@ uint64_t copied_bytes(const Workload& workload) {
 }
 
 void parse_workload(const toml::TomlNode& table, const Program& program, const Workload& defaults, bool shell,
-                    Context& context, std::set<std::string>& names, std::vector<Workload>& out) {
+                    ProgramContext& context, std::set<std::string>& names, std::vector<Workload>& out) {
   toml::Faults& faults = context.faults;
   toml::Section section(table, "[[program.workload]]", faults);
   Workload workload = defaults;
@@ -505,7 +239,7 @@ void parse_workload(const toml::TomlNode& table, const Program& program, const W
   out.push_back(std::move(workload));
 }
 
-void parse_program(const toml::TomlNode& table, Context& context, Plan& plan) {
+void parse_program(const toml::TomlNode& table, ProgramContext& context, Plan& plan) {
   toml::Faults& faults = context.faults;
   toml::Section section(table, "[[program]]", faults);
   Program program;
@@ -581,7 +315,7 @@ void parse_programs(const toml::TomlNode& array, const FileLookup* files, toml::
                  "write [[program]]");
     return;
   }
-  Context context{faults, plan, files, used};
+  ProgramContext context{faults, plan, files, used};
   if (too_many(faults, array.spot, "program", array.items.size(), kMaxPrograms)) return;
   size_t workloads = 0;
   for (const toml::TomlNode& item : array.items) {
