@@ -82,7 +82,9 @@ static_assert(sizeof(EpochHeader) == 24 + kEpochPoints * kEpochNameBytes);
 
 // Samples: where the program was, its threads and children included, once in each kSamplePeriodNs of CPU time that they used.
 inline constexpr char kSampleMagic[8] = {'S', 'T', 'A', 'B', 'S', 'M', 'P', '1'};
-inline constexpr uint64_t kSamplePeriodNs = 1'000'000;
+// Somewhat less than a millisecond: epochs and what programs do periodically are whole milliseconds, and samples that come in
+// time with them would see the same part of each.
+inline constexpr uint64_t kSamplePeriodNs = 997'000;
 
 struct SampleHeader {
   char magic[8];
