@@ -117,6 +117,7 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
   if (!of_ends) return true;
   const auto margin = margin_of_search(ends);
   CommitSearch between(commits, *of_ends, least_of(ends));
+  part.probability = between.range(kProbability).probability;
   const size_t most_namings = std::min(namings_ + kMostNamingsOfPart, kMostNamings);
   for (size_t measured = 0; measured < most_comparisons(commits);) {
     const auto next = between.next();

@@ -63,6 +63,9 @@ TEST(Bisection, CommitsThatDoNotBuildLeaveARange) {
   EXPECT_EQ(search.end, commands::BisectEnd::kRange);
   EXPECT_EQ(search.not_slower, 0u);
   EXPECT_EQ(search.slower, 8u);
+  // The ends alone were compared, and the model knows that this can be wrong, too.
+  EXPECT_GT(search.probability, 0.9);
+  EXPECT_LT(search.probability, 1);
   const std::string text = commands::bisect_output(search).text;
   EXPECT_NE(text.find("one of 8 commits"), std::string::npos) << text;
 }
