@@ -3,10 +3,13 @@
 // names that slot's symbol.
 #include "instrumenter/postlink/callees.h"
 
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 // endbr64; bnd jmp *slot(%rip): the jump is the second instruction at most.
 constexpr int kMaxStubInstructions = 2;

@@ -11,10 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 constexpr uint64_t kPatchedEntryBytes = 5;  // jmp rel32
 

@@ -15,10 +15,13 @@
 #include <map>
 #include <optional>
 
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 struct Place {
   uint32_t at = 0;

@@ -13,12 +13,15 @@
 #include <string_view>
 
 #include "instrumenter/postlink/x86_64/data_switch.h"
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 using abi::Immovable;
 

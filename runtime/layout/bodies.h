@@ -7,7 +7,8 @@ namespace stab::layout {
 // Prints both of this executable. False: it has said why not.
 //
 //   stab-bodies 1
-//   f START IDENTITY HASH NAME     a function that moves; HASH of its instructions, whatever addresses they use
+//   f START IDENTITY HASH NAME     a function that moves; HASH of its instructions, whatever addresses they use, and of the
+//                                  constants without a symbol that they read
 //   d START BYTES HASH NAME        a data object that has a symbol; HASH of its contents without addresses, 0: they are not known
 //
 // Fields are parted by tabs, numbers are hexadecimal but BYTES. A call of a library's function, and a read of the global offset

@@ -1,9 +1,12 @@
 #include "instrumenter/postlink/x86_64/data_switch.h"
 
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 constexpr unsigned kStackRegister = 4, kFrameRegister = 5;
 constexpr unsigned kMemory = 16;                                // no register

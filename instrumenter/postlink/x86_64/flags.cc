@@ -8,6 +8,9 @@
 namespace stab::postlink {
 namespace {
 
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
+
 // Instructions looked at; a function that needs more counts as one that uses flags.
 constexpr int kMostSteps = 2000;
 

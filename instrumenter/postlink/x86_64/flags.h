@@ -6,7 +6,7 @@
 
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/functions.h"
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 
@@ -20,7 +20,7 @@ struct FlagUse {
 };
 
 // `code` is where it was decoded from.
-FlagUse flag_use(const Instruction& instruction, std::span<const uint8_t> code);
+FlagUse flag_use(const arch::x86_64::Instruction& instruction, std::span<const uint8_t> code);
 
 // Whether code may enter `function` by its first instruction with flags that are used there. The way into an image
 // compares something, and flags come out different. Compilers pass nothing in flags; hand-written assembly may.

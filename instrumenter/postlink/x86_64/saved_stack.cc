@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 using Registers = uint16_t;  // a bit for each that holds an address of the own stack
 

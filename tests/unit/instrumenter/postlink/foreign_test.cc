@@ -6,11 +6,14 @@
 #include <cstring>
 
 #include "instrumenter/postlink/x86_64/flags.h"
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 using abi::Immovable;
 

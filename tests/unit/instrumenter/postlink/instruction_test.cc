@@ -1,6 +1,6 @@
 // The decoder against LLVM's: whatever both accept has the same length, the same kind of PC-relative field, and
 // what ours refuses is on a short list.
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,16 +16,22 @@
 namespace stab::postlink {
 namespace {
 
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
+using arch::x86_64::operand_bytes;
+
 // Set to try more; 0.3 million take about half a second.
 constexpr int kRandomEncodings = 300'000;
 
 class LlvmDecoder {
  public:
-  LlvmDecoder() {
+  enum class Syntax { kAtt, kIntel };
+  explicit LlvmDecoder(Syntax syntax = Syntax::kAtt) {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86Disassembler();
     context_ = LLVMCreateDisasm("x86_64-linux-gnu", nullptr, 0, nullptr, nullptr);
+    if (syntax == Syntax::kIntel) LLVMSetDisasmOptions(context_, LLVMDisassembler_Option_AsmPrinterVariant);
   }
   ~LlvmDecoder() { LLVMDisasmDispose(context_); }
 
@@ -106,25 +112,56 @@ class DecoderAgainstLlvm : public testing::Test {
   int both_ = 0;
 };
 
+std::vector<uint8_t> random_encoding(std::mt19937& random) {
+  const auto byte = [&random] { return static_cast<uint8_t>(random()); };
+  std::vector<uint8_t> code;
+  code.reserve(32);
+  const unsigned form = random() % 16;
+  if (random() % 4 == 0) code.push_back(std::array<uint8_t, 6>{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0xf0}[random() % 6]);
+  if (form < 8 && random() % 2) code.push_back(0x40 | (byte() & 15));
+  if (form >= 2 && form < 5) code.push_back(0x0f);
+  if (form == 5) code.insert(code.end(), {0x0f, 0x38});
+  if (form == 6) code.insert(code.end(), {0x0f, 0x3a});
+  if (form == 8 || form == 9) code.push_back(0xc5);
+  if (form == 10 || form == 11) code.push_back(0xc4);
+  if (form == 12 || form == 13) code.push_back(0x62);
+  while (code.size() < 24) code.push_back(byte());
+  return code;
+}
+
 TEST_F(DecoderAgainstLlvm, AgreesOnRandomEncodings) {
   std::mt19937 random(1);
-  const auto byte = [&random] { return static_cast<uint8_t>(random()); };
-  for (int i = 0; i < kRandomEncodings; ++i) {
-    std::vector<uint8_t> code;
-    code.reserve(32);
-    const unsigned form = random() % 16;
-    if (random() % 4 == 0) code.push_back(std::array<uint8_t, 6>{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0xf0}[random() % 6]);
-    if (form < 8 && random() % 2) code.push_back(0x40 | (byte() & 15));
-    if (form >= 2 && form < 5) code.push_back(0x0f);
-    if (form == 5) code.insert(code.end(), {0x0f, 0x38});
-    if (form == 6) code.insert(code.end(), {0x0f, 0x3a});
-    if (form == 8 || form == 9) code.push_back(0xc5);
-    if (form == 10 || form == 11) code.push_back(0xc4);
-    if (form == 12 || form == 13) code.push_back(0x62);
-    while (code.size() < 24) code.push_back(byte());
-    ASSERT_EQ(disagreement(code), "");
-  }
+  for (int i = 0; i < kRandomEncodings; ++i) ASSERT_EQ(disagreement(random_encoding(random)), "");
   EXPECT_GT(both_, kRandomEncodings / 4);
+}
+
+// What Intel's syntax calls the memory operand; 0: it says nothing, or there is none. "dword ptr [rax]{1to4}" is one element.
+unsigned bytes_by_name(const std::string& text) {
+  const size_t end = text.find(" ptr");
+  if (end == std::string::npos) return 0;
+  const size_t gap = text.find_last_of(" \t,", end - 1);
+  const std::string word = text.substr(gap + 1, end - gap - 1);
+  for (const auto& [name, bytes] : {std::pair{"byte", 1u}, {"word", 2u}, {"dword", 4u}, {"qword", 8u}, {"tbyte", 10u},
+                                    {"xmmword", 16u}, {"ymmword", 32u}, {"zmmword", 64u}})
+    if (word == name) return bytes;
+  return 0;
+}
+
+TEST(OperandBytes, AreThoseThatLlvmNames) {
+  LlvmDecoder llvm(LlvmDecoder::Syntax::kIntel);
+  std::mt19937 random(2);
+  int same = 0;
+  for (int i = 0; i < kRandomEncodings; ++i) {
+    const std::vector<uint8_t> code = random_encoding(random);
+    Instruction ours;
+    if (!decode(code, ours)) continue;
+    const auto theirs = llvm.decode(code);
+    const unsigned named = bytes_by_name(theirs.text);
+    if (theirs.length != ours.length || named == 0 || operand_bytes(ours) == 0) continue;
+    ASSERT_EQ(operand_bytes(ours), named) << hex(code, theirs.length) << theirs.text;
+    ++same;
+  }
+  EXPECT_GT(same, kRandomEncodings / 10);
 }
 
 TEST_F(DecoderAgainstLlvm, AcceptsEveryOpcodeThatLlvmDoesButTheRefusedOnes) {
@@ -158,6 +195,26 @@ TEST(Decoder, FindsTheFieldInFrontOfAnImmediate) {
   EXPECT_TRUE(compare.rip_relative);
   EXPECT_EQ(compare.displacement_at, 2);
   EXPECT_EQ(compare.length, 7);
+}
+
+// What compilers read constants with.
+TEST(OperandBytes, AreKnownOfReadsOfConstants) {
+  EXPECT_EQ(operand_bytes(decoded({0xf2, 0x0f, 0x59, 0x05, 1, 0, 0, 0})), 8u);         // mulsd
+  EXPECT_EQ(operand_bytes(decoded({0xf3, 0x0f, 0x10, 0x05, 1, 0, 0, 0})), 4u);         // movss
+  EXPECT_EQ(operand_bytes(decoded({0xf2, 0x44, 0x0f, 0x10, 0x05, 1, 0, 0, 0})), 8u);   // movsd to %xmm8
+  EXPECT_EQ(operand_bytes(decoded({0x66, 0x0f, 0x2e, 0x05, 1, 0, 0, 0})), 8u);         // ucomisd
+  EXPECT_EQ(operand_bytes(decoded({0x0f, 0x28, 0x05, 1, 0, 0, 0})), 16u);              // movaps
+  EXPECT_EQ(operand_bytes(decoded({0x66, 0x0f, 0x54, 0x05, 1, 0, 0, 0})), 16u);        // andpd
+  EXPECT_EQ(operand_bytes(decoded({0x66, 0x0f, 0xfe, 0x05, 1, 0, 0, 0})), 16u);        // paddd
+  EXPECT_EQ(operand_bytes(decoded({0xc5, 0xfb, 0x59, 0x05, 1, 0, 0, 0})), 8u);         // vmulsd
+  EXPECT_EQ(operand_bytes(decoded({0xc5, 0xfc, 0x28, 0x05, 1, 0, 0, 0})), 32u);        // vmovaps to %ymm0
+  EXPECT_EQ(operand_bytes(decoded({0xc4, 0xe2, 0xf9, 0xa9, 0x05, 1, 0, 0, 0})), 8u);   // vfmadd213sd
+  EXPECT_EQ(operand_bytes(decoded({0xc4, 0xe2, 0x7d, 0x19, 0x05, 1, 0, 0, 0})), 8u);   // vbroadcastsd
+  EXPECT_EQ(operand_bytes(decoded({0x62, 0xf1, 0xfd, 0x58, 0x59, 0x05, 1, 0, 0, 0})), 8u);  // vmulpd, one for all
+  EXPECT_EQ(operand_bytes(decoded({0xdb, 0x2d, 1, 0, 0, 0})), 10u);                    // fldt
+  EXPECT_EQ(operand_bytes(decoded({0xd9, 0x05, 1, 0, 0, 0})), 4u);                     // flds
+  EXPECT_EQ(operand_bytes(decoded({0x8b, 0x05, 1, 0, 0, 0})), 4u);                     // mov
+  EXPECT_EQ(operand_bytes(decoded({0x48, 0x8d, 0x05, 1, 0, 0, 0})), 0u);               // lea
 }
 
 TEST(Decoder, SeesBranchesThroughPrefixes) {

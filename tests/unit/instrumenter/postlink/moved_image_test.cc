@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 #include "runtime/code/image.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {
 namespace {
+
+using arch::x86_64::decode;
+using arch::x86_64::Instruction;
 
 constexpr uint64_t kSlot = 0x10000000;  // where the images pretend to run, within 2 GiB of the text
 

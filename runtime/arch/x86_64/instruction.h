@@ -1,11 +1,11 @@
 // Instruction: the shape of one x86-64 instruction, as far as moving it matters: its length, and where its
-// displacement and immediate lie.
+// displacement and immediate lie. And how many bytes of memory it reads or writes.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-namespace stab::postlink {
+namespace stab::arch::x86_64 {
 
 struct Instruction {
   uint8_t length = 0;
@@ -14,12 +14,16 @@ struct Instruction {
   uint8_t modrm = 0;       // valid when has_modrm
   uint8_t sib = 0;         // valid when has_sib()
   uint8_t rex = 0;         // W R X B in the low 4 bits; for VEX and EVEX not filled in
+  uint8_t prefix = 0;      // that is a part of the opcode: 66, F3 or F2; of VEX and EVEX what stands for it
+  uint8_t vector_bytes = 16;       // of its vectors: 32 and 64 with VEX and EVEX alone
   uint8_t displacement_at = 0;
   uint8_t displacement_bytes = 0;  // 0, 1 or 4: of a memory operand
   uint8_t immediate_at = 0;
   uint8_t immediate_bytes = 0;     // of an immediate or a branch displacement
   bool has_modrm = false;
   bool is_vector = false;          // VEX or EVEX encoded
+  bool is_wide = false;            // REX.W, VEX.W or EVEX.W
+  bool may_broadcast = false;      // EVEX's bit b: with a memory operand, one element of it is read for all
   bool rip_relative = false;       // the displacement is relative to the next instruction
   bool has_base_register = false;  // the memory operand has a base register (not rip)
   bool indexes_words = false;      // the memory operand is disp32(,%reg,8)
@@ -60,9 +64,13 @@ struct Instruction {
   bool loads_frame_pointer_from_elsewhere() const;
 };
 
+// How many bytes the memory operand has (Intel's manual, volume 2). 0: there is none, or it is not known: of MMX, of instructions
+// for the system, and of those of AVX-512 that no other vector instruction is like.
+unsigned operand_bytes(const Instruction& instruction);
+
 // Decodes the instruction at the start of `code`. False for bytes that are no 64-bit mode instruction, that
 // run past `code`, or that this decoder doesn't know (AMD's XOP, 3DNow! and SSE4a, APX, 16-bit branches):
 // the caller must then leave the code alone.
 bool decode(std::span<const uint8_t> code, Instruction& out);
 
-}  // namespace stab::postlink
+}  // namespace stab::arch::x86_64

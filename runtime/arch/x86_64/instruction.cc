@@ -5,11 +5,11 @@
 // LLVM remains the judge: tests/unit/instrumenter compares every decision with LLVM MC, on random encodings
 // and on whole programs. What isn't known for sure is refused, and a function with a refused instruction
 // doesn't move.
-#include "instrumenter/postlink/x86_64/instruction.h"
+#include "runtime/arch/x86_64/instruction.h"
 
 #include <array>
 
-namespace stab::postlink {
+namespace stab::arch::x86_64 {
 namespace {
 
 // What follows an opcode.
@@ -105,6 +105,7 @@ struct Prefixes {
   bool address_size = false;  // 67
   bool repeat = false;        // F2 or F3
   bool lock = false;
+  uint8_t last_repeat = 0;    // which of them
 };
 
 // Reads bytes and remembers whether it ran past the end.
@@ -138,7 +139,9 @@ bool take_prefix(uint8_t byte, Prefixes& prefixes) {
     case 0x66: return prefixes.operand_size = true;
     case 0x67: return prefixes.address_size = true;
     case 0xf2:
-    case 0xf3: return prefixes.repeat = true;
+    case 0xf3:
+      prefixes.last_repeat = byte;
+      return prefixes.repeat = true;
     case 0xf0: return prefixes.lock = true;
     case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: return true;
     default: return false;
@@ -241,20 +244,29 @@ Shape vector_shape(uint8_t map, uint8_t opcode) {
 
 bool decode_vector(Cursor& cursor, uint8_t escape, const Prefixes& prefixes, Instruction& out) {
   if (prefixes.operand_size || prefixes.repeat || prefixes.lock || out.rex != 0) return false;
+  constexpr uint8_t kPrefixes[] = {0, 0x66, 0xf3, 0xf2};
   out.is_vector = true;
   const uint8_t first = cursor.next();
+  uint8_t second = first;  // the last byte of VEX, the middle one of EVEX: it ends with the prefix
   if (escape == 0xc5) {
     out.map = 1;
   } else if (escape == 0xc4) {
     out.map = first & 0x1f;
-    cursor.next();
+    second = cursor.next();
+    out.is_wide = second & 0x80;
     if (out.map > 3) return false;
   } else {
     out.map = first & 7u;
     if (first & 8u) return false;                // APX
-    if (!(cursor.next() & 4u)) return false;     // fixed to 1 except for APX and AVX10.2
-    cursor.next();
+    second = cursor.next();
+    out.is_wide = second & 0x80;
+    if (!(second & 4u)) return false;            // fixed to 1 except for APX and AVX10.2
+    const uint8_t third = cursor.next();
+    out.may_broadcast = third & 0x10;
+    out.vector_bytes = third & 0x40 ? 64 : third & 0x20 ? 32 : 16;
   }
+  if (escape != 0x62 && (second & 4u)) out.vector_bytes = 32;
+  out.prefix = kPrefixes[second & 3u];
   out.opcode = cursor.next();
   return read_operands(cursor, vector_shape(out.map, out.opcode), {.address_size = prefixes.address_size}, out);
 }
@@ -300,6 +312,8 @@ bool decode(std::span<const uint8_t> code, Instruction& out) {
     Prefixes ignored;
     if ((byte & 0xf0) == 0x40 || take_prefix(byte, ignored)) return false;
   }
+  out.is_wide = out.rex & 8u;
+  out.prefix = prefixes.repeat ? prefixes.last_repeat : prefixes.operand_size ? 0x66 : 0;
   const bool vector = byte == 0xc4 || byte == 0xc5 || byte == 0x62;
   const bool known = vector ? decode_vector(cursor, byte, prefixes, out)
                             : decode_legacy(cursor, byte, prefixes, out);
@@ -375,4 +389,4 @@ bool Instruction::loads_frame_pointer_from_elsewhere() const {
   return (plain(0x8b) || is_lea()) && reg == kRbp && !is_in_frame(*this);
 }
 
-}  // namespace stab::postlink
+}  // namespace stab::arch::x86_64
