@@ -17,6 +17,7 @@
 #include "stabctl/database.h"
 #include "stabctl/explain_command.h"
 #include "stabctl/explain_plan.h"
+#include "stabctl/explained_libraries.h"
 #include "stabctl/explain_tries.h"
 #include "stabctl/explained_sides.h"
 #include "stabctl/measured_runs.h"
@@ -146,8 +147,11 @@ class Explainer {
 
   // What a reader must know of the runs behind the answer: those of the first question, and those of the functions' places.
   Status take_care(commands::Explanation& out) const {
-    STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(out.experiments.front()));
-    if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256)
+    STAB_TRY(const store::ExperimentRow first, engine_.store().experiment(out.experiments.front()));
+    STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), first));
+    STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(first.id));
+    if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256 &&
+        are_same_files(libraries))
       out.care.push_back("both sides are the same program, byte for byte" +
                          (sides_.are_built_here ? ": '" + made[0].binary_path + "'" : ""));
     for (const store::Id id : out.experiments) {
@@ -370,7 +374,8 @@ class Explainer {
     const engine::Archive archive(engine::archive_beside(engine_.options().database));
     STAB_TRY(const store::ExperimentRow profile, profiled(PointersLead::kToOriginals, out));
     STAB_CHECK_OK(add_tries(engine_.store(), profile, store::TrialKind::kMain, out.alone));
-    return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile));
+    STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), profile));
+    return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile), libraries);
   }
 
   Status search(commands::Explanation& out, const engine::SharedFunctions& functions, commands::FunctionSearch& search) {

@@ -73,20 +73,21 @@ void print_functions(const BuiltFile& of, Contents& contents, const Binary& bina
                      uint8_t* copy) {
   for (uint32_t i = 0; i < binary.code.header->function_count; ++i) {
     const abi::CodeFunction& f = binary.code.functions[i];
-    if (f.immovable != abi::Immovable::kNo) continue;
+    const char* const name = names.name_of(i);
+    if (f.immovable != abi::Immovable::kNo || (name != nullptr && strncmp(name, "stab.", 5) == 0)) continue;
     const unsigned long long start = binary.code.header->text_start + f.start;
     printf("f\t%llx\t%llx\t%llx\t", start, static_cast<unsigned long long>(binary.code.identities[i]),
            static_cast<unsigned long long>(hash_of(of, contents, binary, i, copy)));
-    if (const char* const name = names.name_of(i)) print_name(name);
+    if (name != nullptr) print_name(name);
     else printf("fn_%llx", start);
     putchar('\n');
   }
 }
 
-// Objects of the runtime's own are alike in all programs: "stab_control", "_ZL10stab_start",
-// "_ZZN4stab6helper5serveERKNS0_4TaskEE4text".
+// Objects of the runtime's own are alike in all programs and libraries: "stab_control", "_ZL10stab_start",
+// "_ZZN4stab6helper5serveERKNS0_4TaskEE4text", "stab.code_begin.entry".
 bool is_runtimes(const char* name) {
-  if (strstr(name, "N4stab") != nullptr) return true;
+  if (strstr(name, "N4stab") != nullptr || strncmp(name, "stab.", 5) == 0) return true;
   if (strncmp(name, "_ZL", 3) == 0) {
     name += 3;
     while (*name >= '0' && *name <= '9') ++name;
@@ -135,7 +136,7 @@ bool print_bodies(char* executable) {
   uint8_t* const copy = static_cast<uint8_t*>(malloc(binary.code.header->text_bytes + 1));
   if (copy == nullptr) return refuse(executable, "not enough memory"), false;
   Contents contents(of);
-  fputs("stab-bodies 1\n", stdout);
+  printf("stab-bodies 2 %llx\n", static_cast<unsigned long long>(binary.code.header->text_hash));
   print_functions(of, contents, binary, names, copy);
   print_data(of, contents);
   return true;

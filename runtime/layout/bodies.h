@@ -4,9 +4,9 @@
 
 namespace stab::layout {
 
-// Prints both of this executable. False: it has said why not.
+// Prints both of this executable or shared library. False: it has said why not.
 //
-//   stab-bodies 1
+//   stab-bodies 2 HASH             of all code that moves (CodeHeader::text_hash)
 //   f START IDENTITY HASH NAME     a function that moves; HASH of its instructions, whatever addresses they use, and of the
 //                                  constants without a symbol that they read
 //   d START BYTES HASH NAME        a data object that has a symbol; HASH of its contents without addresses, 0: they are not known

@@ -31,14 +31,25 @@ void add_other_of_several(const std::string& name, std::vector<BuildBodies::Obje
     out.push_back({name, old_alone[i].linked, new_alone[i].linked, old_alone[i].bytes, new_alone[i].bytes, true});
 }
 
+// Other contents first, then those that are longer in one, then by size.
+void sort_data(std::vector<ChangedObject>& data) {
+  std::stable_sort(data.begin(), data.end(), [](const ChangedObject& a, const ChangedObject& b) {
+    const auto rank = [](const ChangedObject& one) { return one.is_other ? 0 : one.old_bytes != one.new_bytes ? 1 : 2; };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.new_bytes > b.new_bytes;
+  });
+}
+
 Error another_version() { return {ErrorCode::kCorrupt, "stab-layout is of another version: it prints no bodies", {}}; }
 
 }  // namespace
 
 Result<BuildBodies> read_bodies(std::string_view text) {
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
-  if (lines.empty() || lines[0] != "stab-bodies 1") return another_version();
+  if (lines.empty()) return another_version();
   BuildBodies out;
+  const std::vector<std::string_view> head = split(lines[0], ' ');
+  if (head.size() != 3 || head[0] != "stab-bodies" || head[1] != "2" || !take(head[2], 16, out.text_hash))
+    return another_version();
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     uint64_t linked = 0;
@@ -87,11 +98,23 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
     if (!is_other && old_one.bytes == new_one.bytes && old_one.linked % 4096 == new_one.linked % 4096) continue;
     out.data.push_back({name, old_one.linked, new_one.linked, old_one.bytes, new_one.bytes, is_other});
   }
-  std::stable_sort(out.data.begin(), out.data.end(), [](const ChangedObject& a, const ChangedObject& b) {
-    const auto rank = [](const ChangedObject& one) { return one.is_other ? 0 : one.old_bytes != one.new_bytes ? 1 : 2; };
-    return rank(a) != rank(b) ? rank(a) < rank(b) : a.new_bytes > b.new_bytes;
-  });
+  sort_data(out.data);
   return out;
+}
+
+void add_library(const std::string& file, const BodiesOfBoth& library, BodiesOfBoth& out) {
+  const auto add = [&file](const std::vector<std::string>& names, std::vector<std::string>& all) {
+    for (const std::string& name : names) all.push_back(file + "!" + name);
+  };
+  out.functions += library.functions;
+  add(library.changed, out.changed);
+  add(library.old_alone, out.old_alone);
+  add(library.new_alone, out.new_alone);
+  for (ChangedObject one : library.data) {
+    one.name = file + "!" + one.name;
+    out.data.push_back(std::move(one));
+  }
+  sort_data(out.data);
 }
 
 }  // namespace stab::engine

@@ -11,7 +11,7 @@
 
 namespace stab::engine {
 
-// As stab-layout --bodies prints it.
+// Of a program or a shared library, as stab-layout --bodies prints it.
 struct BuildBodies {
   struct Function {
     uint64_t identity = 0;      // the same in another build that has it
@@ -22,6 +22,7 @@ struct BuildBodies {
     uint64_t linked = 0, bytes = 0;
     uint64_t contents = 0;  // a hash, whatever addresses they have; 0: not known
   };
+  uint64_t text_hash = 0;                      // of its code
   std::map<uint64_t, Function> functions;      // those that move, by their link-time address
   std::map<std::string, std::vector<Object>> objects;  // data, by name
 };
@@ -43,5 +44,7 @@ struct BodiesOfBoth {
   std::vector<ChangedObject> data;   // other contents first, then those that are longer in one, then by size
 };
 BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer);
+// Of a shared library that comes with both: names begin with its file's, "libfoo.so!inflate".
+void add_library(const std::string& file, const BodiesOfBoth& library, BodiesOfBoth& out);
 
 }  // namespace stab::engine

@@ -65,6 +65,15 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   return out;
 }
 
+// Of one that szc did not build nothing is known.
+void list_libraries(const std::vector<std::string>& paths, const LayoutTool& tool, ListedBuild& out) {
+  for (const std::string& path : paths) {
+    const Result<std::string> told = tool.bodies({path, false});
+    if (!told) continue;
+    if (Result<BuildBodies> bodies = read_bodies(*told)) out.libraries[path.substr(path.rfind('/') + 1)] = *std::move(bodies);
+  }
+}
+
 void add_samples(const EpochSeries& series, ListedBuild& build) {
   if (!series.profile) return;
   const helper::SampleHeader& totals = series.profile->totals;
@@ -197,18 +206,41 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
 
 namespace {
 
+// Functions of a program or a library whose instructions another build does not have.
+class Changed {
+ public:
+  Changed(const BuildBodies& of, const BuildBodies& other) : of_(of) {
+    for (const auto& [linked, function] : other.functions) others_[function.identity] = function.instructions;
+  }
+  bool is_at(uint64_t linked) const {
+    const auto body = of_.functions.find(linked);
+    if (body == of_.functions.end()) return false;
+    const auto also = others_.find(body->second.identity);
+    return also == others_.end() || also->second != body->second.instructions;
+  }
+
+ private:
+  const BuildBodies& of_;
+  std::unordered_map<uint64_t, uint64_t> others_;  // instructions by identity
+};
+
 // Of the samples of this build.
 double changed_against(const ListedBuild& build, const ListedBuild& other) {
-  std::unordered_map<uint64_t, uint64_t> instructions;
-  for (const auto& [linked, function] : other.bodies.functions) instructions[function.identity] = function.instructions;
-  double out = 0;
-  for (const ListedFunction& function : build.functions) {
-    const auto body = build.bodies.functions.find(function.linked);
-    if (body == build.bodies.functions.end()) continue;
-    const auto also = instructions.find(body->second.identity);
-    if (also == instructions.end() || also->second != body->second.instructions) out += share_of(function.samples, build);
+  double samples = 0;
+  const Changed in_program(build.bodies, other.bodies);
+  for (const ListedFunction& function : build.functions)
+    if (in_program.is_at(function.linked)) samples += function.samples;
+  std::map<std::string, Changed> in_libraries;
+  for (const auto& [file, bodies] : build.libraries)
+    if (const auto also = other.libraries.find(file); also != other.libraries.end())
+      in_libraries.try_emplace(file, bodies, also->second);
+  for (const LibraryFunction& function : build.in_libraries.functions()) {
+    const auto* const library = build.library_of(function.file_hash);
+    const auto changed = library == nullptr ? in_libraries.end() : in_libraries.find(library->first);
+    if (changed != in_libraries.end() && changed->second.is_at(function.linked))
+      samples += static_cast<double>(function.samples);
   }
-  return out;
+  return share_of(samples, build);
 }
 
 }  // namespace
@@ -233,6 +265,16 @@ SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& n
     double share(uint64_t samples) const { return share_of(static_cast<double>(samples), listed); }
   };
   Build before(older), after(newer);
+  // Where a build was not seen in it, there is nothing to compare.
+  const auto has_body = [](const LibraryFunction& one, const BuildBodies& bodies) {
+    return one.samples == 0 || bodies.functions.contains(one.linked);
+  };
+  const auto is_compared = [&](const LibraryFunction& old_one, const LibraryFunction& new_one, const std::string& file) {
+    const auto* const before_it = older.library_of(before.files[file]);
+    const auto* const after_it = newer.library_of(after.files[file]);
+    return before_it != nullptr && after_it != nullptr && before_it->first == after_it->first &&
+           has_body(old_one, before_it->second) && has_body(new_one, after_it->second);
+  };
   SharedLibraries out;
   out.share = (before.share(older.in_libraries.samples()) + after.share(newer.in_libraries.samples())) / 2;
   out.unmoved = (before.share(older.in_libraries.unmoved()) + after.share(newer.in_libraries.unmoved())) / 2;
@@ -253,7 +295,7 @@ SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& n
                                          before.share(old_one.samples),
                                          after.share(new_one.samples)};
     if (!moved && !function.lies_alike) out.apart += (function.old_share + function.new_share) / 2;
-    if (!is_same_file) out.rebuilt += (function.old_share + function.new_share) / 2;
+    if (!is_same_file && !is_compared(old_one, new_one, any.file())) out.rebuilt += (function.old_share + function.new_share) / 2;
     if (may_be_busy(static_cast<double>(old_one.samples), older.samples) ||
         may_be_busy(static_cast<double>(new_one.samples), newer.samples))
       out.functions.push_back(function);
@@ -312,7 +354,8 @@ Result<std::array<CopiedRun, 2>> copied_runs(store::Store& store, const store::E
 }
 
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
-                                         const Archive& archive, const LayoutTool& tool) {
+                                         const Archive& archive, const LayoutTool& tool,
+                                         const std::array<std::vector<std::string>, 2>& libraries) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
   std::array<std::optional<ListedBuild>, 2> builds;
   for (const store::TrialRow& trial : trials) {
@@ -331,9 +374,13 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   }
   if (!builds[0] || !builds[1])
     return bad_input("experiment " + std::to_string(row.id) + " has no recorded trial of one of its two builds");
+  for (size_t side = 0; side < 2; ++side) list_libraries(libraries.at(side), tool, *builds.at(side));
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
   out.bodies = bodies_of_both(builds[0]->bodies, builds[1]->bodies);
+  for (const auto& [file, older] : builds[0]->libraries)
+    if (const auto newer = builds[1]->libraries.find(file); newer != builds[1]->libraries.end())
+      add_library(file, bodies_of_both(older, newer->second), out.bodies);
   out.changed = share_of_changed(*builds[0], *builds[1]);
   STAB_TRY(const auto runs, copied_runs(store, row));
   out.older = runs[0], out.newer = runs[1];

@@ -50,6 +50,7 @@ struct ListedBuild {
   double samples = 0;  // of all, wherever
   LibrarySamples in_libraries;
   BuildBodies bodies;
+  std::map<std::string, BuildBodies> libraries;  // that it brings along and szc built, by the names of their files
 
   void add(ListedFunction function) {
     const auto put = [this](auto& where, const auto& key) {
@@ -59,6 +60,13 @@ struct ListedBuild {
     put(named_, function.name);
     if (function.identity != 0) put(identified_, function.identity);
     functions.push_back(std::move(function));
+  }
+
+  // The library with this code, and the name of its file. Null: it is none of these.
+  const std::pair<const std::string, BuildBodies>* library_of(uint64_t text_hash) const {
+    for (const auto& one : libraries)
+      if (one.second.text_hash == text_hash) return &one;
+    return nullptr;
   }
 
   // Null where none or several have the name.
@@ -94,7 +102,7 @@ struct SharedLibraries {
   double share = 0;                              // of both builds' samples, in all such files
   double unmoved = 0;                            // and in those whose code stays
   double apart = 0;                              // of those, in what begins at another place in each build, or may do so
-  double rebuilt = 0;                            // in files that are not the same one in both, or not known to be
+  double rebuilt = 0;                            // in files that may not be the same one in both, and were not compared
 };
 
 // Whether a function with so many of a build's samples may have the share that a place of a percent takes at least. Of few
@@ -149,9 +157,10 @@ double share_of_changed(const ListedBuild& older, const ListedBuild& newer);
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer);
 
 // From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
-// 0, and kept samples if it could. `most`: moved functions.
+// 0, and kept samples if it could. `most`: moved functions. `libraries`: paths of those that each build brings along.
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
-                                         const Archive& archive, const LayoutTool& tool);
+                                         const Archive& archive, const LayoutTool& tool,
+                                         const std::array<std::vector<std::string>, 2>& libraries);
 
 // The layout script by which the new build's moved functions each lie, drawn for each run, where one of the two builds has
 // them.

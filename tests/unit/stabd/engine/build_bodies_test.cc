@@ -7,7 +7,7 @@ namespace stab::engine {
 namespace {
 
 BuildBodies bodies_of(const std::string& lines) {
-  const auto read = read_bodies("stab-bodies 1\n" + lines);
+  const auto read = read_bodies("stab-bodies 2 1f\n" + lines);
   EXPECT_TRUE(read) << lines;
   return read ? *read : BuildBodies{};
 }
@@ -63,9 +63,21 @@ TEST(BuildBodiesTest, OfSeveralWithOneNameOneMayBeAnother) {
   EXPECT_TRUE(data("d\t7000\t8\ta2\ttable\nd\t7010\t8\tb1\ttable\n").empty()) << "one is gone";
 }
 
+TEST(BuildBodiesTest, NamesOfALibraryBeginWithItsFiles) {
+  BodiesOfBoth both = bodies_of_both(bodies_of("f\t1000\t1\t70\tmain\n"), bodies_of("f\t1000\t1\t71\tmain\n"));
+  const BuildBodies older = bodies_of("f\t1000\t1\t70\thot\nf\t2000\t2\t70\tgone\nd\t7000\t8\ta1\ttable\n");
+  add_library("libwork.so", bodies_of_both(older, bodies_of("f\t1000\t1\t75\thot\nd\t7000\t8\ta2\ttable\n")), both);
+  EXPECT_EQ(both.functions, 3u);
+  EXPECT_EQ(both.changed, (std::vector<std::string>{"main", "libwork.so!hot"}));
+  EXPECT_EQ(both.old_alone, std::vector<std::string>{"libwork.so!gone"});
+  ASSERT_EQ(both.data.size(), 1u);
+  EXPECT_EQ(both.data[0].name, "libwork.so!table");
+}
+
 TEST(BuildBodiesTest, WhatAnotherVersionPrintsIsRefused) {
-  for (const char* text : {"", "stab-bodies 2\n", "stab-bodies 1\nf\t10\t20\n", "stab-bodies 1\nd\tx\t1\t0\tname\n",
-                           "stab-bodies 1\nq\t10\t1\tname\n"})
+  for (const char* text : {"", "stab-bodies 1\n", "stab-bodies 2\n", "stab-bodies 2 x\n", "stab-bodies 2 1f\nf\t10\t20\n",
+                           "stab-bodies 2 1f\nd\tx\t1\t0\tname\n",
+                           "stab-bodies 2 1f\nq\t10\t1\tname\n"})
     EXPECT_FALSE(read_bodies(text)) << text;
 }
 

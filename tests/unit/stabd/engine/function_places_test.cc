@@ -154,6 +154,30 @@ TEST(LibrariesOfBothTest, OneFunctionOfTwoBuildsOfALibraryStandsOnce) {
   EXPECT_FALSE(libraries.functions[1].moved);
 }
 
+BuildBodies bodies_with(uint64_t text_hash, std::map<uint64_t, BuildBodies::Function> functions) {
+  BuildBodies out;
+  out.text_hash = text_hash;
+  out.functions = std::move(functions);
+  return out;
+}
+
+TEST(LibrariesOfBothTest, FunctionsOfTheirOwnLibrariesAreComparedOneByOne) {
+  const auto build = [](uint64_t hash, uint64_t hot, uint64_t samples, uint64_t other) {
+    return build_with({moved_file("libwork.so.1", hash, {{"hot", hot, 32, samples, 0, 0}, {"other", other, 9, 100, 0, 0}},
+                                  samples + 100)});
+  };
+  ListedBuild older = build(1, 0x100, 500, 0x200), newer = build(2, 0x180, 700, 0x280);
+  EXPECT_DOUBLE_EQ(libraries_of_both(older, newer).rebuilt, 0.7) << "neither is known";
+  EXPECT_EQ(share_of_changed(older, newer), 0);
+  older.libraries["libwork.so.1.2"] = bodies_with(1, {{0x100, {10, 70, "hot"}}, {0x200, {11, 71, "other"}}});
+  EXPECT_DOUBLE_EQ(libraries_of_both(older, newer).rebuilt, 0.7) << "one is not known";
+  newer.libraries["libwork.so.1.2"] = bodies_with(2, {{0x180, {10, 75, "hot"}}, {0x280, {11, 71, "other"}}});
+  EXPECT_DOUBLE_EQ(libraries_of_both(older, newer).rebuilt, 0);
+  EXPECT_DOUBLE_EQ(share_of_changed(older, newer), (0.5 + 0.7) / 2);
+  newer.libraries["libwork.so.1.2"].functions.erase(0x280);
+  EXPECT_DOUBLE_EQ(libraries_of_both(older, newer).rebuilt, 0.1) << "what never moves is not compared";
+}
+
 TEST(LibrariesOfBothTest, WhatStaysInOneFileLiesAlikeAndInTwoWhereItsAddressSays) {
   const auto apart = [](SampledFile before, SampledFile after) {
     return libraries_of_both(build_with({std::move(before)}), build_with({std::move(after)})).apart;
