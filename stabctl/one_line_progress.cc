@@ -1,17 +1,15 @@
 // At most ten updates a second: with short trials the display must not become the work.
 #include "stabctl/one_line_progress.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "base/printable.h"
+#include "stabctl/terminal.h"
 
 namespace stab::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery{100};
-constexpr size_t kMostColumns = 78;
 
 std::string minutes(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
@@ -23,7 +21,7 @@ std::string minutes(std::chrono::nanoseconds time) {
 }  // namespace
 
 OneLineProgress::OneLineProgress(bool quiet, const Clock& clock, std::chrono::nanoseconds start, std::chrono::nanoseconds most)
-    : is_shown_(!quiet && ::isatty(STDERR_FILENO) == 1), clock_(&clock), start_(start), most_(most) {}
+    : is_shown_(!quiet && rewrites_lines()), clock_(&clock), start_(start), most_(most) {}
 
 void OneLineProgress::phase(std::string_view text) {
   show(one_line(text));
@@ -43,8 +41,8 @@ void OneLineProgress::show(const std::string& what) {
   if (!is_shown_) return;
   std::string line = what;
   if (what.ends_with(", ")) line += minutes(clock_->monotonic_raw() - start_) + " of at most " + minutes(most_);
-  if (line.size() > kMostColumns) line.resize(kMostColumns);
-  std::fprintf(stderr, "\r\033[K%s", printable(line).c_str());
+  line = printable(line).substr(0, static_cast<size_t>(progress_width()));
+  std::fprintf(stderr, "\r\033[K%s", line.c_str());
   std::fflush(stderr);
 }
 

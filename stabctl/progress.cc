@@ -20,14 +20,6 @@ using std::chrono::seconds;
 constexpr milliseconds kBarEvery{100};
 constexpr seconds kLineEvery{10};
 
-// A narrower terminal shows no bar that anybody could read.
-constexpr int kLeastWidth = 20;
-
-int progress_width() {
-  const int columns = columns_of(STDERR_FILENO).value_or(0);
-  return columns > kLeastWidth ? columns : 80;
-}
-
 // How well the least known cell's mean is known; nothing is compared, so it is no look at the result.
 std::string precision_text(double widest) {
   char text[32];
@@ -138,7 +130,7 @@ void ProgressDisplay::trial_progress(const engine::ProgressNews& news) {
 }
 
 void ProgressDisplay::show_bar(const std::string& what) {
-  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, precision_.widest(), what, progress_width() - 1)).c_str());
+  std::fprintf(stderr, "\r\033[K%s", printable(progress_bar(pace_, precision_.widest(), what, progress_width())).c_str());
   std::fflush(stderr);
   bar_shown_ = true;
 }

@@ -12,7 +12,7 @@
 #include <cstdio>
 
 #include "base/absolute_path.h"
-#include "stabd/broker/wire/start_broker.h"
+#include "plan/toml/units.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
 #include "stabctl/map_command.h"
@@ -20,13 +20,14 @@
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
 #include "stabctl/report_text.h"
-#include "stabd/host/tuning.h"
+#include "stabctl/terminal.h"
+#include "stabd/broker/wire/start_broker.h"
 #include "stabd/engine/build/expand.h"
-#include "stabd/engine/separation/places.h"
+#include "stabd/engine/machines/run_machines.h"
 #include "stabd/engine/results/map_of.h"
 #include "stabd/engine/results/replay_of.h"
-#include "stabd/engine/machines/run_machines.h"
-#include "plan/toml/units.h"
+#include "stabd/engine/separation/places.h"
+#include "stabd/host/tuning.h"
 
 namespace stab::ctl {
 namespace {
@@ -104,7 +105,7 @@ bool on_machines(engine::Engine& engine, store::Id experiment) {
 
 ProgressStyle style_of(const Arguments& arguments) {
   if (arguments.quiet) return ProgressStyle::kQuiet;
-  return ::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines;
+  return rewrites_lines() ? ProgressStyle::kBar : ProgressStyle::kLines;
 }
 
 CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {

@@ -19,10 +19,30 @@ std::optional<int> columns_of(int stream) {
 
 int terminal_width() { return std::clamp(columns_of(STDOUT_FILENO).value_or(100), 40, 200); }
 
+namespace {
+
+bool is_dumb() {
+  const char* terminal = std::getenv("TERM");
+  return terminal && std::string_view(terminal) == "dumb";
+}
+
+}  // namespace
+
+bool rewrites_lines() {
+  return ::isatty(STDERR_FILENO) == 1 && !is_dumb();
+}
+
+int progress_width() {
+  // A narrower terminal shows no line that anybody could read.
+  constexpr int kLeastWidth = 20;
+  const int columns = columns_of(STDERR_FILENO).value_or(0);
+  return (columns > kLeastWidth ? columns : 80) - 1;
+}
+
 bool terminal_has_colour(const std::string& color) {
   if (color != "auto") return color == "always";
-  const char *refused = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
-  if ((refused && *refused) || (terminal && std::string_view(terminal) == "dumb")) return false;
+  const char* refused = std::getenv("NO_COLOR");
+  if ((refused && *refused) || is_dumb()) return false;
   return ::isatty(STDOUT_FILENO) != 0;
 }
 
