@@ -1,6 +1,5 @@
 // submit, status, watch, pause, resume, extend and cancel: thin, because the daemon decides.
 #include <poll.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "stabctl/daemon_report.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
+#include "stabctl/terminal.h"
 #include "stabd/daemon/watch_events.h"
 
 namespace stab::ctl {
@@ -28,9 +28,11 @@ std::string milliseconds(int64_t ns) {
 }
 
 void print_row(const Json& row) {
-  const std::string state = row.value("running", false) ? "running" : row.value("state", "?");
+  const bool waits = row.contains("waits_for");
+  const std::string state = row.value("running", false) ? "running" : waits ? "waits" : row.value("state", "?");
   std::printf("%6lld  %-28s %-10s %8lld/%lld\n", row.value("id", 0LL), printable(row.value("name", "?")).c_str(),
               state.c_str(), row.value("done", 0LL), row.value("planned", 0LL));
+  if (waits) std::printf("        %s\n", printable(row.value("waits_for", "")).c_str());
 }
 
 std::string seconds(int64_t ns) {
@@ -238,7 +240,7 @@ Result<Followed> follow(DaemonClient& client, const std::string& experiment, boo
   }
   if (!as_json && row.contains("verdicts")) print_verdicts(row["verdicts"]);
   const SystemClock clock;
-  ProgressDisplay display(::isatty(STDERR_FILENO) ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
+  ProgressDisplay display(rewrites_lines() ? ProgressStyle::kBar : ProgressStyle::kLines, clock);
   auto known = daemon::precision_in(row.value("cells", Json::array()).dump());
   if (!known) return known.error();
   display.begin_with(std::move(*known));

@@ -64,6 +64,17 @@ store::Id EngineThread::running() const {
   return running_;
 }
 
+std::string EngineThread::waits_for() const {
+  const std::lock_guard<std::mutex> held(mutex_);
+  return waits_for_;
+}
+
+bool EngineThread::can_not(const std::string& why) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  waits_for_ = why + "; tried again every " + std::to_string(kTryAgain.count()) + " s";
+  return false;
+}
+
 void EngineThread::between_trials(std::function<void(store::Store&)> work) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
@@ -93,7 +104,10 @@ void EngineThread::loop() {
       kicked_ = false;
     }
     // A trial may still be claimed that nobody runs.
-    well = (well || recover().ok()) && run_what_waits();
+    const Status recovered = well ? Status() : recover();
+    well = recovered ? run_what_waits() : can_not(recovered.error().message);
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (well) waits_for_.clear();
   }
 }
 
@@ -101,7 +115,7 @@ bool EngineThread::run_what_waits() {
   for (;;) {
     after_machines();
     const Result<std::optional<store::ExperimentSummary>> next = next_experiment();
-    if (!next) return false;
+    if (!next) return can_not(next.error().message);
     if (!*next) return true;
     if (!run(**next)) return false;
     const std::lock_guard<std::mutex> held(mutex_);
@@ -178,7 +192,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
     const std::lock_guard<engine::Gate> gate(engine_->gate());
     // Since it was chosen somebody may have paused, cancelled or deleted it. From here on a wish finds it running.
     const Result<bool> wanted = is_still_wanted(experiment);
-    if (!wanted) return false;
+    if (!wanted) return can_not(wanted.error().message);
     if (!*wanted) return true;
     had_its_time = turns_.had_its_time(experiment, row.submitter_uid);
     (void)blinding_.is_unmasked(engine_->store(), experiment);  // where the store fails, it stays masked
@@ -211,7 +225,7 @@ bool EngineThread::run(const store::ExperimentSummary& row) {
   // Whoever started us starts us again, with another one; nothing of this is the experiment's fault.
   if (!ended && engine_->lost_broker()) {
     note_of(experiment, ended.error().message);
-    return false;
+    return can_not(ended.error().message);
   }
   const bool is_built = is_elsewhere && ended && *ended == engine::RunEnd::kDone;
   if (is_built && !asked.cancelled && !asked.paused && !asked.quits) return begin_on_machines(row);
@@ -223,6 +237,7 @@ void EngineThread::open_to_wishes(const store::ExperimentSummary& row) {
   const std::lock_guard<std::mutex> held(mutex_);
   running_ = row.id;
   priority_ = row.priority;
+  waits_for_.clear();
   stop_ = std::make_unique<engine::StopSignal>();
   if (quit_ || cancelled_ == row.id) stop_->now();
 }
@@ -324,6 +339,7 @@ bool EngineThread::tell_end(const Status& stored, store::Id experiment, Experime
   const std::string text = std::string(name(how)) + (why.empty() ? "" : ": " + why) +
                            "; this can't be stored: " + stored.error().message + "; goes on in " +
                            std::to_string(kTryAgain.count()) + " s";
+  (void)can_not(stored.error().message);
   note_of(experiment, text);
   between_({experiment, ExperimentEnd::kUnsettled, text}, quit_signal_.now_fd());
   return false;

@@ -57,6 +57,8 @@ class EngineThread final : private engine::Observer {
   store::Id running() const;  // here
   // Here or on machines.
   bool runs(store::Id experiment) const { return running() == experiment || machine_runs_.has(experiment); }
+  // Why nothing runs here though something waits, and when it is tried again; empty: nothing is in its way.
+  std::string waits_for() const;
   const MachineRuns& machine_runs() const { return machine_runs_; }
   // What may be told of trials.
   Blinding& blinding() { return blinding_; }
@@ -86,7 +88,8 @@ class EngineThread final : private engine::Observer {
 
  private:
   void loop();
-  // These two: false where the store failed. Trying again at once would be trying for ever.
+  bool can_not(const std::string& why);  // false; what waits_for() says until the next try
+  // These two: false where the store failed, which can_not() was told. Trying again at once would be trying for ever.
   bool run_what_waits();
   bool run(const store::ExperimentSummary& row);
   // What others have asked for while an experiment ran.
@@ -155,6 +158,7 @@ class EngineThread final : private engine::Observer {
   std::condition_variable changed_;
   bool quit_ = false, kicked_ = true, yields_ = false;
   std::string yields_to_;  // why
+  std::string waits_for_;
   int priority_ = 0;      // of what runs
   int64_t uid_ = 0;       // the same
   bool deletes_ = true;   // something may be to delete

@@ -43,10 +43,15 @@ int64_t left_of(const store::Progress& progress) { return progress.count(store::
 }  // namespace
 
 ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool running, int64_t machine_ns) {
-  ToldExperiment out{std::move(row), std::move(progress), running, machine_ns, {}, {}, {}};
+  ToldExperiment out{std::move(row), std::move(progress), running, machine_ns, {}, {}, {}, {}};
   const int64_t left = left_of(out.progress);
   if (!is_over(out.row.state)) out.left_ns = time_left(machine_ns, out.progress.planned_total - left, left);
   return out;
+}
+
+void put_wait(const std::string& waits_for, ToldExperiment& experiment) {
+  const store::ExperimentState state = experiment.row.state;
+  if (!experiment.running && !is_over(state) && state != store::ExperimentState::kPaused) experiment.waits_for = waits_for;
 }
 
 Status put_machines(store::Store& store, engine::DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,
@@ -99,6 +104,7 @@ std::string text_of(const ToldExperiment& experiment) {
   out.number("submitted_at_ns", row.submitted_at_ns);
   out.json("trials", std::move(trials).whole());
   out.number("uid", row.submitter_uid);
+  if (!experiment.waits_for.empty()) out.json("waits_for", quoted_text(experiment.waits_for));
   return std::move(out).whole();
 }
 

@@ -19,10 +19,13 @@ struct ToldExperiment {
   bool running = false;
   int64_t machine_ns = 0;
   std::optional<int64_t> left_ns, ends_in_ns;
-  std::string machines;  // of one that runs on machines: JSON, an array with an object for each slot
+  std::string waits_for;  // of one that is not over and does not run: what keeps the daemon from running anything
+  std::string machines;   // of one that runs on machines: JSON, an array with an object for each slot
 };
 
 ToldExperiment told(store::ExperimentSummary row, store::Progress progress, bool running, int64_t machine_ns);
+// What keeps the daemon from running anything, in the row of one that waits for its turn.
+void put_wait(const std::string& waits_for, ToldExperiment& experiment);
 // Of an experiment on machines: its slots. Its blocks come in parallel, so the time that is left is that of its machines.
 // signs: when each slot was last heard, by the controller itself
 Status put_machines(store::Store& store, engine::DealtBlocks& dealt, const std::map<int, int64_t>& signs, int64_t now_ns,

@@ -304,11 +304,13 @@ Result<ServiceAnswer> Service::status(const Call& call) {
   }
   std::vector<ToldExperiment> all;
   all.reserve(rows.size());
+  const std::string waits_for = thread_->waits_for();
   for (store::ExperimentSummary& row : rows) {
     store::Listed& more = listed[row.id];
     const bool has_slots = more.has_slots && (is_named || !is_over(row.state));
     const bool runs = thread_->runs(row.id);
     all.push_back(told(std::move(row), std::move(more.progress), runs, more.machine_ns));
+    put_wait(waits_for, all.back());
     if (!has_slots) continue;
     ToldExperiment& last = all.back();
     STAB_CHECK_OK(put_machines(call.reader, dealt_, thread_->machine_runs().signs_of_life(last.row.id), now_ns, last));
@@ -329,6 +331,7 @@ Result<ServiceAnswer> Service::watch(const Call& call) {
   ToldExperiment experiment = told(row, progress, thread_->runs(row.id), used.machine_ns);
   STAB_CHECK_OK(put_machines(call.reader, dealt_, thread_->machine_runs().signs_of_life(row.id),
                              engine_->options().clock->realtime().count(), experiment));
+  put_wait(thread_->waits_for(), experiment);
   Blinding& blinding = thread_->blinding();
   STAB_TRY(const bool unmasked, blinding.is_unmasked(call.reader, row.id));
   const bool masked = !is_over(row.state) && !unmasked;

@@ -62,7 +62,7 @@ function recordedOf(row) { return row.trials?.recorded || 0; }
 
 function factsOf(row) {
   const failed = row.done - recordedOf(row);
-  const facts = [['state', stateOf(row)], ['trials', `${grouped(row.done)} of ${grouped(row.planned)} done` + (failed > 0 ? `, ${grouped(failed)} of them did not pass` : '')], ['submitted', momentText(row.submitted_at_ns / 1e6)], ['machine time so far', durationText(row.machine_ns)], ['priority', String(row.priority)], ['user', String(row.uid)]];
+  const facts = [['state', stateOf(row) + (row.waits_for ? `: ${row.waits_for}` : '')], ['trials', `${grouped(row.done)} of ${grouped(row.planned)} done` + (failed > 0 ? `, ${grouped(failed)} of them did not pass` : '')], ['submitted', momentText(row.submitted_at_ns / 1e6)], ['machine time so far', durationText(row.machine_ns)], ['priority', String(row.priority)], ['user', String(row.uid)]];
   if (row.finished_at_ns) facts.push(['over', momentText(row.finished_at_ns / 1e6)]);
   if (row.left_ns !== undefined) facts.push(['left', 'about ' + durationText(row.left_ns)]);
   return h('p', {class: 'facts'}, facts.map(([name, value], i) => [i > 0 && ' · ', name + ' ', h('b', {}, value)]));

@@ -25,7 +25,7 @@ function queueTable() {
     h('thead', {}, h('tr', {}, ['experiment', 'state', 'progress', 'over', 'priority', 'actions'].map(title => h('th', {scope: 'col'}, title)))),
     h('tbody', {}, rows.map(row => h('tr', {'data-experiment': row.id},
       h('th', {scope: 'row', class: 'name'}, h('button', {type: 'button', class: 'link', click: () => openExperiment(row.id)}, `${row.id} ${short(row.name)}`),
-        h('span', {class: 'now'}, short(known.now.get(row.id) || '', 120))),
+        h('span', {class: 'now'}, short(row.waits_for || known.now.get(row.id) || '', 120))),
       h('td', {class: 'state-' + stateOf(row)}, stateOf(row)),
       h('td', {}, progressOf(row)), h('td', {}, endOf(row)), h('td', {class: 'number'}, row.priority),
       h('td', {}, h('span', {class: 'actions'}, quickActions(row))))))));

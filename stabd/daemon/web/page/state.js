@@ -6,7 +6,7 @@ const known = {rows: new Map(), leftOut: 0, now: new Map(), happened: [], connec
 
 const overStates = ['done', 'failed', 'cancelled'];
 const isOver = row => overStates.includes(row.state);
-const stateOf = row => row.running ? 'running' : row.state;
+const stateOf = row => row.running ? 'running' : row.waits_for ? 'waits' : row.state;
 
 function readFragment() {
   const words = new Map(location.hash.slice(1).split('&').map(pair => pair.split('=')));

@@ -206,9 +206,12 @@ TEST_F(EngineThreadFailures, AnEndIsToldOnceItIsStored) {
   EXPECT_EQ(trials(experiment, store::TrialState::kClaimed), 0);
   thread_->kick();
   EXPECT_EQ(left(2), (States{"unsettled", "unsettled"})) << "tried again without being asked";
+  EXPECT_NE(thread_->waits_for().find("no room"), std::string::npos) << thread_->waits_for();
+  EXPECT_NE(thread_->waits_for().find("tried again every 60 s"), std::string::npos) << thread_->waits_for();
   take_states();
   thread_->kick();
   EXPECT_EQ(left(3), (States{"unsettled", "unsettled", "failed"}));
+  EXPECT_EQ(thread_->waits_for(), "");
   EXPECT_EQ(state(experiment), store::ExperimentState::kFailed);
   EXPECT_EQ(trials(experiment, store::TrialState::kLost), 1);
 }

@@ -2,8 +2,12 @@
 #include "stabd/daemon/service.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include <sqlite3.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <thread>
 
 #include "opened_engine.h"
 #include "tests/unit/temporary_directory.h"
@@ -58,6 +62,30 @@ TEST_F(ServiceTest, NoAnswerIsLongerThanTheProtocolSays) {
   const std::string message = answer["error"]["message"];
   EXPECT_NE(message.find("one has at most 4194304"), std::string::npos) << message;
   EXPECT_NE(message.find("name one experiment"), std::string::npos) << message;
+}
+
+// While its store takes nothing, what is submitted and not over says so; what is paused waits for its user.
+TEST_F(ServiceTest, WhatWaitsSaysWhatFor) {
+  store::NewExperiment row;
+  row.name = "waiting";
+  row.submitter_uid = ::geteuid();
+  const auto first = engine_->store().add_experiment(row), second = engine_->store().add_experiment(row);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(thread_.pause(*second).ok());
+  EXPECT_FALSE(ask("status", Json::object())["result"]["experiments"][0].contains("waits_for"));
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((directory_.path() + "/lab.db").c_str(), &database), SQLITE_OK);
+  const char* refuse = "CREATE TRIGGER refuse BEFORE UPDATE OF state ON experiments BEGIN SELECT RAISE(ABORT, 'no room'); END";
+  EXPECT_EQ(sqlite3_exec(database, refuse, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  thread_.start();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (thread_.waits_for().empty() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const Json rows = ask("status", Json::object())["result"]["experiments"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_NE(rows[0].value("waits_for", "").find("no room"), std::string::npos) << rows.dump();
+  EXPECT_FALSE(rows[1].contains("waits_for")) << rows.dump();
 }
 
 // Whoever asks for reports keeps nobody from submitting.
