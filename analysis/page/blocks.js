@@ -55,9 +55,10 @@ function drawBlocks(trials, width) {
   }
   svg.append(label(key - 6, 14, text(-most), 'end', 'faint'), label(key + 195, 14, `${text(most)} and more`, 'start', 'faint'));
   let workload = -1;
+  const names = shortApart(order.map(nameOf), Math.floor(left / 6.6));
   order.forEach((row, i) => {
     const y = top + i * high + high / 2 + 4;
-    if (high >= 11) svg.append(label(left - 6, y, short(nameOf(row), Math.floor(left / 6.6)), 'end'));
+    if (high >= 11) svg.append(label(left - 6, y, names[i], 'end'));
     else if (row.workload !== workload) svg.append(label(left - 6, y + 4, short(report.workloads[row.workload], Math.floor(left / 6.6)), 'end'));
     workload = row.workload;
   });

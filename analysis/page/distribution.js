@@ -46,13 +46,14 @@ function drawCloud(trials, width) {
   const narrow = isNarrow(width), above = !narrow ? 0 : hasGroups ? 38 : 26, bare = cells.length > 16 ? 44 : 72, high = bare + above, left = narrow ? 8 : Math.min(190, width * 0.26), right = width - 12, top = hasGroups ? 22 : 10, bottom = top + cells.length * high;
   const scale = linear(range[0], range[1], left, right), {canvas, context} = pointCanvas(width, bottom + 44);
   const svg = s('svg', {}, bottomAxis(scale, valueTicks(response, range[0], range[1], (right - left) / 100), bottom, top, responseLabel(response)));
+  const names = shortApart(cells.map(cell => cellName(cell.levels)), Math.floor(narrow ? width / 10 : left / 7));
   const xs = [], ys = [], rows = [];
   let beyond = 0;
   const tallest = Math.max(...cells.map(cell => cell.density ? Math.max(...cell.density.height) : 0));
   cells.forEach((cell, i) => {
     const base = top + i * high + above + bare * 0.56, cloud = bare * 0.48, paint = levelColour(cellKey(cell.levels));
-    if (narrow) svg.append(label(left, top + i * high + 14, short(cellName(cell.levels), Math.floor(width / 10)), 'start', 'strong'), label(right, top + i * high + 14, count(cell.units, 'unit'), 'end', 'faint'));
-    else svg.append(label(left - 10, base + 2, short(cellName(cell.levels), Math.floor(left / 7)), 'end', 'strong'), label(left - 10, base + 17, count(cell.units, 'unit'), 'end', 'faint'));
+    if (narrow) svg.append(label(left, top + i * high + 14, names[i], 'start', 'strong'), label(right, top + i * high + 14, count(cell.units, 'unit'), 'end', 'faint'));
+    else svg.append(label(left - 10, base + 2, names[i], 'end', 'strong'), label(left - 10, base + 17, count(cell.units, 'unit'), 'end', 'faint'));
     const {density} = cell;
     if (density) {
       const step = (density.to - density.from) / (density.height.length - 1), points = [];

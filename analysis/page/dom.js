@@ -35,6 +35,30 @@ function short(text, longest = 42) {
   return symbols.length <= longest && text.length <= 4 * longest ? text : symbols.slice(0, longest - 1).join('') + '…';
 }
 
+// These names, each cut to that length, such that different ones stay different: what all begin and end with goes first, then the
+// middle of each; what is still equal gets a number.
+function shortApart(texts, longest = 42) {
+  if (texts.every(text => short(text, longest) === text)) return texts;
+  const all = texts.map(text => Array.from(text)), shortest = Math.min(...all.map(one => one.length)), first = all[0];
+  let begin = 0, end = 0;
+  while (begin < shortest && all.every(one => one[begin] === first[begin])) ++begin;
+  while (end < shortest - begin && all.every(one => one[one.length - 1 - end] === first[first.length - 1 - end])) ++end;
+  const used = new Map(texts.map(text => [text, text]));
+  return all.map((whole, i) => {
+    if (whole.length <= longest) return texts[i];
+    // Some of what is common stays before what differs, where there is room.
+    const from = Math.min(begin, Math.max(0, whole.length - end - longest + 2)), to = Math.min(whole.length, Math.max(from + longest - 2, whole.length - end));
+    let part = whole.slice(from < 2 ? 0 : from, to > whole.length - 2 ? whole.length : to);
+    const room = longest - (from < 2 ? 0 : 1) - (to > whole.length - 2 ? 0 : 1), head = Math.ceil((room - 1) / 2);
+    if (part.length > room) part = [...part.slice(0, head), '…', ...part.slice(part.length - (room - 1 - head))];
+    const cut = [...(from < 2 ? '' : '…'), ...part, ...(to > whole.length - 2 ? '' : '…')];
+    let text = cut.join('');
+    for (let number = 2; (used.get(text) ?? texts[i]) !== texts[i]; ++number) text = `${cut.slice(0, longest - String(number).length - 1).join('')} ${number}`;
+    used.set(text, texts[i]);
+    return text;
+  });
+}
+
 function say(text) {
   const live = document.getElementById('spoken');
   if (live) live.textContent = text;

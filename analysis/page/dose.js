@@ -15,12 +15,14 @@ function drawDose(width) {
   const line = x => meanY - (x - meanX) / 2, inside = [rangeX[0], rangeX[1]].map(x => [xs(x), clampTo(ys, line(x))]);
   svg.append(s('line', {x1: inside[0][0], y1: inside[0][1], x2: inside[1][0], y2: inside[1][1], class: 'dashed'}), label(inside[1][0] + 6, inside[1][1] + 4, 'slope −1/2', 'start', 'faint'));
   const named = [];
-  const marks = points.map(point => {
+  const narrowest = Math.min(...points.map(point => width - xs(log(point.layouts)) - 12));
+  const names = shortApart(points.map(point => cellName(point.levels)), Math.max(8, Math.floor(narrowest / 6.6)));
+  const marks = points.map((point, i) => {
     const x = xs(log(point.layouts)), y = ys(log(point.sd));
     svg.append(s('circle', {cx: x, cy: y, r: 5, fill: `var(--${levelColour(cellKey(point.levels))})`, class: 'dot'}));
     if (points.length <= 10) {
       // Names of points that lie beside each other stand below each other.
-      const text = short(cellName(point.levels), Math.max(8, Math.floor((width - x - 12) / 6.6))), end = x + 9 + 6.6 * text.length;
+      const text = names[i], end = x + 9 + 6.6 * text.length;
       let at = y + 4;
       for (let hit; (hit = named.find(one => Math.abs(one.at - at) < 12 && x + 9 < one.end && end > one.x));) at = hit.at + 12;
       named.push({at, x: x + 9, end});

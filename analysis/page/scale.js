@@ -89,7 +89,8 @@ function roomForNames(width, names, usual) {
 
 // What lines are called: {text, paint, dashes?} each below the other, with a piece of its line.
 function lineNames(names, x, y, longest) {
-  return names.map((one, i) => [s('line', {x1: x, x2: x + 16, y1: y + 17 * i - 4, y2: y + 17 * i - 4, class: 'curve', stroke: `var(--${one.paint})`, 'stroke-dasharray': one.dashes || null}), label(x + 21, y + 17 * i, short(one.text, longest))]);
+  const texts = shortApart(names.map(one => one.text), longest);
+  return names.map((one, i) => [s('line', {x1: x, x2: x + 16, y1: y + 17 * i - 4, y2: y + 17 * i - 4, class: 'curve', stroke: `var(--${one.paint})`, 'stroke-dasharray': one.dashes || null}), label(x + 21, y + 17 * i, texts[i])]);
 }
 
 // What an axis says of a place, and, for whoever looks, where that is on its scale.

@@ -6,7 +6,8 @@
 //   lone      one program, one cell: nothing to compare
 //   suite     one program that measures 500 benchmarks of its own, two builds of it
 //   shapes    small, with a cell of two speeds, a run that changes half way, and declared looks, the second of which has come
-//   sequence  the same, judged by a confidence sequence
+//   named     the same, with levels that are long paths, which begin and end alike
+//   sequence  shapes, judged by a confidence sequence
 //   environments  small, on two machines, one of which got another kernel, under which some trials ran again
 //   rebooted  two programs in turns, on a machine that changes twice while they run
 //   unfactored    three programs, and nothing to compare
@@ -100,6 +101,14 @@ Samples shapes() {
   samples.stopping.rule = StoppingRule::kLooks;
   samples.stopping.looks = {20, 40, 80};
   samples.planned_replicates = 80;
+  return samples;
+}
+
+// Levels that are paths of builds, which begin and end alike.
+Samples named() {
+  Samples samples = shapes();
+  for (std::string& level : samples.factors[0].levels)
+    level = "/home/somebody/work/project/build-of-" + level + "/release/bin/program --with arguments";
   return samples;
 }
 
@@ -343,14 +352,17 @@ int write(const std::string& page, const char* path) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "bisection") return write(bisection_page(), argv[2]);
   const std::map<std::string, std::function<Samples()>> kinds{
-      {"small", small}, {"large", large}, {"hostile", hostile}, {"refused", with_refusals}, {"lone", lone},
-      {"suite", suite}, {"causal", small}, {"map", small}, {"shapes", shapes}, {"sequence", sequence},
-      {"environments", environments}, {"rebooted", rebooted}, {"unfactored", unfactored}, {"crowded", crowded},
-      {"benchmarks", benchmarks}, {"replay", replay}};
+      {"small", small},       {"large", large},           {"hostile", hostile},   {"refused", with_refusals},
+      {"lone", lone},         {"suite", suite},           {"causal", small},      {"map", small},
+      {"shapes", shapes},     {"named", named},           {"sequence", sequence}, {"environments", environments},
+      {"rebooted", rebooted}, {"unfactored", unfactored}, {"crowded", crowded},   {"benchmarks", benchmarks},
+      {"replay", replay}};
   const auto kind = kinds.find(argc == 3 ? argv[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|"
-               "unfactored|crowded|benchmarks|replay|bisection FILE\n", stderr);
+    std::fputs(
+        "usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|named|"
+        "unfactored|crowded|benchmarks|replay|bisection FILE\n",
+        stderr);
     return 2;
   }
   const Samples samples = kind->second();
