@@ -2,11 +2,15 @@
 // process, but for tools that start one for each measurement (plan/metrics/). hyperfine compares commands in one file: without a
 // side it is taken apart by them; commands that differ by the values of their parameters alone are one. Two builds have two
 // commands: where each side has one, these are compared.
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/commands/imported_times.h"
 #include "base/named_input.h"
@@ -117,29 +121,54 @@ class Sides {
 };
 
 // A file is one measurement: given twice, its processes would count twice, or be compared with themselves.
-Status check_given_once(const std::string& path, const std::vector<std::string>& before) {
-  if (path == "-" && std::count(before.begin(), before.end(), path) > 0)
-    return bad_input("standard input is given twice, and can be read once");
-  std::error_code failed;
-  const auto kind = std::filesystem::status(path, failed).type();
-  if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::directory) return {};
-  for (const std::string& other : before) {
-    if (!std::filesystem::equivalent(path, other, failed)) continue;
-    const std::string also = path == other ? "" : ", also as '" + printable(other) + "'";
+class GivenFiles {
+ public:
+  Status add(const std::string& path) {
+    if (path == "-")
+      return std::exchange(has_input_, true) ? bad_input("standard input is given twice, and can be read once") : Status();
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0 || (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))) return {};
+    const auto [other, is_new] = path_of_.try_emplace({info.st_dev, info.st_ino}, path);
+    if (is_new) return {};
+    const std::string also = path == other->second ? "" : ", also as '" + printable(other->second) + "'";
     return bad_input("'" + printable(path) + "' is given twice" + also + "; give each file once, for the side that it measured");
   }
-  return {};
-}
+
+ private:
+  bool has_input_ = false;
+  std::map<std::pair<dev_t, ino_t>, std::string> path_of_;
+};
 
 // A copy can't be told from a process that took the same time; where clocks are coarse there are such.
-void note_same_times(const std::vector<std::string>& paths, const std::vector<std::vector<metrics::ProcessTime>>& times) {
-  for (size_t i = 0; i + 1 < times.size(); ++i) {
-    if (times[i] != times.back()) continue;
-    std::fprintf(stderr, "note: '%s' and '%s' have the same times; if one is a copy, leave it out: each counts as a process\n",
-                 printable(paths[i]).c_str(), printable(paths.back()).c_str());
-    return;
+class SameTimes {
+ public:
+  void add(const std::string& path, const std::vector<metrics::ProcessTime>& times) {
+    const double first = times.empty() ? 0 : times.front().seconds;
+    std::vector<File>& alike = files_[{times.size(), std::isfinite(first) ? first : 0}];
+    const auto found = std::find_if(alike.begin(), alike.end(), [&](const File& file) { return file.times == times; });
+    if (found == alike.end()) return alike.push_back({path, times});
+    if (count_++ == 0) first_ = "'" + printable(found->path) + "' and '" + printable(path) + "'";
   }
-}
+  void note() const {
+    if (count_ == 1)
+      std::fprintf(stderr, "note: %s have the same times; if one is a copy, leave it out: each counts as a process\n",
+                   first_.c_str());
+    if (count_ > 1)
+      std::fprintf(stderr,
+                   "note: %zu files have the same times as one before them, such as %s; leave out those that are copies: "
+                   "each counts as a process\n",
+                   count_, first_.c_str());
+  }
+
+ private:
+  struct File {
+    std::string path;
+    std::vector<metrics::ProcessTime> times;
+  };
+  std::map<std::pair<size_t, double>, std::vector<File>> files_;
+  size_t count_ = 0;
+  std::string first_;
+};
 
 std::string known_formats() {
   std::string names;
@@ -176,8 +205,8 @@ int import_command(const Arguments& arguments) {
   if (arguments.margin && !(*arguments.margin >= 0 && *arguments.margin < 1))
     return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
   Sides sides;
-  std::vector<std::string> paths;
-  std::vector<std::vector<metrics::ProcessTime>> of_paths;
+  GivenFiles given;
+  SameTimes same;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     const std::string& word = arguments.words[i];
     const size_t equals = word.find('=');
@@ -185,15 +214,14 @@ int import_command(const Arguments& arguments) {
     const std::string side = equals == std::string::npos ? "" : word.substr(0, equals);
     if (equals == 0 || path.empty())
       return complain(Error{ErrorCode::kBadInput, "'" + printable(word) + "': expected SIDE=FILE, such as base=out.json", {}});
-    if (const Status once = check_given_once(path, paths); !once) return complain(once.error());
-    paths.push_back(path);
+    if (const Status once = given.add(path); !once) return complain(once.error());
     const auto times = times_in(*format, path);
     if (!times) return complain(times.error());
-    of_paths.push_back(*times);
-    note_same_times(paths, of_paths);
+    same.add(path, *times);
     if (!side.empty()) sides.add(side, *times);
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());
   }
+  same.note();
   if (format->name == "hyperfine") sides.compare_commands();
   commands::ReportOptions options = options_of(arguments);
   if (options.format == commands::ReportFormat::kFirstScreen) options.format = commands::ReportFormat::kTerminal;
