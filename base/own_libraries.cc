@@ -93,11 +93,12 @@ class Search {
     for (const std::string& place : folders_of(search_path)) add_place(place);
   }
 
-  std::vector<std::string> run(const std::string& program) {
+  void run(const std::string& program) {
     look_at(program);
     for (size_t i = 0; i < found_.size(); ++i) look_at(std::string(found_[i]));
-    return std::move(found_);
   }
+  const std::vector<std::string>& found() const { return found_; }
+  const std::vector<std::string>& of_working_folder() const { return of_working_folder_; }
 
  private:
   void look_at(const std::string& path) {
@@ -122,6 +123,7 @@ class Search {
   void find(const std::string& name) {
     if (names_.size() >= kMostLibraries || !names_.insert(name).second) return;
     if (name.find('/') != std::string::npos) {
+      if (!name.starts_with('/')) of_working_folder_.push_back(name);
       found_.push_back(absolute(name));
       return;
     }
@@ -134,7 +136,7 @@ class Search {
   }
 
   std::string directory_;
-  std::vector<std::string> places_, found_;
+  std::vector<std::string> places_, found_, of_working_folder_;
   std::set<std::string> names_;
 };
 
@@ -158,13 +160,24 @@ bool searches_beside_itself(const std::string& program) {
   const Result<UniqueFd> file = open_program(program);
   if (!file.ok()) return false;
   const std::vector<std::string> places = needed_libraries(file->get()).directories;
-  return std::any_of(places.begin(), places.end(), [](const std::string& place) { return with_origin(place, "") != place; });
+  return std::any_of(places.begin(), places.end(),
+                     [](const std::string& place) { return !place.starts_with('/') || with_origin(place, "") != place; });
 }
 
 Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,
                                                const std::string& directory) {
   STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
-  return Search(search_path, directory).run(program);
+  Search search(search_path, directory);
+  search.run(program);
+  return search.found();
+}
+
+Result<std::vector<std::string>> libraries_of_working_folder(const std::string& program, std::string_view search_path,
+                                                             const std::string& directory) {
+  STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
+  Search search(search_path, directory);
+  search.run(program);
+  return search.of_working_folder();
 }
 
 }  // namespace stab

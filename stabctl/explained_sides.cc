@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "base/absolute_path.h"
 #include "base/architecture.h"
@@ -24,6 +25,7 @@
 #include "stabctl/measured_command.h"
 #include "stabctl/measured_runs.h"
 #include "stabctl/revisions.h"
+#include "stabctl/whole_file.h"
 #include "stabctl/workload_text.h"
 #include "stabd/host/installation.h"
 
@@ -34,6 +36,8 @@ namespace fs = std::filesystem;
 
 // Behind the name of a program's copy: the folder of the libraries that were copied, too.
 constexpr char kLibraries[] = ".libraries";
+// The same: what it finds from the folder in which it is started.
+constexpr char kHere[] = ".here";
 constexpr char kPrograms[] = "stabctl explain ./old ./new -- ARGUMENTS";
 
 bool is_there(const std::string& word) {
@@ -103,6 +107,46 @@ Result<std::string> cure_of_failure(const std::vector<std::string>& words) {
   return out;
 }
 
+// The libraries that a program finds from the folder in which it is started, in `to`.here as they lie in the one where we stand.
+// The names in there: what a run's folder needs.
+Status copy_libraries_of_here(const std::string& from, const std::string& to, const std::string& search_path,
+                              const std::string& here, std::set<std::string>& in_folder) {
+  STAB_TRY(const std::vector<std::string> names, libraries_of_working_folder(from, search_path, here));
+  for (const std::string& name : names) {
+    const fs::path below = fs::path(name).lexically_normal(), library = fs::path(here) / name,
+                   copy = fs::path(to + kHere) / below;
+    if (*below.begin() == "..")
+      return bad_input(
+          in_quotes(from) + " needs the library " + in_quotes(name) +
+          ", by a path from the folder where it is started, and explain runs it in a folder of its own; link it by -L and "
+          "-l, with -Wl,-rpath");
+    std::error_code failed;
+    if (!fs::exists(library, failed)) continue;  // the loader says it better
+    fs::create_directories(copy.parent_path(), failed);
+    if (!failed) fs::copy_file(library, copy, fs::copy_options::skip_existing, failed);
+    if (failed) return not_copied(library, fs::path(to).parent_path(), failed);
+    in_folder.insert(below.begin()->string());
+  }
+  return {};
+}
+
+// A plan's inputs are those of all its levels: what one side does not need is an empty file there.
+Result<std::string> line_of_inputs(const std::vector<std::string>& copies, const std::set<std::string>& in_folder) {
+  std::string all;
+  for (const std::string& name : in_folder) {
+    for (const std::string& copy : copies) {
+      const fs::path path = fs::path(copy + kHere) / name;
+      std::error_code failed;
+      if (fs::exists(path, failed)) continue;
+      fs::create_directories(path.parent_path(), failed);
+      if (failed) return system_error("make " + in_quotes(path.parent_path().string()), failed.value());
+      STAB_CHECK_OK(write_whole("", path.string()));
+    }
+    all += (all.empty() ? "" : ", ") + toml::toml_text(std::string("{build}") + kHere + "/" + without_placeholders(name));
+  }
+  return all.empty() ? all : "inputs = [" + all + "]\n";
+}
+
 // To a place of its own: what was built from this path before is another program, and who builds it again meanwhile does not
 // exchange what is measured. So are the libraries that it would not find from there, in `to`.libraries.
 Status copy_program(const std::string& from, const std::string& to, const std::string& search_path, const std::string& here) {
@@ -160,8 +204,12 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   }
   STAB_TRY(TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kExplain));
   const std::string old_copy = folder.path() + "/old", new_copy = folder.path() + "/new", search_path = library_path();
-  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}})
+  std::set<std::string> in_folder;
+  for (const auto& [from, to] : {std::pair{&older, &old_copy}, std::pair{&newer, &new_copy}}) {
     STAB_CHECK_OK(copy_program(*from, *to, search_path, here));
+    STAB_CHECK_OK(copy_libraries_of_here(*from, *to, search_path, here, in_folder));
+  }
+  STAB_TRY(const std::string inputs, line_of_inputs({old_copy, new_copy}, in_folder));
   const bool has_libraries = is_there(old_copy + kLibraries) || is_there(new_copy + kLibraries);
   out.copies.emplace(std::move(folder));
   STAB_TRY(const std::vector<int> exit, exit_statuses(arguments.exit));
@@ -170,7 +218,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   if (arguments.input.empty()) note_unread_input();
   STAB_TRY(const std::string input, input_of(arguments));
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit,
-                                          lines_of_runs(input, arguments.prepare, here) +
+                                          lines_of_runs(input, arguments.prepare, here) + inputs +
                                               line_of_libraries(has_libraries, search_path, here)));
   out.old_name = older;
   out.new_name = newer;

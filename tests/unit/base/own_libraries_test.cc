@@ -98,8 +98,23 @@ TEST(OwnLibraries, WhoSearchesFromItsOwnFolderOnIsKnown) {
   EXPECT_TRUE(searches_beside_itself(kOuter));
   EXPECT_TRUE(searches_beside_itself(with_path("/x:${ORIGIN}/../lib")));
   EXPECT_FALSE(searches_beside_itself(with_path("/x:/y")));
+  EXPECT_TRUE(searches_beside_itself(with_path("/x:lib"))) << "which is another folder wherever it is started";
   EXPECT_FALSE(searches_beside_itself(directory.write("text", "$ORIGIN")));
   EXPECT_FALSE(searches_beside_itself(directory.path() + "/absent"));
+}
+
+// A linker that is given ./libb.so, which has no name of its own, writes that.
+TEST(OwnLibraries, NamesFromTheWorkingFolderAreTold) {
+  const TemporaryDirectory directory;
+  const std::string names("\0sub/../libb.so\0/x/libc.so\0./libd.so\0libe.so\0", 45);
+  fs::create_directory(directory.path() + "/sub");
+  fs::create_directory(directory.path() + "/elsewhere");
+  directory.write("libb.so", made({{DT_NEEDED, {27}}}, names));
+  fs::rename(directory.write("prog", made({{DT_NEEDED, {1}}, {DT_NEEDED, {16}}, {DT_NEEDED, {37}}}, names)),
+             directory.path() + "/elsewhere/prog");
+  const auto named = libraries_of_working_folder(directory.path() + "/elsewhere/prog", "", directory.path());
+  ASSERT_TRUE(named.ok()) << named.error().text();
+  EXPECT_EQ(*named, (std::vector<std::string>{"sub/../libb.so", "./libd.so"})) << "a library of theirs may need more";
 }
 
 TEST(OwnLibraries, NamesThatLieOutsideAreNone) {
