@@ -97,7 +97,7 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_CHECK_OK(experiment_->log(
       "engine", machine_->lab().placement.why + "; trees held by " + std::string(name(machine_->lab().tree->kind())) +
                     (pinned.in_front() ? "" : "; no real-time priority, so ends may be stamped late")));
-  STAB_CHECK_OK(match_layouts());
+  if (const Status matched = match_layouts(); !matched) return was_cut_off(matched.error());
   STAB_TRY(const bool passed, run_preflight(*experiment_, *runner_, inquiry_));
   if (!passed) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   STAB_CHECK_OK(choose_epoch(*experiment_));
@@ -106,10 +106,11 @@ Result<RunEnd> ExperimentRun::to_end() {
     STAB_CHECK_OK(host::check_causal_parts(experiment_->options().installation));
     profile = std::make_unique<CausalProfile>(*experiment_, *machine_);
     runner_->follow(*profile);
-    STAB_TRY(const bool found, profile->find_regions(*runner_));
-    if (!found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
+    const Result<bool> found = profile->find_regions(*runner_);
+    if (!found) return was_cut_off(found.error());
+    if (!*found) return experiment_->stop().asked() ? RunEnd::kStopped : RunEnd::kRejected;
   }
-  STAB_CHECK_OK(choose_counted_entries(*experiment_, *runner_));
+  if (const Status chosen = choose_counted_entries(*experiment_, *runner_); !chosen) return was_cut_off(chosen.error());
   STAB_CHECK_OK(prepare_slicing(*experiment_, *machine_, *runner_));
   while (true) {
     STAB_TRY(const bool finished, TrialSequence(*experiment_, *machine_, *runner_, inquiry_).to_its_end());
@@ -159,7 +160,7 @@ Result<bool> ExperimentRun::is_replayed_where_it_ran() {
   return true;
 }
 
-// What was asked of the worker when everything was to stop is no fault of the experiment's.
+// What was asked of the worker or of a tool when everything was to stop is no fault of the experiment's.
 Result<RunEnd> ExperimentRun::was_cut_off(const Error& error) const {
   if (error.code == ErrorCode::kBusy && experiment_->stop().asked()) return RunEnd::kStopped;
   return error;
