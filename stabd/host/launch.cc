@@ -10,9 +10,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -55,6 +57,12 @@ Result<std::pair<UniqueFd, UniqueFd>> make_pipe() {
 }
 
 }  // namespace
+
+Limit limit_within_ours(int resource, uint64_t most) {
+  rlimit ours{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &ours) == 0) most = std::min<uint64_t>(most, ours.rlim_max);
+  return {resource, most, most};
+}
 
 Result<std::string> encode_terms(const LaunchRequest& request, uint32_t argc, uint32_t envc) {
   LaunchHeader header{};

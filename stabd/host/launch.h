@@ -30,6 +30,9 @@ struct Limit {
   uint64_t hard = 0;
 };
 
+// A limit of that much, or of what a limit of our own leaves: nobody but root may give a child more.
+Limit limit_within_ours(int resource, uint64_t most);
+
 // What a file is known by, short of its content.
 struct FileIdentity {
   uint64_t inode = 0, bytes = 0;

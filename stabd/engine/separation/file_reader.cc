@@ -76,7 +76,8 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
   request.env = {"LC_ALL=C.UTF-8"};
   request.submitter = setting.submitter;
   // A byte more than may be: who is ended at that one has said too much.
-  request.limits = {{RLIMIT_CORE, 0, 0}, {RLIMIT_FSIZE, question.most_bytes + 1, question.most_bytes + 1}};
+  const host::Limit bytes = host::limit_within_ours(RLIMIT_FSIZE, question.most_bytes + 1);
+  request.limits = {{RLIMIT_CORE, 0, 0}, bytes};
   const auto process = setting.start(request, {question.in, out.get(), error.get(), question.beside, -1});
   if (!process)
     return Error{process.error().code,
@@ -88,7 +89,7 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
   if (ending.event == store::TrialEvent::kDeadline)
     return FileAnswer{AnswerEnd::kTooLate, {},
                       name + " took more than " + std::to_string(question.timeout.count() / 1000) + " s and was ended"};
-  if (WIFSIGNALED(used.status) && WTERMSIG(used.status) == SIGXFSZ) return too_long(name, question.most_bytes);
+  if (WIFSIGNALED(used.status) && WTERMSIG(used.status) == SIGXFSZ) return too_long(name, bytes.soft - 1);
   if (WIFEXITED(used.status) && WEXITSTATUS(used.status) == 0) return content_of(out.get(), name, question.most_bytes);
   const std::string end =
       WIFEXITED(used.status) ? describe_end(WEXITSTATUS(used.status), {}) : describe_end({}, WTERMSIG(used.status));

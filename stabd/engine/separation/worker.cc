@@ -92,9 +92,9 @@ Status Worker::start_unless_it_runs() {
   request.env = {"LC_ALL=C.UTF-8"};
   request.cpu = setting_.cpu;
   request.submitter = setting_.submitter;
-  request.limits = {{RLIMIT_CORE, 0, 0}, {RLIMIT_NOFILE, kDescriptors, kDescriptors}};
+  request.limits = {{RLIMIT_CORE, 0, 0}, host::limit_within_ours(RLIMIT_NOFILE, kDescriptors)};
 #ifndef STAB_SANITIZED  // which reserves terabytes
-  request.limits.push_back({RLIMIT_AS, kMemoryBytes, kMemoryBytes});
+  request.limits.push_back(host::limit_within_ours(RLIMIT_AS, kMemoryBytes));
 #endif
   auto process = setting_.start(request, {null.get(), null.get(), null.get(), its.get(), -1});
   if (!process)
