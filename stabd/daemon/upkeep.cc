@@ -9,12 +9,13 @@
 
 #include "base/printable.h"
 #include "stabd/broker/wire/client.h"
-#include "stabd/engine/separation/runs_as.h"
+#include "stabd/daemon/proven_time.h"
+#include "stabd/daemon/retention.h"
+#include "stabd/daemon/user_workers.h"
 #include "stabd/engine/build/builds.h"
 #include "stabd/engine/build/command.h"
-#include "stabd/daemon/retention.h"
+#include "stabd/engine/separation/runs_as.h"
 #include "stabd/engine/separation/submitter.h"
-#include "stabd/daemon/user_workers.h"
 
 namespace stab::daemon {
 namespace {
@@ -41,7 +42,8 @@ void Upkeep::between(const EndedRun& ended, int quit_fd) {
 // thread makes builds, so what the store says of them stays true meanwhile.
 void Upkeep::retain(int quit_fd) {
   const engine::Engine::Options& options = engine_->options();
-  const int64_t now_ns = options.clock->realtime().count();
+  const int64_t now_ns =
+      proven_now_ns(engine::files_beside(options.database) + "/proven-time", *options.clock, engine::boot_id(options.roots));
   const auto kept = [&]() -> Result<KeptExperiments> {
     const std::lock_guard<engine::Gate> gate(engine_->gate());
     return retain_experiments(*config_, engine_->store(), now_ns);
