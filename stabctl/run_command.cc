@@ -255,7 +255,8 @@ int extend_command(const Arguments& arguments) {
   if (!row) return complain(row.error());
   const Status extended = (*engine)->extend(row->id, arguments.blocks);
   if (!extended) return complain(extended.error());
-  std::printf("%d more blocks are planned; they run with: stabctl resume %lld%s\n", arguments.blocks,
+  std::printf("%d more %s planned; %s with: stabctl resume %lld%s\n", arguments.blocks,
+              arguments.blocks == 1 ? "block is" : "blocks are", arguments.blocks == 1 ? "it runs" : "they run",
               static_cast<long long>(row->id), database_option(arguments).c_str());
   return kExitDone;
 }

@@ -105,7 +105,8 @@ void baseline_json(text::JsonWriter& json, const BaselineAnswer& of) {
 Result<TimeOutput> time_answer(const report::Samples& samples, const TimedRuns& wall, const TimedRuns& cpu,
                                const TimeFacts& facts, int width) {
   if (wall.times.size() < 2)
-    return bad_input("two runs are needed to tell how times spread, and there are " + std::to_string(wall.times.size()));
+    return bad_input((facts.unfinished.empty() ? "" : facts.unfinished + ": ") +
+                     "two runs are needed to tell how times spread, and there " + (wall.times.empty() ? "is none" : "is one"));
   STAB_TRY(const report::Report report, report::analyse(samples));
   const RunSummary of_wall = summary_of(wall), of_cpu = summary_of(cpu);
   const std::optional<LayoutSpread> spread = layout_spread(report);

@@ -294,6 +294,21 @@ TEST(TimeAnswer, SaysHowFarLayoutMovesIt) {
   EXPECT_NEAR(json["wall"]["mean_s"].get<double>(), 0.51, 0.01);
 }
 
+TEST(TimeAnswer, SaysWhyThereAreTooFewRuns) {
+  TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
+  const report::Samples samples = runs_of_layouts(wall, cpu);
+  TimedRuns few = wall;
+  few.times.resize(1);
+  const auto one = time_answer(samples, few, few, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""});
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().message, "two runs are needed to tell how times spread, and there is one");
+  few.times.clear();
+  const auto none =
+      time_answer(samples, few, few, {.command = "./prog 20", .about = "", .unfinished = "it was interrupted", .next = ""});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "it was interrupted: two runs are needed to tell how times spread, and there is none");
+}
+
 TEST(TimeAnswer, SaysHowLongOthersHadItsCpu) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
   const report::Samples samples = runs_of_layouts(wall, cpu);
