@@ -9,7 +9,10 @@ typedef void switcher(void** saved, void* to);
 #endif
 #define SWITCH "push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15; mov %rsp,(%rdi); " LOAD \
                "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp; ret"
-__attribute__((naked)) static void naked(void** saved, void* to) { __asm__(SWITCH); }
+#ifndef SWITCHER
+#define SWITCHER __attribute__((naked)) static void naked(void** saved, void* to) { __asm__(SWITCH); }
+#endif
+SWITCHER
 #ifndef ONE_WAY
 void typeless(void** saved, void* to);
 __asm__("typeless: " SWITCH);

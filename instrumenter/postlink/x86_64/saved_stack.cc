@@ -1,5 +1,6 @@
 // Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another
-// such register, made of one by lea, or loaded from the frame by rbp, where compilers spill what they saved. Whatever else may
+// such register, made of one by lea, or loaded from the frame by rbp, where compilers spill what they saved. What only other
+// values were stored to is no such place: code that isn't optimized keeps its arguments there. Whatever else may
 // write a register, by the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen
 // (jump tables, landing pads) begin behind an instruction that nothing runs on from, with nothing known but rbp, where it is a
 // frame pointer all through.
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
@@ -107,11 +109,22 @@ bool holds_base(const Instruction& i, Registers known) {
 bool is_push(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58; }
 bool is_pop(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x58 && i.opcode < 0x60; }
 
-Registers after(const Instruction& i, Registers known) {
+int32_t displacement_of(const Line& line) {
+  const uint8_t* field = line.bytes + line.instruction.displacement_at;
+  if (line.instruction.displacement_bytes == 1) return read_as<int8_t>(field);
+  return line.instruction.displacement_bytes == 4 ? read_as<int32_t>(field) : 0;
+}
+
+bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && is_wide(i) && is_in_frame(i); }
+
+// `others`: places in the frame, by their distance from rbp, that only other values are stored to.
+Registers after(const Line& line, Registers known, const std::set<int32_t>& others) {
+  const Instruction& i = line.instruction;
   known |= kStackPointer;
   if (i.plain(0x89) && is_wide(i) && names_registers(i)) return with(known, rm_of(i), (known >> reg_of(i) & 1) != 0);
   if (i.plain(0x8b) && is_wide(i) && names_registers(i)) return with(known, reg_of(i), (known >> rm_of(i) & 1) != 0);
-  if (i.plain(0x8b) && is_wide(i) && is_in_frame(i)) return with(known, reg_of(i), (known >> kRbp & 1) != 0);
+  if (i.plain(0x8b) && is_wide(i) && is_in_frame(i))
+    return with(known, reg_of(i), (known >> kRbp & 1) != 0 && others.count(displacement_of(line)) == 0);
   if (i.is_lea() && is_wide(i)) return with(known, reg_of(i), holds_base(i, known));
   if (i.is_call() || i.is_indirect_call()) return known & ~kOfCalls;
   if (is_push(i) || is_nop(i)) return known;
@@ -132,13 +145,9 @@ bool gives_up_frame_pointer(const std::vector<Line>& lines) {
   return std::any_of(lines.begin(), lines.end(), gives_up);
 }
 
-int8_t displacement_of(const Line& line) {
-  return line.instruction.displacement_bytes == 1 ? read_as<int8_t>(line.bytes + line.instruction.displacement_at) : int8_t{0};
-}
-
 // gcc's frames of larger alignment than the stack's begin with lea 16(%rsp), %r13 and and $-32, %rsp. They end with
 // lea -16(%rdx), %rsp behind pop %rbp or leave, where rdx may be any register that was popped from where r13 was saved.
-int8_t distance_of_aligned_frame(const std::vector<Line>& lines) {
+int32_t distance_of_aligned_frame(const std::vector<Line>& lines) {
   for (size_t n = 0; n + 1 < lines.size(); ++n) {
     const Instruction &i = lines[n].instruction, &next = lines[n + 1].instruction;
     const bool of_stack = i.is_lea() && i.has_base_register && !i.has_index() && i.base_register() == kRsp;
@@ -149,7 +158,7 @@ int8_t distance_of_aligned_frame(const std::vector<Line>& lines) {
   return 0;
 }
 
-bool ends_aligned_frame(const std::vector<Line>& lines, size_t n, int8_t distance) {
+bool ends_aligned_frame(const std::vector<Line>& lines, size_t n, int32_t distance) {
   if (n == 0 || distance <= 0 || displacement_of(lines[n]) != -distance) return false;
   const Instruction &i = lines[n].instruction, &before = lines[n - 1].instruction;
   const bool restores_frame = before.plain(0xc9) || (is_pop(before) && register_in_opcode(before) == kRbp);
@@ -167,7 +176,6 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
     line_at[at] = lines.size();
     lines.push_back({instruction, at, code.data() + at});
   }
-  std::vector<Registers> before(lines.size(), kAll);
   std::vector<bool> begins(lines.size());  // reached by nothing that is seen, until it is
   for (size_t n = 0; n < lines.size(); ++n)
     begins[n] = n == 0 || lines[n - 1].instruction.ends_flow() || (n > 1 && begins[n - 1] && is_nop(lines[n - 1].instruction));
@@ -183,23 +191,37 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
     if (const size_t target = target_of(line); target > 0 && target < lines.size()) begins[target] = false;
   const bool loses_frame_pointer = gives_up_frame_pointer(lines);
   const Registers known_where_it_begins = with(kStackPointer, kRbp, sets_frame_pointer(lines) && !loses_frame_pointer);
-  for (size_t n = 0; n < lines.size(); ++n)
-    if (begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
-      before[n] = n == 0 ? kStackPointer : known_where_it_begins;
-  for (bool changed = true; changed;) {
-    changed = false;
-    const auto meet = [&](size_t n, Registers known) {
-      if (n >= lines.size() || (before[n] & known) == before[n]) return;
-      before[n] &= known;
-      changed = true;
-    };
-    for (size_t n = 0; n < lines.size(); ++n) {
-      const Registers known = after(lines[n].instruction, before[n]);
-      meet(target_of(lines[n]), known);
-      if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
+  const auto follow = [&](const std::set<int32_t>& others) {
+    std::vector<Registers> before(lines.size(), kAll);
+    for (size_t n = 0; n < lines.size(); ++n)
+      if (begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
+        before[n] = n == 0 ? kStackPointer : known_where_it_begins;
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto meet = [&](size_t n, Registers known) {
+        if (n >= lines.size() || (before[n] & known) == before[n]) return;
+        before[n] &= known;
+        changed = true;
+      };
+      for (size_t n = 0; n < lines.size(); ++n) {
+        const Registers known = after(lines[n], before[n], others);
+        meet(target_of(lines[n]), known);
+        if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
+      }
     }
+    return before;
+  };
+  std::set<int32_t> others;
+  for (const Line& line : lines)
+    if (stores_to_frame(line.instruction)) others.insert(displacement_of(line));
+  std::vector<Registers> before = follow(others);
+  for (size_t left = others.size() + 1; others.size() < left; before = follow(others)) {
+    left = others.size();
+    for (size_t n = 0; n < lines.size(); ++n)
+      if (stores_to_frame(lines[n].instruction) && (before[n] >> reg_of(lines[n].instruction) & 1) != 0)
+        others.erase(displacement_of(lines[n]));
   }
-  const int8_t aligned = distance_of_aligned_frame(lines);
+  const int32_t aligned = distance_of_aligned_frame(lines);
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
     if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;

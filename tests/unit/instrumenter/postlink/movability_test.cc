@@ -209,6 +209,12 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
                "mov %rbx, %rsp" + end, true},
       {frame + "mov %rsp, %rbx\nmov %rdi, %rsp\ncall other\nmov %rbx, %rsp" + end, false},
       {frame + "mov %rsp, %rbx\nmov (%rdi), %rbx\nmov %rbx, %rsp" + end, false},
+      // Code that isn't optimized keeps its arguments in its frame, and what it saved of the stack pointer.
+      {frame + "mov %rdi, -24(%rbp)\nmov -24(%rbp), %rbx\nmov %rbx, %rsp" + end, false},
+      {frame + "mov %rdi, -24(%rbp)\nmov -24(%rbp), %rax\nmov %rax, -320(%rbp)\nmov -320(%rbp), %rbx\n"
+               "mov %rbx, %rsp" + end, false},
+      {frame + "mov %rdi, -24(%rbp)\nmov %rsp, -320(%rbp)\nmov -320(%rbp), %rax\nmov %rax, -32(%rbp)\nmov -32(%rbp), %rbx\n"
+               "mov %rbx, %rsp" + end, true},
       {frame + "mov %rsp, %rbx\nadd %rdi, %rbx\nmov %rbx, %rsp" + end, false},
       {frame + "mov %rsp, %rax\ncall other\nmov %rax, %rsp" + end, false},
       {frame + "mov %rsp, %rbx\ncpuid\nmov %rbx, %rsp" + end, false},
