@@ -239,6 +239,7 @@ void fill_hello(Hello& hello, const Extent& extent, uint32_t of_host) {
   // Of a preloaded library the kernel tells it alone.
   hello.may_load = (extent.has_loader || __getauxval(AT_BASE) != 0) && !is_simulated();
   if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
+  hello.stacks_switch = control().orders.stacks_switch;  // as it has found of libraries
   hello.control_address = address_of(stab_control_pages.bytes);
   hello.signal_return = signal_trampoline();
   hello.degradations = control().degradations;

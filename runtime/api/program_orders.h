@@ -38,6 +38,7 @@ struct Orders {
   uint32_t module_slots = 0;    // sum over `modules`
   uint32_t home_wanted = 0;     // 1: calls are to run originals, from now on
   uint32_t home_given = 0;      // futex word: 1: they do
+  uint32_t stacks_switch = 0;   // 1: a library has come that switches stacks
   uint64_t visits = 0;          // counts stab_visit
   ModulePads modules[kMaxModules];
 };

@@ -54,6 +54,16 @@ bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header,
   return looks_itself && !symbols.takes_any("_Unwind_") && handles_exceptions(frame_header);
 }
 
+// Whether a library switches stacks: functions of ours may rest on them then. Post-link has seen it in libraries of szc's.
+// libcrypto takes these names and rarely switches. Those that do it by assembly of their own are known by name: Boost.Context,
+// greenlet, Coro and Ruby.
+bool switches_stacks(const DynamicSymbols& symbols) {
+  constexpr const char* kByName[] = {"jump_fcontext", "PyInit__greenlet", "boot_Coro__State", "rb_fiber_resume"};
+  for (const char* name : kByName)
+    if (symbols.defines(name)) return true;
+  return (symbols.takes("makecontext") || symbols.takes("swapcontext")) && !symbols.defines("ASYNC_start_job");
+}
+
 struct Search {
   bool apart = false;
   size_t skipped = 1;  // the first is the executable
@@ -74,7 +84,9 @@ int look_at_file(dl_phdr_info* file, size_t, void* context) {
     const uint64_t address = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
     if (file->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) frame_header = reinterpret_cast<const uint8_t*>(address);
   }
-  search.found = brings_unwinder(DynamicSymbols(*file), frame_header, search.apart);
+  const DynamicSymbols symbols(*file);
+  if (switches_stacks(symbols)) __atomic_store_n(&control().orders.stacks_switch, 1u, __ATOMIC_SEQ_CST);
+  search.found = brings_unwinder(symbols, frame_header, search.apart);
   return search.found;
 }
 

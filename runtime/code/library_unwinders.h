@@ -9,7 +9,8 @@ bool libraries_bring_unwinder();
 
 // Around a load by dlopen with this mode, in a program whose code may move. before_load: RTLD_DEEPBIND would let libgcc_s, if it
 // came with the library, find itself before ours, so it comes first. after_load: if an unwinder has come that can't be told of
-// copies, the code goes home (Orders::home_wanted), and the dose says so.
+// copies, the code goes home (Orders::home_wanted), and the dose says so. Both searches also tell the helper of libraries that
+// switch stacks (Orders::stacks_switch).
 using Load = void*(const char* file, int mode);
 void before_load(Load* load, int mode);
 void after_load(int mode);

@@ -61,7 +61,8 @@ bool read_hello(const void* bytes, size_t size, bool launched, Hello& out) {
   if (launched) out.settings.long_loops = false;
   if (!are_possible(out.settings, launched)) return false;
   if (out.handed >> static_cast<uint32_t>(Handed::kCount) != 0 || out.pid <= 0 || out.nonce == 0) return false;
-  if (out.text_relocations > 1 || out.may_load > 1 || out.of_host > kHostOfStacks) return false;
+  if (out.text_relocations > 1 || out.may_load > 1 || out.of_host > kHostOfStacks || out.stacks_switch > 1)
+    return false;
   if (out.unwinder >= static_cast<uint32_t>(Unwinder::kCount)) return false;
   out.degradations &= (uint64_t{1} << static_cast<unsigned>(Degradation::kCount)) - 1;
   return out.bias % kPage == 0 && is_page(out.control_address) && out.control_address != 0 && pads_fit(out);

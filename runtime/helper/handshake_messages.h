@@ -26,7 +26,7 @@
 
 namespace stab::helper {
 
-inline constexpr uint64_t kProtocolMagic = 0x36524550'4c454853u;  // "SHELPER6"
+inline constexpr uint64_t kProtocolMagic = 0x37524550'4c454853u;  // "SHELPER7"
 inline constexpr int kGreetingPatienceMs = 2000;  // a helper that our launcher started is there within 10 ms
 inline constexpr int kPatienceMs = 10'000;        // hashing and copying 100 MB of text takes well below 1 s
 
@@ -81,6 +81,7 @@ struct Hello {
   uint64_t degradations = 0;      // what went wrong before this message
   uint32_t may_load = 0;          // 1: shared libraries may come
   uint32_t of_host = 0;           // 0: szc has linked the executable; else kHost or kHostOfStacks
+  uint32_t stacks_switch = 0;     // 1: a library that is there switches stacks
 };
 
 // Descriptors that travel with Plan, in this order. None at all: the helper could get no shared memory, and ends.

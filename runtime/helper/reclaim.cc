@@ -365,10 +365,16 @@ void forget_gone_kin(Session& session) {
   open_kin(session);
 }
 
+// Which it may begin to do when a library comes.
+bool switches_stacks(Session& session) {
+  if (__atomic_load_n(&session.control->orders.stacks_switch, __ATOMIC_SEQ_CST) != 0) session.images.switches_stacks = true;
+  return session.images.switches_stacks;
+}
+
 void reclaim(Session& session) {
   Control& control = *session.control;
   if (session.images.ring.retired() == 0) return;
-  if (session.images.switches_stacks) {
+  if (switches_stacks(session)) {
     degrade(control, Degradation::kSwitchesStacks);
     return;
   }
@@ -398,7 +404,7 @@ void reclaim(Session& session) {
   const bool was_made = session.looks.code_is_made;
   if (was_made) left = left_by_resting_stacks(session, left);
   // Code that has come since the threads were looked at may have switched stacks since.
-  if (complete && no_child_is_missing(session, kin_before) && (was_made || !code_is_made(session))) {
+  if (complete && !switches_stacks(session) && no_child_is_missing(session, kin_before) && (was_made || !code_is_made(session))) {
     session.images.ring.release(left);
     for_each_moving(session.images, [left](Module& module) { module.stayers.forget(left); });
   }

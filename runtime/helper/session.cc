@@ -160,7 +160,8 @@ bool read_executable(Session& session, int executable) {
     return false;
   };
   // Frames of libraries may lie on stacks that no thread shows.
-  session.images.switches_stacks = session.hello.of_host == kHostOfStacks;
+  const bool libraries_switch = session.hello.stacks_switch != 0;
+  session.images.switches_stacks = libraries_switch || session.hello.of_host == kHostOfStacks;
   if (session.hello.of_host != 0) return false;
   if (session.hello.text_relocations != 0) return refuse(Degradation::kTextRelocations);
   Images& images = session.images;
@@ -170,7 +171,7 @@ bool read_executable(Session& session, int executable) {
 
   const abi::CodeHeader& header = *program.code.header;
   if ((header.flags & abi::kCodeWalked) != 0) degrade(control, Degradation::kWalksCode);
-  images.switches_stacks = (header.flags & abi::kCodeSwitchesStacks) != 0;
+  images.switches_stacks = libraries_switch || (header.flags & abi::kCodeSwitchesStacks) != 0;
   CodeDose& dose = control.code;
   dose.functions = header.function_count;
   session.use.text_hash = header.text_hash;

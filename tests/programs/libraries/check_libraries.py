@@ -585,18 +585,35 @@ def check_callers_by_jumps_and_pointers(place):
         place.alike("./prog", moved=1)
 
 
+SWITCHES_STACKS = ('#include <ucontext.h>\n#include "repeat.h"\nstatic ucontext_t home, other; static char stack[65536]; static int steps;\n'
+                   "static void runs(void) { for (;;) { ++steps; swapcontext(&other, &home); } }\n"
+                   "int switches(int n) { if (steps == 0) { getcontext(&other); other.uc_stack.ss_sp = stack; other.uc_stack.ss_size = sizeof stack;\n"
+                   "    makecontext(&other, runs, 0); } const int before = steps; for (int i = 0; i < n; ++i) swapcontext(&home, &other); return steps - before; }\n")
+
+
 def check_switches_stacks(place):
     """A library that does: from then on no image is used again."""
-    place.write("switches.c", '#include <ucontext.h>\n#include "repeat.h"\nstatic ucontext_t home, other; static char stack[65536]; static int steps;\n'
-                              "static void runs(void) { for (;;) { ++steps; swapcontext(&other, &home); } }\n"
-                              "int switches(int n) { if (steps == 0) { getcontext(&other); other.uc_stack.ss_sp = stack; other.uc_stack.ss_size = sizeof stack;\n"
-                              "    makecontext(&other, runs, 0); } const int before = steps; for (int i = 0; i < n; ++i) swapcontext(&home, &other); return steps - before; }\n")
+    place.write("switches.c", SWITCHES_STACKS)
     place.write("work.c", WORK)
     place.write("main.c", '#include "repeat.h"\nint switches(int); int work(int);\n'
                           'int main(void) { REPEAT CHECK(switches(10) == 10 && work(41) == 83); puts("done"); }\n')
     place.library("libswitches.so", "switches.c", "work.c")
     place.must("szc", "-O2", "main.c", "./libswitches.so", "-o", "prog")
     place.alike("./prog", moved=1, degraded=[SWITCHES])
+
+
+def check_others_switch_stacks(place):
+    """The same of a library of gcc's, linked or loaded: functions of the program may rest on its stacks."""
+    place.write("switches.c", SWITCHES_STACKS)
+    place.write("work.c", WORK)
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\nint work(int);\n#ifdef LINKED\nint switches(int);\n#endif\n'
+                          "int main(void) {\n#ifndef LINKED\n  int (*switches)(int) = "
+                          '(int (*)(int))dlsym(dlopen("./libswitches.so", RTLD_NOW), "switches");\n#endif\n'
+                          '  for (int i = 0; i < 8; ++i) REPEAT CHECK(switches(10) == 10 && work(41) == 83);\n  puts("done"); }\n')
+    place.must("gcc", "-O2", "-fPIC", "-shared", "switches.c", "-o", "libswitches.so")
+    for options in (["-DLINKED", "./libswitches.so"], []):
+        place.must("szc", "-O2", "main.c", "work.c", *options, "-o", "prog")
+        place.alike("./prog", moved=0, degraded=[SWITCHES])
 
 
 # A host that switches stacks, with frames of a library on those that wait.
