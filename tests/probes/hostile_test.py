@@ -34,12 +34,12 @@ from served import quickest, served  # noqa: E402
 TIMEOUT_S = 60
 BIN = pathlib.Path("build/release/bin")
 WORK = None
-MAGIC = 0x36524550_4C454853
+MAGIC = 0x37524550_4C454853
 PAGE = 4096
 # runtime/helper/handshake_messages.h. Settings: code, stack, heap, seed, epoch_ns and visits, helper_cpu, helper_socket, report,
 # perf_map, range, simulated
 SETTINGS = struct.Struct("<BBB5xQQQiii?3xI?3x")
-HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQII")
+HELLO = struct.Struct(f"<QII{SETTINGS.size}siIQQQQQIIQQQIII4x")
 MAPPED = struct.Struct("<QIIIIIIQQ")
 BOARD_BYTES = 540672  # runtime/progress/board.h
 PLAN = struct.Struct("<11Q2I")
@@ -162,7 +162,7 @@ class Impostor:
         fields = {"magic": MAGIC, "version": ABI_VERSION, "handed": handed, "settings": settings(), "pid": pid,
                   "text_relocations": 0, "nonce": 7, "bias": 0x555555554000, "pads_address": pads, "pads_bytes": 2 * PAGE,
                   "slots_address": pads + 16, "slot_count": 1200, "unwinder": 0, "control_address": self.address,
-                  "signal_return": 0, "degradations": 0, "may_load": 0, "of_host": 0} | changes
+                  "signal_return": 0, "degradations": 0, "may_load": 0, "of_host": 0, "stacks_switch": 0} | changes
         return HELLO.pack(*fields.values())
 
     @staticmethod
@@ -556,7 +556,7 @@ class Block(unittest.TestCase):
         user, group = map(str, other_user())
         for number in range(6):
             helper = Helper("--user", user, "--group", group, *(["--samples", "1", "--long-loops", "1"] if number % 2 else []))
-            Impostor(built("ends")).speak(helper, hello=lambda said: said[:-8] + struct.pack("<II", 1, 0), after=ask,
+            Impostor(built("ends")).speak(helper, hello=lambda said: said[:-16] + struct.pack("<IIII", 1, 0, 0, 0), after=ask,
                                           mapped=lambda told: told[:28] + struct.pack("<I", 1) + told[32:])
             status, text = helper.end(errors="replace")
             self.assertIn(status, (0, 1))
