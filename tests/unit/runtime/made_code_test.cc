@@ -163,6 +163,7 @@ TEST_F(MadeCodeTest, PagesThatWereNeverWrittenAreNotPresent) {
 class SearchTest : public MadeCodeTest {
  protected:
   static constexpr uint64_t kSlotBytes = 64 * kPage;
+  static constexpr uint64_t kReservedBytes = uint64_t{1} << 30;
 
   void SetUp() override {
     MadeCodeTest::SetUp();
@@ -175,11 +176,12 @@ class SearchTest : public MadeCodeTest {
     looker.rings.add_library({address(library_), 8 * kSlotBytes, kSlotBytes});
   }
   void TearDown() override {
-    munmap(ring_, 8 * kSlotBytes);
-    munmap(library_, 8 * kSlotBytes);
+    munmap(ring_, kReservedBytes);
+    munmap(library_, kReservedBytes);
     MadeCodeTest::TearDown();
   }
-  static void* reserve() { return mmap(nullptr, 8 * kSlotBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+  // Of far more than a ring takes: a gap that fits it may have been used before, and words that lead there may be left.
+  static void* reserve() { return mmap(nullptr, kReservedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
   static uint64_t address(void* at) { return reinterpret_cast<uint64_t>(at); }
 
   void* ring_ = nullptr;
