@@ -22,6 +22,15 @@ bool is_same_file(const std::string& older, const std::string& newer) {
   return one && other && std::equal(Bytes(one), Bytes(), Bytes(other), Bytes());
 }
 
+// Where a run finds what its program looks for from the folder in which it is started: the folder that the first input is copied
+// from, as inputs are all that a run's own folder begins with.
+std::string folder_of_inputs(const engine::ExpandedPlan& expanded, const plan::Cell& cell) {
+  const std::vector<std::string>& inputs = expanded.program_of(0).inputs;
+  if (inputs.empty()) return "/";
+  const std::filesystem::path first = plan::substitute(inputs.front(), expanded.plan, cell, 0);
+  return first.is_absolute() ? first.parent_path().string() : "/";
+}
+
 }  // namespace
 
 Result<LibrariesOfSides> libraries_of_sides(store::Store& store, const store::ExperimentRow& row) {
@@ -38,7 +47,8 @@ Result<LibrariesOfSides> libraries_of_sides(store::Store& store, const store::Ex
     const int index = expanded.builds.of(program, cell.index, 0);
     const auto build = std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one.index == index; });
     if (build == builds.end()) continue;
-    if (auto found = own_libraries(build->binary_path, search_path, "/")) out.at(side) = *std::move(found);
+    auto found = own_libraries(build->binary_path, search_path, folder_of_inputs(expanded, cell));
+    if (found) out.at(side) = *std::move(found);
   }
   return out;
 }
