@@ -596,7 +596,7 @@ def check_switches_stacks(place):
     place.write("switches.c", SWITCHES_STACKS)
     place.write("work.c", WORK)
     place.write("main.c", '#include "repeat.h"\nint switches(int); int work(int);\n'
-                          'int main(void) { REPEAT CHECK(switches(10) == 10 && work(41) == 83); puts("done"); }\n')
+                          'int main(void) { for (int i = 0; i < 8; ++i) REPEAT CHECK(switches(10) == 10 && work(41) == 83); puts("done"); }\n')
     place.library("libswitches.so", "switches.c", "work.c")
     place.must("szc", "-O2", "main.c", "./libswitches.so", "-o", "prog")
     place.alike("./prog", moved=1, degraded=[SWITCHES])
