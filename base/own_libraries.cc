@@ -156,6 +156,17 @@ NeededLibraries needed_libraries(int fd) {
   return out;
 }
 
+namespace {
+
+Result<Search> search_for(const std::string& program, std::string_view search_path, const std::string& directory) {
+  STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
+  Search search(search_path, directory);
+  search.run(program);
+  return search;
+}
+
+}  // namespace
+
 bool searches_beside_itself(const std::string& program) {
   const Result<UniqueFd> file = open_program(program);
   if (!file.ok()) return false;
@@ -166,17 +177,13 @@ bool searches_beside_itself(const std::string& program) {
 
 Result<std::vector<std::string>> own_libraries(const std::string& program, std::string_view search_path,
                                                const std::string& directory) {
-  STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
-  Search search(search_path, directory);
-  search.run(program);
+  STAB_TRY(const Search search, search_for(program, search_path, directory));
   return search.found();
 }
 
 Result<std::vector<std::string>> libraries_of_working_folder(const std::string& program, std::string_view search_path,
                                                              const std::string& directory) {
-  STAB_TRY([[maybe_unused]] const UniqueFd file, open_program(program));
-  Search search(search_path, directory);
-  search.run(program);
+  STAB_TRY(const Search search, search_for(program, search_path, directory));
   return search.of_working_folder();
 }
 

@@ -148,12 +148,13 @@ class Explainer {
   // What a reader must know of the runs behind the answer: those of the first question, and those of the functions' places.
   Status take_care(commands::Explanation& out) const {
     STAB_TRY(const store::ExperimentRow first, engine_.store().experiment(out.experiments.front()));
-    STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), first));
     STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(first.id));
-    if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256 &&
-        are_same_files(libraries))
-      out.care.push_back("both sides are the same program, byte for byte" +
-                         (sides_.are_built_here ? ": '" + made[0].binary_path + "'" : ""));
+    if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256) {
+      STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), first));
+      if (are_same_files(libraries))
+        out.care.push_back("both sides are the same program, byte for byte" +
+                           (sides_.are_built_here ? ": '" + made[0].binary_path + "'" : ""));
+    }
     for (const store::Id id : out.experiments) {
       if (id != out.experiments.front() && (!out.search || !out.search->answer || id != out.experiments.back())) continue;
       STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
