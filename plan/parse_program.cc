@@ -73,15 +73,19 @@ FileKind kind_of(const std::string& path, const Program& program, const ProgramC
   return std::max(context.files->look(path), kind_in_source(path, program, context));
 }
 
-// A file that a trial reads must exist now, unless the program's build may make it.
-void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what,
+enum class Wanted { kFile, kFileOrDirectory };
+
+// What a trial reads must exist now, unless the program's build may make it.
+void check_file_exists(const std::string& path, const SourceSpot& spot, std::string_view what, Wanted wanted,
                        const Program& program, ProgramContext& context) {
   if (!context.files || !program.build.empty() || has_placeholder(path) || has_later_source(program)) return;
   const std::string named = std::string(what) + " " + in_quotes(path);
   switch (kind_of(path, program, context)) {
     case FileKind::kFile:
     case FileKind::kProgram: return;
-    case FileKind::kDirectory: return context.faults.error(spot, named + " is a directory", "name a file in it");
+    case FileKind::kDirectory:
+      if (wanted == Wanted::kFileOrDirectory) return;
+      return context.faults.error(spot, named + " is a directory", "name a file in it");
     case FileKind::kOther: return context.faults.error(spot, named + " is no regular file", "name a file that can be copied");
     case FileKind::kAbsent:
       return context.faults.error(spot, named + " does not exist", "paths are relative to the plan's directory");
@@ -95,7 +99,11 @@ void parse_inputs(toml::Section& section, const Program& program, ProgramContext
   if (!node || too_many(context.faults, node->spot, "inputs", inputs.size(), kMaxInputs)) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
-    check_file_exists(inputs[i], spots[i], "input", program, context);
+    if (const std::string name = input_name(inputs[i]); name.empty() || name == "..")
+      context.faults.error(spots[i], "input " + in_quotes(inputs[i]) + " has no name that a trial's directory could hold",
+                           "name the directory itself");
+    else
+      check_file_exists(inputs[i], spots[i], "input", Wanted::kFileOrDirectory, program, context);
   }
 }
 
@@ -105,7 +113,7 @@ void parse_shared(toml::Section& section, const Program& program, ProgramContext
     check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
     // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
     if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/"))
-      check_file_exists(out.stdin_path, node->spot, "stdin", program, context);
+      check_file_exists(out.stdin_path, node->spot, "stdin", Wanted::kFile, program, context);
   }
   if (const toml::TomlNode* node = section.text("cwd", out.cwd)) {
     check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace stab::plan {
@@ -53,6 +54,11 @@ std::vector<Subject> subjects(const Plan& plan) {
     }
   }
   return out;
+}
+
+std::string input_name(const std::string& path) {
+  const size_t last = path.find_last_not_of('/');
+  return std::filesystem::path(path.substr(0, last + 1)).filename();
 }
 
 bool excludes(const ExclusionRule& rule, double ledger_value) {

@@ -342,7 +342,7 @@ struct Workload {
   std::string stdin_path;  // looked up like an input; empty: /dev/null
   std::string cwd;       // relative to the trial's directory; empty: that directory
   std::map<std::string, std::string> env;
-  std::vector<std::string> inputs;  // files put into the trial's directory, besides the program's
+  std::vector<std::string> inputs;  // files and directories put into the trial's directory, besides the program's
   int warmup = 0;        // trials run and not recorded before each workload's first one
   nanoseconds timeout{std::chrono::minutes(10)};
   Expect expect;
@@ -363,7 +363,7 @@ struct Program {
   Source source;
   Command build;                  // empty: nothing to build
   nanoseconds build_timeout{std::chrono::minutes(30)};
-  std::vector<std::string> inputs;  // files every workload needs
+  std::vector<std::string> inputs;  // files and directories every workload needs
   Command prepare;                // before each trial, outside its time
   Command cleanup;                // after each trial
   bool preload_heap = false;        // libstabheap.so is preloaded: the heap of a program that szc hasn't linked
@@ -487,5 +487,8 @@ struct Subject {
   std::string name;
 };
 std::vector<Subject> subjects(const Plan& plan);
+
+// The name that an input, a file or a directory, has in a trial's directory: the last of its path ("data" of "../data/").
+std::string input_name(const std::string& path);
 
 }  // namespace stab::plan

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "plan/layout_confirmation.h"
 #include "plan/layout_scripts.h"
@@ -17,8 +16,6 @@
 
 namespace stab::engine {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool knob_is_off(const plan::Plan& plan, const char* knob) {
   const auto at = plan.machine.knobs.find(knob);
@@ -205,7 +202,10 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   for (const auto* inputs : {&expanded_->program_of(trial.subject).inputs, &workload.inputs}) {
     for (const std::string& name : *inputs) {
       const std::string wanted = plan::substitute(name, expanded_->plan, cell, trial.link);
-      fill.inputs.push_back({input_paths(place_, from, wanted), wanted, fs::path(wanted).filename().string()});
+      const std::string target = plan::input_name(wanted);
+      if (target.empty() || target == "..")
+        return bad_input("input '" + wanted + "' has no name that a trial's directory could hold: name the directory itself");
+      fill.inputs.push_back({input_paths(place_, from, wanted), wanted, target});
       for (const std::string& path : fill.inputs.back().paths) bytes += path.size();
       bytes += 2 * wanted.size() + 64;
       // Many inputs are more than one packet.

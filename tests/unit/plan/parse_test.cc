@@ -349,15 +349,31 @@ TEST(Parse, WhatIsThereButDoesNotServeIsNotSaidToBeMissing) {
   EXPECT_THAT(unfit, HasSubstr("source directory 'src' is no directory"));
   EXPECT_THAT(unfit, HasSubstr("program './p' is not executable"));
   EXPECT_THAT(unfit, HasSubstr("hint: chmod +x it"));
-  EXPECT_THAT(unfit, HasSubstr("input 'in' is a directory"));
+  EXPECT_THAT(unfit, Not(HasSubstr("input 'in'"))) << "a directory is copied as it is";
   EXPECT_THAT(unfit, HasSubstr("stdin 'std' is no regular file"));
   EXPECT_THAT(unfit, Not(HasSubstr("does not exist")));
+  files.present["in"] = FileKind::kOther;
+  EXPECT_THAT(render(parse_plan(text, "t.toml", options).errors), HasSubstr("input 'in' is no regular file"));
   // Of two that have the name the one that serves is meant.
   files.present = {{"src", FileKind::kDirectory}, {"./p", FileKind::kDirectory}, {"src/./p", FileKind::kProgram},
                    {"in", FileKind::kFile},       {"src/in", FileKind::kDirectory}, {"std", FileKind::kFile}};
   EXPECT_EQ(render(parse_plan(text, "t.toml", options).errors), "");
   files.present["src/./p"] = FileKind::kDirectory;
   EXPECT_THAT(render(parse_plan(text, "t.toml", options).errors), HasSubstr("program './p' is a directory"));
+}
+
+TEST(Parse, AnInputIsNamedByTheLastOfItsPath) {
+  EXPECT_EQ(input_name("fib.lua"), "fib.lua");
+  EXPECT_EQ(input_name("../data/fib.lua"), "fib.lua");
+  EXPECT_EQ(input_name("../data//"), "data");
+  EXPECT_EQ(input_name("."), ".");
+  EXPECT_EQ(input_name("/"), "");
+  const std::string text =
+      "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nrun=[\"./p\"]\ninputs=[\"data/../\"]\n";
+  FakeFiles files;
+  files.present = {{"./p", FileKind::kProgram}, {"data/../", FileKind::kDirectory}};
+  EXPECT_THAT(render(parse_plan(text, "t.toml", {.max_errors = 20, .files = &files}).errors),
+              HasSubstr("input 'data/../' has no name that a trial's directory could hold"));
 }
 
 TEST(Parse, AGitRepositoryThatIsAPathMustBeThere) {
