@@ -15,7 +15,7 @@ std::vector<CommandRow> answer_rows() {
        .help = "OLD NEW [-- ARGS]: is NEW slower than OLD? two programs, commands, or revisions with --build",
        .operands = {{.name = "sides",
                      .target = &A::words,
-                     .help = "OLD and NEW: programs (./old ./new), commands ('old -x' 'new -x'), or revisions",
+                     .help = "OLD and NEW: programs (./old ./new), commands ('old -x' 'new -x'), or revisions (also OLD..NEW)",
                      .required = false,
                      .offers = Offers::kFiles,
                      .count = {0, 1000},

@@ -1,6 +1,8 @@
 // The first reason against CPU time is the one that is told.
 #include "stabctl/clock_choice.h"
 
+#include <algorithm>
+
 namespace stab::ctl {
 namespace {
 
@@ -12,6 +14,14 @@ std::string per_cent(double share) {
 }
 
 }  // namespace
+
+TriedProgram of_tries(const TriedProgram& some, const TriedProgram& others) {
+  TriedProgram out = some.busy >= others.busy ? some : others;
+  out.tries = some.tries + others.tries;
+  out.unwaited = some.unwaited + others.unwaited;
+  if (out.tries >= kTriesThatTell && 2 * out.unwaited > out.tries) out.busy = std::max(out.busy, 1.0);
+  return out;
+}
 
 ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optional<int64_t> available_kib) {
   const auto in_turn = [](const std::string& why) {

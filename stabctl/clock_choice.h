@@ -16,15 +16,23 @@ inline constexpr double kLeastBusy = 0.9, kMostBusy = 1.05;
 // time: so one that seems to is tried so often.
 inline constexpr std::chrono::nanoseconds kShortRun = std::chrono::seconds(1);
 inline constexpr int kMostTries = 5;
+// Tries after which is believed what they say of a program's waits.
+inline constexpr int kTriesThatTell = 3;
 
 struct TriedProgram {
   std::string name;  // as the user wrote it
   double busy = 1;   // the share of its time that it was on a CPU
   int64_t max_rss_kib = 0;
   std::chrono::nanoseconds wall{0};
+  int tries = 1, unwaited = 0;  // in how many of them it waited for nothing that a trial doesn't bring with it
 
   bool may_not_have_waited() const { return busy < kLeastBusy && wall < kShortRun; }
 };
+
+// Two tries, or more, of one program as one: the busiest of all. A program that waited for nothing in most of at least
+// kTriesThatTell is as busy as can be, however long others had the CPU; of fewer it could be that the helper answered at once
+// and the program waited once itself.
+TriedProgram of_tries(const TriedProgram& some, const TriedProgram& others);
 
 struct ClockChoice {
   bool sliced = true;

@@ -2,8 +2,8 @@
 // many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the
 // database.
 //
-// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and goes on,
-// or is planned again with wall time.
+// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and planned
+// again with the clock and the looks that fit what was seen.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,11 +95,8 @@ bool is_commit(const std::string& word) {
 // Two revisions without what builds them; empty: they are none.
 std::string revisions_without_build(const Arguments& arguments) {
   std::vector<std::string> names = arguments.words;
-  if (const size_t dots = names[0].find(".."); names.size() == 1 && dots != std::string::npos) {
-    const size_t behind = std::min(names[0].find_first_not_of('.', dots), names[0].size());
-    names.push_back(names[0].substr(behind));
-    names[0].resize(dots);
-  }
+  if (names.size() == 1)
+    if (const auto range = range_of(names[0])) names = {range->base, range->head};
   if (arguments.shell || names.size() != 2) return {};
   for (const std::string& name : names)
     if (name.empty() || is_file(name) || !is_commit(name)) return {};
@@ -178,11 +175,15 @@ std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool h
          "explain' tells the two apart";
 }
 
-// How many blocks fit into what is left of the time, next to what copies_of() takes. kBadInput: too few; with the time that
-// would do.
-Result<int> blocks_for(const Comparison& of, nanoseconds block) {
+// How many blocks fit into what is left of the time, next to what copies_of() takes.
+int blocks_within(const Comparison& of, nanoseconds block) {
   const nanoseconds counting = of.plan.randomized ? block : nanoseconds(0);
-  const int blocks = runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
+  return runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
+}
+
+// As many; kBadInput: too few, with the time that would do.
+Result<int> blocks_for(const Comparison& of, nanoseconds block) {
+  const int blocks = blocks_within(of, block);
   if (blocks >= kFewestBlocks) return blocks;
   // Twice the fewest, so that it doesn't end with a spread that nobody knows.
   const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
@@ -259,11 +260,17 @@ Status plan_revisions(Comparison& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.behind.empty())
     return bad_input("--build needs the program that is run, behind --: stabctl compare main HEAD --build make -- ./bench 20");
-  STAB_TRY(const Revisions revisions, revisions_of(arguments.words[0], arguments.words[1], false));
+  RevisionRange range;
+  if (arguments.words.size() == 2) {
+    range.base = arguments.words[0], range.head = arguments.words[1];
+  } else {
+    STAB_TRY(range, range_of(arguments.words[0]));
+  }
+  STAB_TRY(const Revisions revisions, revisions_of(range.base, range.head, range.forked));
   build_revisions(revisions, arguments.build, arguments.behind, of.plan);
   of.plan.sliced = true;
   of.plan.randomized = arguments.build.find("szc") != std::string::npos;
-  of.plan.looks = {10, 20, 40, 80, 160};
+  of.plan.looks = looks_up_to(kMostBlocks);  // until they are tried
   const std::string& command = of.plan.commands[0].shown;
   of.facts.before = shown_revision(revisions.base_name, revisions.base) + " " + command;
   of.facts.after = shown_revision(revisions.head_name, revisions.head) + " " + command;
@@ -305,6 +312,14 @@ Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine,
   experiment = chosen->experiment;
   if (chosen->end) return std::optional(Run{experiment, *chosen->end, progress.failure(), false});
   of.facts.clock = chosen->clock.sentence;
+  nanoseconds block{0};
+  for (const TriedProgram& one : chosen->programs)
+    block += std::chrono::duration_cast<nanoseconds>(one.wall * (of.plan.sliced ? std::min(one.busy, 1.0) : 1.0)) + kEachTrial;
+  of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take
+  of.plan.looks = looks_up_to(std::max(blocks_within(of, block), kFewestBlocks));
+  // What is built lies with an experiment, so the new one comes first.
+  STAB_TRY(experiment, submit_as(of.plan.sliced));
+  STAB_CHECK_OK(engine.store().delete_experiment(chosen->experiment));
   return std::optional<Run>();
 }
 
@@ -315,7 +330,6 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   } else {
     STAB_TRY(const std::optional<Run> ended, build_and_try(of, engine, out.experiment));
     if (ended) return *ended;
-    of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take
   }
   engine::StopSignal own;
   std::optional<CaughtInterrupts> caught;
@@ -421,7 +435,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   const Arguments& arguments = of.arguments;
   if (!arguments.words.empty() && arguments.build.empty())
     if (const std::string revisions = revisions_without_build(arguments); !revisions.empty()) return bad_input(revisions);
-  if (arguments.words.size() != 2) return wrong_sides(arguments);
+  const bool is_range = !arguments.build.empty() && arguments.words.size() == 1;
+  if (arguments.words.size() != 2 && !is_range) return wrong_sides(arguments);
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_margin(arguments));
   STAB_CHECK_OK(check_files(arguments));

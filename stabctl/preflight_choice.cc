@@ -37,6 +37,15 @@ class StopsBehindPreflight final : public engine::Observer {
   bool is_over_ = false;
 };
 
+// Times that a program gives its CPU up in a trial without having anything to wait for itself: when it ends, and for the three
+// answers of a helper before main (runtime/helper/handshake_messages.h). On a busy machine such a wait takes milliseconds.
+constexpr int64_t kWaitsAtEnd = 1, kWaitsForHelper = 3;
+
+bool waited_for_nothing(const store::Outcome& outcome) {
+  return outcome.voluntary_switches &&
+         *outcome.voluntary_switches <= kWaitsAtEnd + (outcome.dose_json.empty() ? 0 : kWaitsForHelper);
+}
+
 using NameOf = std::function<std::string(const store::TrialRow&)>;
 
 Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id experiment, const NameOf& name) {
@@ -46,19 +55,18 @@ Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id 
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     const Probe seen = probe_of(outcome);
-    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall});
+    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall, 1, waited_for_nothing(outcome)});
   }
   return programs;
 }
 
-// The other one's trials are those of the same cells.
-void keep_busiest(std::vector<TriedProgram>& programs, std::vector<TriedProgram> others) {
+// The others' trials are those of the same cells.
+void add_tries(std::vector<TriedProgram>& programs, std::vector<TriedProgram> others) {
   if (programs.size() != others.size()) {
     programs = std::move(others);
     return;
   }
-  for (size_t i = 0; i < others.size(); ++i)
-    if (others[i].busy > programs[i].busy) programs[i] = std::move(others[i]);
+  for (size_t i = 0; i < others.size(); ++i) programs[i] = of_tries(programs[i], others[i]);
 }
 
 }  // namespace
@@ -73,7 +81,6 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
     STAB_TRY(out.experiment, submit(sliced));
     return before == 0 ? Status() : engine.store().delete_experiment(before);
   };
-  std::vector<TriedProgram> programs;
   for (int time = 1;; ++time) {
     STAB_CHECK_OK(submit_anew(true));
     engine::StopSignal trying;
@@ -87,11 +94,11 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
       return out;
     }
     STAB_TRY(std::vector<TriedProgram> seen, tried_programs(engine.store(), out.experiment, name));
-    keep_busiest(programs, std::move(seen));
-    out.clock = choose_clock(programs, engine::available_memory_kib(host::Roots()));
+    add_tries(out.programs, std::move(seen));
+    out.clock = choose_clock(out.programs, engine::available_memory_kib(host::Roots()));
     const auto is_open = [](const TriedProgram& one) { return one.may_not_have_waited(); };
     if (out.clock.sliced) return out;
-    if (time == kMostTries || std::none_of(programs.begin(), programs.end(), is_open)) break;
+    if (time == kMostTries || std::none_of(out.programs.begin(), out.programs.end(), is_open)) break;
   }
   STAB_CHECK_OK(submit_anew(false));
   return out;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "stabctl/clock_choice.h"
@@ -18,6 +19,7 @@ struct PreflightChoice {
   // How the run ended before its preflight had; absent: the preflight is over and all of it passed, and `clock` is chosen.
   std::optional<engine::RunEnd> end;
   ClockChoice clock;
+  std::vector<TriedProgram> programs;  // of each cell its busiest try
 };
 
 // Submits the experiment, sliced or not. One that was submitted before is gone afterwards, but not what was built for it.

@@ -78,17 +78,22 @@ Result<Revisions> revisions_of(const std::string& base, const std::string& head,
   return out;
 }
 
+Result<RevisionRange> range_of(const std::string& text) {
+  const size_t dots = text.find("..");
+  if (dots != std::string::npos) {
+    const bool forked = text.compare(dots, 3, "...") == 0;
+    RevisionRange out{text.substr(0, dots), text.substr(dots + (forked ? 3 : 2)), forked};
+    if (!out.base.empty() && !out.head.empty()) return out;
+  }
+  return bad_input("'" + text +
+                   "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
+                   "with where HEAD left BASE");
+}
+
 Result<Revisions> revisions_of(const std::string& range) {
   constexpr size_t kMostShown = 400;
-  const size_t dots = range.find("..");
-  const bool forked = dots != std::string::npos && range.compare(dots, 3, "...") == 0;
-  const std::string base = dots == std::string::npos ? "" : range.substr(0, dots);
-  const std::string head = dots == std::string::npos ? "" : range.substr(dots + (forked ? 3 : 2));
-  if (base.empty() || head.empty())
-    return bad_input("'" + range +
-                     "' is no range of revisions; write BASE..HEAD, or BASE...HEAD to compare "
-                     "with where HEAD left BASE");
-  STAB_TRY(Revisions out, revisions_of(base, head, forked));
+  STAB_TRY(const RevisionRange ends, range_of(range));
+  STAB_TRY(Revisions out, revisions_of(ends.base, ends.head, ends.forked));
   STAB_TRY(const std::string changes, uncommitted_changes(out.root));
   if (!changes.empty())
     return bad_input("the working tree has changes that are in no commit, and what is built are commits:\n" +

@@ -12,6 +12,14 @@ struct Revisions {
   std::string base, head;                      // commits
   std::string base_name = {}, head_name = {};  // as the user called them; empty: the user named another one
 };
+// A range as git writes it: BASE..HEAD, or BASE...HEAD, which is `forked`: from where HEAD left BASE.
+struct RevisionRange {
+  std::string base, head;
+  bool forked = false;
+};
+// kBadInput: it has not two ends.
+Result<RevisionRange> range_of(const std::string& text);
+
 // BASE..HEAD, or BASE...HEAD for where HEAD left BASE. Commits of one history, and a working tree without changes.
 Result<Revisions> revisions_of(const std::string& range);
 // Two that are named one by one; `forked`: the base is the commit where `head` left `base`. The working tree may have changes.

@@ -148,6 +148,19 @@ TEST(AdHocPlan, AShortRunSeesFewLayouts) {
   EXPECT_EQ(few_layouts_text(milliseconds(5), milliseconds(0)), "");  // the preflight says
 }
 
+TEST(ChosenClock, AProgramThatGivesItsCpuUpNoMoreOftenThanATrialMakesItIsBusy) {
+  const TriedProgram delayed{"new", 0.7, 1000, std::chrono::milliseconds(20), 1, 1};
+  const TriedProgram waited{"new", 0.6, 1000, std::chrono::milliseconds(24), 1, 0};
+  EXPECT_EQ(of_tries(delayed, delayed).busy, 0.7) << "two tell nothing";
+  const TriedProgram three = of_tries(of_tries(waited, delayed), delayed);
+  EXPECT_EQ(three.busy, 1.0);
+  EXPECT_EQ(three.tries, 3);
+  EXPECT_EQ(three.unwaited, 2);
+  const TriedProgram sleeps = of_tries(of_tries(waited, delayed), waited);
+  EXPECT_EQ(sleeps.busy, 0.7) << "of one that waits itself the busiest try counts";
+  EXPECT_TRUE(sleeps.may_not_have_waited());
+}
+
 TEST(ClockChoice, CpuTimeIsForProgramsThatKeepOneCpuBusy) {
   const auto choose = [](double a, double b, int64_t available = 8 << 20) {
     return choose_clock({{"old", a, 1000}, {"new", b, 1000}}, available);
