@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stabctl/probe.h"
+#include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/machine/time_slices.h"
 
 namespace stab::ctl {
@@ -37,15 +38,6 @@ class StopsBehindPreflight final : public engine::Observer {
   bool is_over_ = false;
 };
 
-// Times that a program gives its CPU up in a trial without having anything to wait for itself: when it ends, and for the three
-// answers of a helper before main (runtime/helper/handshake_messages.h). On a busy machine such a wait takes milliseconds.
-constexpr int64_t kWaitsAtEnd = 1, kWaitsForHelper = 3;
-
-bool waited_for_nothing(const store::Outcome& outcome) {
-  return outcome.voluntary_switches &&
-         *outcome.voluntary_switches <= kWaitsAtEnd + (outcome.dose_json.empty() ? 0 : kWaitsForHelper);
-}
-
 using NameOf = std::function<std::string(const store::TrialRow&)>;
 
 Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id experiment, const NameOf& name) {
@@ -55,7 +47,8 @@ Result<std::vector<TriedProgram>> tried_programs(store::Store& store, store::Id 
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     const Probe seen = probe_of(outcome);
-    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall, 1, waited_for_nothing(outcome)});
+    programs.push_back({name(trial), seen.busy(), outcome.max_rss_kib.value_or(0), seen.wall, 1,
+                        engine::waited_for_nothing(outcome)});
   }
   return programs;
 }

@@ -22,7 +22,11 @@ struct PreflightTrial {
   std::chrono::nanoseconds cpu{0}, wall{0};
   std::chrono::nanoseconds delay{0};  // of its wall time: it could have run, and others had the CPU
   int64_t max_rss_kib = 0;
+  bool waited = true;  // for something that is not the trial's own
 };
+// Whether a program that ran alone gave its CPU up no more often than a trial makes each one.
+bool waited_for_nothing(const store::Outcome& outcome);
+
 // The last attempt of each place that passed. A run that goes on after a crash finds the same ones.
 Result<std::vector<PreflightTrial>> passed_preflight(LiveExperiment& experiment);
 

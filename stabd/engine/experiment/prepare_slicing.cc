@@ -42,7 +42,7 @@ Status say_how_busy(LiveExperiment& experiment, const std::vector<PreflightTrial
   std::map<int, std::pair<double, const PreflightTrial*>> farthest;
   for (const PreflightTrial& one : seen) {
     const nanoseconds had = one.wall - one.delay;
-    if (one.cpu < kShort || had.count() <= 0) continue;
+    if (one.cpu < kShort || had.count() <= 0 || (!one.waited && one.cpu < one.wall)) continue;
     const double busy = std::max(static_cast<double>(one.cpu.count()) / static_cast<double>(one.wall.count()),
                                  std::min(1.0, static_cast<double>(one.cpu.count()) / static_cast<double>(had.count())));
     const auto [at, is_new] = farthest.try_emplace(one.trial.subject, busy, &one);

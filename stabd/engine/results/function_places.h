@@ -63,9 +63,9 @@ struct ListedBuild {
   }
 
   // The library with this code, and the name of its file. Null: it is none of these.
-  const std::pair<const std::string, BuildBodies>* library_of(uint64_t text_hash) const {
+  const std::pair<const std::string, BuildBodies>* library_of(uint64_t hash) const {
     for (const auto& one : libraries)
-      if (one.second.text_hash == text_hash) return &one;
+      if (one.second.text_hash == hash) return &one;
     return nullptr;
   }
 
