@@ -80,18 +80,18 @@ std::string factors(const AdHocPlan& plan) {
 }
 
 std::string program(const AdHocPlan& plan) {
-  std::vector<std::string> words{std::string("{") + kSideFactor + "}"};
+  std::vector<std::string> words{"{" + plan.side_factor + "}"};
   if (plan.commands.size() == 1) {
     words.clear();
     for (const std::string& word : plan.commands[0].words) words.push_back(without_placeholders(word));
   }
   std::string out = "\n[[program]]\nname = " + toml::toml_text(plan.name) + "\n";
   if (!plan.built.revisions.empty())
-    out += "source = { git = " + toml::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + kSideFactor +
+    out += "source = { git = " + toml::toml_text(without_placeholders(plan.built.root)) + ", revision = \"{" + plan.side_factor +
            "}\" }\nbuild = " + list_of({"/bin/sh", "-c", without_placeholders(plan.built.build)}) + "\n";
   // Builds are told apart by their commands, and each build has its part in the table by which layouts are matched.
   if (plan.randomized && plan.commands.size() > 1)
-    out += "build = " + list_of({"true", std::string("{") + kSideFactor + "}"}) +
+    out += "build = " + list_of({"true", "{" + plan.side_factor + "}"}) +
            "  # makes nothing: it tells the programs apart, whose layouts are matched\n";
   if (!plan.built.inputs.empty()) out += "inputs = " + list_of(plan.built.inputs) + "\n";
   out += "run = " + list_of(words) + "\n";

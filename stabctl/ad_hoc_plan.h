@@ -30,6 +30,7 @@ struct AdHocPlan {
     std::vector<std::pair<std::string, std::string>> revisions;  // name and commit; empty: nothing is built
     std::vector<std::string> inputs;                             // files of the repository that trials find beside them
   } built;
+  std::string side_factor = kSideFactor;  // whose level a side is
   uint64_t seed = 1;
   std::vector<int> looks;  // the last one: its replicates
   bool sliced = false;     // else trials run one after the other, and wall time is judged

@@ -15,8 +15,8 @@ struct Arguments {
   std::string database;    // empty: the default place
   bool is_database_temporary = false;  // it goes when the command ends, so nobody is told of it
   std::string socket;      // empty: the default place
-  std::vector<std::string> behind;  // compare, explain: what stands behind --, arguments of both sides
-  std::string build;       // compare, explain: the command that builds a revision; empty: programs are compared
+  std::vector<std::string> behind;  // compare, explain, bisect: what stands behind --, arguments of both sides
+  std::string build;       // compare, explain, bisect: the command that builds a revision; empty: there is none
   std::string save, export_json;  // compare, time: files that take the plan, and the times as hyperfine writes them
   std::string store, against;  // time: files of a stored baseline, that takes this session, and that it is compared with
   bool shell = false;      // compare, time: commands are for /bin/sh

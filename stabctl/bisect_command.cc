@@ -10,11 +10,13 @@
 #include "analysis/commands/bisect.h"
 #include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
+#include "base/wording.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
 #include "stabctl/git.h"
+#include "stabctl/measured_runs.h"
 #include "stabctl/recorded_sides.h"
 #include "stabctl/revisions.h"
 #include "stabctl/run_command.h"
@@ -144,7 +146,7 @@ Result<StartedGate> Comparisons::start(const BisectQuestion& asked, const Revisi
       return out;
     }
   } else if (file.is_sliced_by_us && !*state_.is_sliced()) {
-    STAB_TRY(const plan::Plan in_turn, gate_plan_of(pair, arguments_.plan, changes));
+    STAB_TRY(const plan::Plan in_turn, gate_plan_of(pair, arguments_, changes));
     STAB_TRY(out.experiment, engine_.submit(in_turn, revisions_.root, ::geteuid(), ::getegid()));
   } else {
     STAB_TRY(out.experiment, engine_.submit(file.plan, revisions_.root, ::geteuid(), ::getegid()));
@@ -184,7 +186,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   if (asked.faster) std::swap(pair.base, pair.head);
   Budget limit = left();
   const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
-  STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_.plan, changes));
+  STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_, changes));
   STAB_TRY(const StartedGate started, start(asked, pair, file, changes, limit));
   const store::Id experiment = started.experiment;
   STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
@@ -228,8 +230,42 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
 Result<BisectState> state_of(const Revisions& revisions, const Arguments& arguments) {
   STAB_TRY(std::string folder, git({"rev-parse", "--git-path", "stab-bisect"}));
   folder = std::filesystem::absolute(folder).lexically_normal();  // git's answer is relative to where the user stands
-  STAB_TRY(const std::string gate, gate_text_of(revisions, arguments.plan));
+  STAB_TRY(const std::string gate, gate_text_of(revisions, arguments));
   return BisectState::open(folder, revisions.base, revisions.head, (arguments.faster ? "faster\n" : "slower\n") + gate);
+}
+
+std::string example_of(const Arguments& arguments) {
+  return "stabctl bisect " + shell_word(arguments.range) + " --build 'make CC=szc' -- ./bench 20";
+}
+
+// What --build needs, and what is of no use without it.
+Status check_build(const Arguments& arguments) {
+  if (arguments.build.empty()) {
+    if (!arguments.behind.empty())
+      return bad_input("what revisions run is said by the gate's file, and no words behind --; without such a file: " +
+                       example_of(arguments));
+    if (arguments.margin || !runs_options(arguments).empty() || !arguments.exit.empty())
+      return bad_input("--margin, --input, --prepare and --exit go with --build; here the gate's file says it");
+    return {};
+  }
+  if (!arguments.plan.empty()) return bad_input("--plan and --build both say what is built; write one of them");
+  if (arguments.behind.empty()) return bad_input("--build needs the program that is run, behind --: " + example_of(arguments));
+  return check_margin(arguments);
+}
+
+// The search as it was typed, without how long it may take.
+std::string typed_bisect(const Revisions& revisions, const Arguments& arguments) {
+  return "stabctl bisect " + revisions.base.substr(0, kShownCommit) + ".." + revisions.head.substr(0, kShownCommit) +
+         (arguments.faster ? " --faster" : "") + question_options(arguments);
+}
+
+// Said before anything else of a gate's file that is not there.
+Status check_gate_file(const Revisions& revisions, const Arguments& arguments) {
+  std::error_code unknown;
+  if (!arguments.build.empty() || !arguments.plan.empty() || std::filesystem::exists(revisions.root + "/stab-gate.toml", unknown))
+    return {};
+  return bad_input("what revisions run is said by stab-gate.toml, and " + in_quotes(revisions.root) +
+                   " has none; 'stabctl init --gate' writes one; or say it here: " + example_of(arguments));
 }
 
 int say(const Bisection& result, const Arguments& arguments) {
@@ -252,12 +288,14 @@ int bisect_command(const Arguments& arguments) {
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
   const auto budget = budget_of(arguments.at_most);
   if (!budget) return complain_of_no_answer(budget.error());
+  if (const Status good = check_build(arguments); !good) return complain_of_no_answer(good.error());
   const auto revisions = revisions_of(arguments.range);
   if (!revisions) return complain_of_no_answer(revisions.error());
+  if (const Status there = check_gate_file(*revisions, arguments); !there) return complain_of_no_answer(there.error());
   const auto commits = commits_of(*revisions);
   if (!commits) return complain_of_no_answer(commits.error());
   // Its faults are said before anything is made.
-  if (const auto plan = gate_plan_of(*revisions, arguments.plan); !plan) return complain_of_no_answer(plan.error());
+  if (const auto plan = gate_plan_of(*revisions, arguments); !plan) return complain_of_no_answer(plan.error());
   auto state = state_of(*revisions, arguments);
   if (!state) return complain_of_no_answer(state.error());
   if (!state->other().empty())
@@ -278,9 +316,7 @@ int bisect_command(const Arguments& arguments) {
   result.commits = *commits;
   result.alpha = kAlpha;
   result.faster = arguments.faster;
-  result.command = "stabctl bisect " + revisions->base.substr(0, kShownCommit) + ".." + revisions->head.substr(0, kShownCommit) +
-                   (arguments.faster ? " --faster" : "") +
-                   (arguments.plan.empty() ? "" : " --plan " + shell_word(arguments.plan));
+  result.command = typed_bisect(*revisions, arguments);
   result.clock = state->clock();
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, caught, stop, *budget);
   const Status done =

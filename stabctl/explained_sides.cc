@@ -45,18 +45,6 @@ bool is_there(const std::string& word) {
   return fs::exists(word, error);
 }
 
-std::string option(const char* name, const std::string& value) {
-  return value.empty() ? std::string() : std::string(" ") + name + " " + shell_word(value);
-}
-
-std::string words_behind(const Arguments& arguments) {
-  std::string out = option("--exit", arguments.exit);
-  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
-  if (!arguments.behind.empty()) out += " --";
-  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
-  return out;
-}
-
 // Of words that name neither.
 Error wrong_words(const std::vector<std::string>& words) {
   if (words.size() == 1 && is_there(words[0]))
@@ -191,7 +179,7 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
                      "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
   ExplainedSides out;
   out.wall_command =
-      "stabctl compare " + shell_word(older) + " " + shell_word(newer) + runs_options(arguments) + words_behind(arguments) +
+      "stabctl compare " + shell_word(older) + " " + shell_word(newer) + question_options(arguments) +
       " compares wall time";
   out.cure = "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all";
   STAB_TRY(const host::Installation installation, host::find_installation());
@@ -260,8 +248,8 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   build_revisions(revisions, arguments.build, arguments.behind, plan);
   ExplainedSides out = sides_of(revisions);
   out.wall_command = "stabctl compare " + shell_word(name_of(revisions.base_name, revisions.base)) + " " +
-                     shell_word(name_of(revisions.head_name, revisions.head)) + option("--build", arguments.build) +
-                     runs_options(arguments) + words_behind(arguments) + " compares wall time";
+                     shell_word(name_of(revisions.head_name, revisions.head)) + question_options(arguments) +
+                     " compares wall time";
   out.cure = "let --build use it, such as --build 'make CC=szc CXX=szc++'";
   out.builds.name = plan.name;
   out.builds.factor = kSideFactor;
@@ -280,7 +268,7 @@ Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
     return bad_input("what revisions run is said by stab-gate.toml, and " + in_quotes(revisions.root) +
                      " has none; 'stabctl init --gate' writes one; or say it here: stabctl explain " +
                      shell_word(arguments.words[0]) + " --build 'make CC=szc' -- ./bench");
-  STAB_TRY(const GatePrograms gate, gate_programs_of(revisions, arguments.plan));
+  STAB_TRY(const GatePrograms gate, gate_programs_of(revisions, arguments));
   const std::string file = arguments.plan.empty() ? "stab-gate.toml" : arguments.plan;
   STAB_TRY(const plan::Subject subject, chosen_workload(gate.plan, arguments.workload, file));
   const plan::Program& program = gate.plan.programs[static_cast<size_t>(subject.program)];
@@ -346,12 +334,7 @@ Status must_move(const std::string& path, const std::string& shown, const std::s
 std::string typed_explain(const Arguments& arguments) {
   std::string out = "stabctl explain";
   for (const std::string& word : arguments.words) out += " " + shell_word(word);
-  out += option("--build", arguments.build) + option("--plan", arguments.plan) + option("--workload", arguments.workload);
-  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
-  out += option("--exit", arguments.exit);
-  if (!arguments.behind.empty()) out += " --";
-  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
-  return out;
+  return out + question_options(arguments);
 }
 
 Result<ExplainedSides> explained_sides(const Arguments& arguments) {

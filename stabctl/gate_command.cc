@@ -185,7 +185,7 @@ int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, b
   facts.base = revisions->base.substr(0, kShownCommit);
   facts.head = revisions->head.substr(0, kShownCommit);
   facts.command = "stabctl gate " + facts.base + ".." + facts.head + plan_option(arguments);
-  const auto file = sliced_gate_plan_of(*revisions, arguments.plan);
+  const auto file = sliced_gate_plan_of(*revisions, arguments);
   if (!file) return no_answer(file.error());
   facts.cause_commands = cause_commands(file->plan, facts, arguments);
   const auto logbook_file = logbook_path(file->sessions.logbook, revisions->root);

@@ -1,4 +1,5 @@
-// Reads stab-gate.toml of the working tree and makes the plan of it that compares two revisions.
+// Reads stab-gate.toml of the working tree, or writes what would stand in it, and makes the plan of it that compares two
+// revisions.
 #include "stabctl/gate_file.h"
 
 #include <cstdio>
@@ -8,14 +9,35 @@
 #include <vector>
 
 #include "base/named_input.h"
+#include "base/number_text.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
+#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/built_revisions.h"
+#include "stabctl/exit_statuses.h"
+#include "stabctl/measured_runs.h"
 #include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
 namespace {
 
 constexpr char kFile[] = "stab-gate.toml";
+
+// What its faults are said of.
+std::string name_of(const Arguments& arguments) {
+  return !arguments.build.empty() ? "--build" : arguments.plan.empty() ? kFile : arguments.plan;
+}
+
+Result<std::string> text_of_build(const Revisions& revisions, const Arguments& arguments) {
+  AdHocPlan plan;
+  STAB_TRY(plan.exit, exit_statuses(arguments.exit));
+  STAB_TRY(plan.input, input_of(arguments));
+  plan.prepare = arguments.prepare;
+  build_revisions(revisions, arguments.build, arguments.behind, plan);
+  plan.side_factor = "revision";
+  return "[gate]\n" + (arguments.margin ? "margin = " + number_text(*arguments.margin) + "\n" : std::string()) +
+         program_text_of(plan);
+}
 
 // A plan, or the text's faults. `warnings`: of a plan.
 struct ReadGate {
@@ -36,9 +58,9 @@ ReadGate read_gate(const std::string& text, const std::string& name, const Revis
 }
 
 // The file's, whole. kBadInput names its faults; its warnings go to stderr.
-Result<ReadGate> good_gate(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
-  const std::string name = given.empty() ? kFile : given;
-  STAB_TRY(const std::string text, gate_text_of(revisions, given));
+Result<ReadGate> good_gate(const Revisions& revisions, const Arguments& arguments, const GateChanges& changes) {
+  const std::string name = name_of(arguments);
+  STAB_TRY(const std::string text, gate_text_of(revisions, arguments));
   ReadGate read = read_gate(text, name, revisions, changes);
   std::fputs(toml::render(read.warnings).c_str(), stderr);
   if (read.plan) return read;
@@ -49,9 +71,10 @@ Result<ReadGate> good_gate(const Revisions& revisions, const std::string& given,
 
 }  // namespace
 
-Result<std::string> gate_text_of(const Revisions& revisions, const std::string& given) {
+Result<std::string> gate_text_of(const Revisions& revisions, const Arguments& arguments) {
+  if (!arguments.build.empty()) return text_of_build(revisions, arguments);
   static std::map<std::string, std::string> texts;
-  const std::string path = given.empty() ? revisions.root + "/" + kFile : given;
+  const std::string path = arguments.plan.empty() ? revisions.root + "/" + kFile : arguments.plan;
   if (const auto known = texts.find(path); known != texts.end()) return known->second;
   const Result<std::string> text = read_named_input(path, plan::kMaxPlanBytes);
   const bool is_absent = !text && text.error().code != ErrorCode::kBadInput;
@@ -61,26 +84,26 @@ Result<std::string> gate_text_of(const Revisions& revisions, const std::string& 
   return texts[path] = *text;
 }
 
-Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes) {
-  STAB_TRY(ReadGate read, good_gate(revisions, given, changes));
+Result<plan::Plan> gate_plan_of(const Revisions& revisions, const Arguments& arguments, const GateChanges& changes) {
+  STAB_TRY(ReadGate read, good_gate(revisions, arguments, changes));
   return *std::move(read.plan);
 }
 
-Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::string& given) {
-  STAB_TRY(ReadGate read, good_gate(revisions, given, {}));
+Result<GatePrograms> gate_programs_of(const Revisions& revisions, const Arguments& arguments) {
+  STAB_TRY(ReadGate read, good_gate(revisions, arguments, {}));
   return GatePrograms{*std::move(read.plan), std::move(read.gate.programs), read.gate.margin};
 }
 
-Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given, GateChanges changes) {
-  STAB_TRY(const std::string text, gate_text_of(revisions, given));
+Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const Arguments& arguments, GateChanges changes) {
+  STAB_TRY(const std::string text, gate_text_of(revisions, arguments));
   changes.slice = true;
-  ReadGate read = read_gate(text, given.empty() ? kFile : given, revisions, changes);
+  ReadGate read = read_gate(text, name_of(arguments), revisions, changes);
   if (read.plan && read.gate.may_slice) {
     std::fputs(toml::render(read.warnings).c_str(), stderr);
     return GateFile{*std::move(read.plan), true, std::move(read.gate.sessions), read.gate.place, read.gate.moves_code};
   }
   changes.slice = false;
-  STAB_TRY(ReadGate in_turn, good_gate(revisions, given, changes));
+  STAB_TRY(ReadGate in_turn, good_gate(revisions, arguments, changes));
   return GateFile{*std::move(in_turn.plan), false, std::move(in_turn.gate.sessions), in_turn.gate.place, in_turn.gate.moves_code};
 }
 

@@ -1,20 +1,23 @@
-// stab-gate.toml, as it lies at a repository's root.
+// stab-gate.toml, as it lies at a repository's root. Instead of it, --build says what builds a revision, and the words behind --
+// what is run: the same text, made of them. Arguments of these functions: --plan, the file, by default the one at the root; or
+// --build, --margin and `behind`.
 #pragma once
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "stabctl/arguments.h"
 #include "stabctl/gate_plan.h"
 #include "stabctl/revisions.h"
 
 namespace stab::ctl {
 
 // The file's text, as this command has read it first: whoever edits the file meanwhile changes nothing of what is asked, and a
-// pipe can be read only once. `given`: --plan; empty: the file at the repository's root. kBadInput: it can't be read.
-Result<std::string> gate_text_of(const Revisions& revisions, const std::string& given);
+// pipe can be read only once. kBadInput: it can't be read.
+Result<std::string> gate_text_of(const Revisions& revisions, const Arguments& arguments);
 
-// The plan that compares both revisions. `given`: --plan; empty: the file at the repository's root. Paths in it are relative to
-// the root, wherever it lies. kBadInput names the file's faults and their places; its warnings go to stderr.
-Result<plan::Plan> gate_plan_of(const Revisions& revisions, const std::string& given, const GateChanges& changes = {});
+// The plan that compares both revisions. Paths in the file are relative to the root, wherever it lies. kBadInput names the file's
+// faults and their places; its warnings go to stderr.
+Result<plan::Plan> gate_plan_of(const Revisions& revisions, const Arguments& arguments, const GateChanges& changes = {});
 
 // What the file says of its programs, for another question than the gate's.
 struct GatePrograms {
@@ -22,7 +25,7 @@ struct GatePrograms {
   std::string text;  // the file without [gate]; lines keep their numbers
   double margin = 0;
 };
-Result<GatePrograms> gate_programs_of(const Revisions& revisions, const std::string& given);
+Result<GatePrograms> gate_programs_of(const Revisions& revisions, const Arguments& arguments);
 
 struct GateFile {
   plan::Plan plan;
@@ -33,6 +36,6 @@ struct GateFile {
 };
 // The same with sliced blocks, if the file leaves that open and its plan can have them: benchmarks of a program's own, for
 // one, are times by its own clock.
-Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const std::string& given, GateChanges changes = {});
+Result<GateFile> sliced_gate_plan_of(const Revisions& revisions, const Arguments& arguments, GateChanges changes = {});
 
 }  // namespace stab::ctl

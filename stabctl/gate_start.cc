@@ -21,7 +21,7 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
   }
   const auto submit_as = [&](bool sliced) -> Result<store::Id> {
     if (sliced) return submit(file.plan);
-    STAB_TRY(const plan::Plan in_turn, gate_plan_of(revisions, arguments.plan, changes));
+    STAB_TRY(const plan::Plan in_turn, gate_plan_of(revisions, arguments, changes));
     return submit(in_turn);
   };
   ProgressDisplay display(style_of(arguments), clock, &told);
@@ -42,7 +42,7 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
 CountedCopies copies_of_revisions(engine::Engine& engine, const Revisions& revisions, const GateFile& file,
                                   const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
   if (!file.moves_code) return {};
-  const auto plan = gate_plan_of(revisions, arguments.plan, {.counts_copies = true});
+  const auto plan = gate_plan_of(revisions, arguments, {.counts_copies = true});
   if (!plan) return {{}, one_line(plan.error().message)};
   return counted_copies(engine, *plan, revisions.root, clock, limit, stop);
 }

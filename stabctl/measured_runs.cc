@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/unique_fd.h"
@@ -106,8 +107,21 @@ Result<std::string> input_of(const Arguments& arguments) {
 }
 
 std::string runs_options(const Arguments& arguments) {
-  return (arguments.input.empty() ? "" : " --input " + shell_word(arguments.input)) +
-         (arguments.prepare.empty() ? "" : " --prepare " + shell_word(arguments.prepare));
+  return option("--input", arguments.input) + option("--prepare", arguments.prepare);
+}
+
+std::string option(const std::string& name, const std::string& value) {
+  return value.empty() ? std::string() : " " + name + " " + shell_word(value);
+}
+
+std::string question_options(const Arguments& arguments) {
+  std::string out = option("--build", arguments.build) + option("--plan", arguments.plan) +
+                    option("--workload", arguments.workload) + runs_options(arguments);
+  if (arguments.margin) out += " --margin " + percent_text(*arguments.margin);
+  out += option("--exit", arguments.exit);
+  if (!arguments.behind.empty()) out += " --";
+  for (const std::string& word : arguments.behind) out += " " + shell_word(word);
+  return out;
 }
 
 std::string library_path() {

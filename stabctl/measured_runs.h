@@ -30,6 +30,10 @@ Result<std::string> input_of(const Arguments& arguments);
 
 // " --input FILE --prepare COMMAND", as far as they are given: what another command of the same runs takes, too.
 std::string runs_options(const Arguments& arguments);
+// " NAME VALUE" as a shell reads it; empty where the value is.
+std::string option(const std::string& name, const std::string& value);
+// What was typed of a question behind its sides: what builds and runs them, the margin, how runs may end, and their arguments.
+std::string question_options(const Arguments& arguments);
 
 // LD_LIBRARY_PATH of the user's own environment; empty: there is none.
 std::string library_path();

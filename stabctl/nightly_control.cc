@@ -81,7 +81,7 @@ int control_of_repository(const Arguments& arguments) {
   if (!revisions) return complain_of_no_answer(revisions.error());
   note_uncommitted_changes(revisions->root);
   const GateChanges changes{.control = true};
-  const auto file = sliced_gate_plan_of(*revisions, arguments.plan, changes);
+  const auto file = sliced_gate_plan_of(*revisions, arguments, changes);
   if (!file) return complain_of_no_answer(file.error());
   const auto path =
       logbook_path(arguments.logbook.empty() ? file->sessions.logbook : std::filesystem::absolute(arguments.logbook).string(),
