@@ -229,6 +229,11 @@ std::string program_of(const Project& project, const std::string& source, const 
          "# expect = { exit = 0, same_stdout = true }\n" + suite_of(project.tool);
 }
 
+// Go's programs use several CPUs, and CPU time is not how long they take.
+constexpr char kSliced[] =
+    "blocks = \"sliced\"                    # both at once on one CPU, by CPU time; where a program waits or has threads: \"in "
+    "turn\"\n";
+
 // What may be done in a folder that doesn't tell how it is built.
 std::string way_to_project(const fs::path& here) {
   std::error_code failed;
@@ -276,7 +281,8 @@ std::string plan_text(const Project& project) {
       "#   stabctl plan check stab.toml      # what it would run, and how long that takes\n" +
       "#   stabctl run stab.toml\n\n[experiment]\nname = \"" + project.name + "\"\n" +
       "seed = 1\nreplicates = 20                      # runs of each variant; 'stabctl plan power' says how many you need\n" +
-      "margin = \"1%\"                        # the smallest difference that matters to you\n\n[factors]\n";
+      "margin = \"1%\"                        # the smallest difference that matters to you\n" +
+      (moves_code(project.tool) ? kSliced : "") + "\n[factors]\n";
   const Flags flags = flags_of(project.tool);
   if (project.has_parent)
     text += "revision = [\"HEAD~1\", \"HEAD\"]        # <- any two that git knows; the first is the baseline\n# flags = " +
