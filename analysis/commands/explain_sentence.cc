@@ -81,6 +81,9 @@ std::string explain_sentence(const Explanation& all) {
            (answer.verdict == statistics::CauseVerdict::kBoth
                 ? "; the place" + of_half(all) + " is known to make " + percent_of(answer.place.estimate)
                 : "");
+  if (is_place_of_same_code(all))
+    return "place: " + whole + " where its functions lie now, of which the place" + of_half(all) + " makes " +
+           percent_of(answer.place.estimate) + "; what runs is the same code";
   switch (answer.verdict) {
     case statistics::CauseVerdict::kCode: {
       const std::string rest = answer.place.state == statistics::EffectState::kAbsent

@@ -23,15 +23,31 @@ bool may_be_library_place(const Explanation& all) {
 
 namespace {
 
+// Shares of the samples below which code takes no time that anybody could see.
+constexpr double kNextToNothing = 0.005;
+
 // Whether code that was not compared can make no more than half of a difference. Of both programs' samples a share of `share` is
 // in it, so it took at most that much of their times together; that is no more than its own time grew.
 bool makes_less_than_half(double share, double log_ratio) {
-  constexpr double kNextToNothing = 0.005;
   const double both = 1 + std::exp(log_ratio);  // in times of the old one
   return share < kNextToNothing || 2 * share * both < std::abs(std::expm1(log_ratio));
 }
 
 }  // namespace
+
+bool is_place_of_same_code(const Explanation& all) {
+  const statistics::CauseAnswer& answer = *all.answer;
+  if (answer.verdict != statistics::CauseVerdict::kUnresolved || answer.place.state != statistics::EffectState::kThere ||
+      std::abs(answer.code.estimate) > std::log1p(all.settings.margin / 2) || copies_count(all.copies) || waits(all))
+    return false;
+  if (!all.bodies || !all.libraries || !all.libraries->not_known.empty()) return false;
+  const BodyFacts& bodies = *all.bodies;
+  const bool has_other_data =
+      std::any_of(bodies.data.begin(), bodies.data.end(), [](const BodyFacts::Object& one) { return one.is_other; });
+  return bodies.functions > 0 && bodies.changed.empty() && !has_other_data &&
+         (bodies.are_same() || (bodies.changed_share && *bodies.changed_share < kNextToNothing)) &&
+         bodies.unmatched + all.libraries->rebuilt < kNextToNothing;
+}
 
 bool may_be_data(const Explanation& all) {
   return statistics::names_code(all.answer->verdict) && all.bodies && all.bodies->are_same() && all.libraries &&
@@ -67,6 +83,7 @@ bool may_wait_longer(const Explanation& all) {
 }
 
 statistics::CauseVerdict verdict_of(const Explanation& all) {
+  if (is_place_of_same_code(all)) return statistics::CauseVerdict::kPlace;
   return may_be_library_place(all) || may_be_still_place(all) || may_be_data(all) || may_wait_longer(all)
              ? statistics::CauseVerdict::kUnresolved
              : all.answer->verdict;

@@ -45,6 +45,37 @@ TEST(ExplainOutputTest, KnownPlaceHasItsFunctionThoughTheCodeIsOpen) {
   EXPECT_NE(said.text.find("the place of one function (the only one that was looked at, "), std::string::npos) << said.text;
 }
 
+// What blocks leave open of the code, the code itself says: it is the same.
+TEST(ExplainOutputTest, AKnownPlaceOfTheSameCodeIsThePlace) {
+  const auto same_code = [] {
+    Explanation all = open_code_and_known_place();
+    all.libraries.emplace();
+    all.bodies = BodyFacts{.functions = 3, .new_alone = {"more"}, .changed_share = 0.001, .data = {{"front", 0, 16, 8, 8}}};
+    return all;
+  };
+  const ExplainOutput said = explain_output(same_code(), 400);
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_TRUE(said.text.starts_with("place: new is ")) << said.text;
+  EXPECT_NE(said.text.find("where its functions lie now, of which the place of 'quantum_toffoli' makes +15.03 %; what runs is "
+                           "the same code\n"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("blocks decide"), std::string::npos) << said.text;
+  EXPECT_NE(said.json.find("\"answer\": \"place\""), std::string::npos) << said.json;
+  const auto is_open_where = [&same_code](auto change) {
+    Explanation all = same_code();
+    change(all);
+    return explain_output(all, 400).exit_code == 3;
+  };
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed = {"work"}; }));
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->data[0].is_other = true; }));
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed_share = 0.01; })) << "the new function runs";
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed_share.reset(); })) << "nobody knows whether it runs";
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->unmatched = 0.02; })) << "assembly may have changed";
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.libraries->rebuilt = 0.02; })) << "a library may have";
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.libraries->not_known = "they could not be sampled"; }));
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.answer->code.estimate = 0.006; })) << "more than half the margin";
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.answer->place.state = EffectState::kOpen; }));
+}
+
 TEST(ExplainOutputTest, WhatCopiesMayCostIsTold) {
   Explanation all = open_code_and_known_place();
   all.copies = CopyFacts{.old_entries = 2e6, .new_entries = 12e6, .old_functions = 40, .new_functions = 40, .seconds = 0.2};

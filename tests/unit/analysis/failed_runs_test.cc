@@ -82,13 +82,13 @@ TEST(FailedRuns, TheGateSaysItEverywhere) {
   EXPECT_THAT(often.text, HasSubstr("bbbb against aaaa: worse, it fails more often; code: no regression"));
   EXPECT_THAT(often.junit, HasSubstr("failures=\"1\""));
   EXPECT_THAT(often.junit, HasSubstr("name=\"failed runs\""));
-  const auto json = nlohmann::json::parse(often.json);
-  EXPECT_EQ(json["answer"], "worse");
-  EXPECT_EQ(json["decision"]["action"], "reject");
-  EXPECT_EQ(json["decision"]["exit_status"], 1);
-  EXPECT_FALSE(json["decision"].contains("largest"));
-  EXPECT_EQ(json["failed_runs"][0]["head_failed"], 8);
-  EXPECT_EQ(json["failed_runs"][0]["answer"], "worse");
+  const auto often_json = nlohmann::json::parse(often.json);
+  EXPECT_EQ(often_json["answer"], "worse");
+  EXPECT_EQ(often_json["decision"]["action"], "reject");
+  EXPECT_EQ(often_json["decision"]["exit_status"], 1);
+  EXPECT_FALSE(often_json["decision"].contains("largest"));
+  EXPECT_EQ(often_json["failed_runs"][0]["head_failed"], 8);
+  EXPECT_EQ(often_json["failed_runs"][0]["answer"], "worse");
   EXPECT_THAT(often.markdown, HasSubstr("it fails more often"));
 
   const commands::GateOutput both = gate_with({3, 23, 4, 24, "signal 11"});
