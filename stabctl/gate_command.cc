@@ -17,6 +17,7 @@
 #include "stabctl/gate_file.h"
 #include "stabctl/gate_start.h"
 #include "stabctl/logbook_of.h"
+#include "stabctl/measured_runs.h"
 #include "stabctl/progress.h"
 #include "stabctl/recorded_sides.h"
 #include "stabctl/revisions.h"
@@ -66,7 +67,7 @@ int for_bisect(int exit_code, const std::optional<engine::RunEnd>& ended, bool i
 
 // What was typed of what is asked, behind the commits, as a shell reads it.
 std::string plan_option(const Arguments& arguments) {
-  return arguments.plan.empty() ? std::string() : " --plan " + shell_word(arguments.plan);
+  return option("--plan", arguments.plan);
 }
 
 // Of each workload that `explain` takes.

@@ -138,6 +138,19 @@ std::string halves_section(const Pen& pen, const Report& report) {
              "in the plain one alone");
 }
 
+// Digits of means that show two of each interval: counts of instructions agree in the first five.
+int digits_of_means(const Report& report) {
+  constexpr double kUsual = 4, kMost = 10;
+  double digits = kUsual;
+  for (const Cell& cell : report.cells) {
+    if (cell.response != report.responses[0].name || !cell.mean_interval) continue;
+    const Interval& mean = *cell.mean_interval;
+    const double share = (mean.high - mean.low) / 2 / std::fabs(mean.estimate);
+    if (share > 0 && std::isfinite(share)) digits = std::max(digits, std::ceil(-std::log10(share)) + 1);
+  }
+  return static_cast<int>(std::min(digits, kMost));
+}
+
 std::string cells_section(const Pen& pen, const Report& report) {
   const Response& primary = report.responses[0];
   std::vector<text::TextTable::ColumnStyle> columns{{report.workload_word, Align::kLeft}};
@@ -158,6 +171,7 @@ std::string cells_section(const Pen& pen, const Report& report) {
   columns.push_back({"W", Align::kRight});
   columns.push_back({"p", Align::kRight});
   text::TextTable table(columns);
+  const int digits = digits_of_means(report);
   bool one_layout = false;
   for (const Cell& cell : report.cells) {
     if (cell.response != primary.name) continue;
@@ -166,11 +180,12 @@ std::string cells_section(const Pen& pen, const Report& report) {
     for (size_t f : varying) row.push_back(cell.levels[f]);
     row.push_back(std::to_string(cell.n) + (cell.one_layout ? "†" : ""));
     // What the interval is of: on the log scale the geometric mean.
-    row.push_back(value_text(primary, cell.mean_interval ? cell.mean_interval->estimate : cell.mean));
-    row.push_back(value_text(primary, cell.median));
+    row.push_back(value_text(primary, cell.mean_interval ? cell.mean_interval->estimate : cell.mean, digits));
+    row.push_back(value_text(primary, cell.median, digits));
     row.push_back(cell.sd && cell.mean != 0 ? text::significant(100 * *cell.sd / std::fabs(cell.mean), 2) + " %" : "");
     row.push_back(cell.mean_interval
-                      ? between(value_text(primary, cell.mean_interval->low), value_text(primary, cell.mean_interval->high))
+                      ? between(value_text(primary, cell.mean_interval->low, digits),
+                                value_text(primary, cell.mean_interval->high, digits))
                       : "");
     row.push_back(cell.shapiro_w ? text::significant(*cell.shapiro_w, 3) : "");
     row.push_back(cell.shapiro_p ? text::p_text(*cell.shapiro_p) : "");

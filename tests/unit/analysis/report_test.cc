@@ -417,6 +417,17 @@ TEST(Report, OneLevelFactorsLeaveTheTables) {
     EXPECT_EQ(text.substr(at, text.find('\n', at) - at).find("…"), std::string::npos) << "half an interval is no interval";
 }
 
+// Means that agree in their first digits are told apart where their intervals are.
+TEST(Report, MeansHaveAsManyDigitsAsTheirIntervalsTell) {
+  report::Samples samples = lab_samples(1);
+  const std::string usual = report::render_terminal(*report::analyse(samples), 200, false);
+  EXPECT_TRUE(std::regex_search(usual, std::regex("fib.* [0-9.]{5} m?s .* [0-9.]{5} m?s"))) << usual;
+  for (report::Trial& trial : samples.trials) trial.values[0] = std::exp(23 + 1e-5 * std::log(*trial.values[0]));
+  samples.responses[0].unit = "instructions";
+  const std::string tight = report::render_terminal(*report::analyse(samples), 200, false);
+  EXPECT_TRUE(std::regex_search(tight, std::regex("fib.* [0-9][.][0-9]{6,8}e[+]09 instructions"))) << tight;
+}
+
 TEST(Compare, ExitCodesForBuilds) {
   const report::Samples samples = lab_samples(3, {.links = 10});
   const auto exit_code = [&](const std::string& factor, const std::string& a, const std::string& b) {
