@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/commands/bisect_rest.h"
 #include "analysis/report/report_pen.h"
@@ -183,7 +184,7 @@ std::string next_step(const Bisection& search) {
       return "a difference that was seen in one pair of builds can be the place of the code, or the machine";
     case BisectEnd::kCannotTell:
       if (!search.steps.empty() && search.steps.front().by_copies) return "more blocks don't decide it; a larger 'margin' may";
-      return "to decide, add larger numbers to 'looks' in stab-gate.toml, or raise 'margin'";
+      return "to decide, raise the margin, or add larger numbers to 'looks' of a stab-gate.toml";
   }
   return "";
 }
@@ -211,13 +212,21 @@ std::string answer_of(const BisectStep& step) {
   return out + (step.why.empty() ? "" : ": " + text::as_line(step.why));
 }
 
-// What a reader must know before believing a comparison.
+// What a reader must know before believing a comparison. What several have in common is said once.
 std::vector<std::string> care_of(const Bisection& search) {
-  std::vector<std::string> out;
+  std::vector<std::pair<std::string, std::string>> comparisons_by_care;
   for (const BisectStep& step : search.steps)
-    for (const std::string& one : step.care)
-      out.push_back("care, " + short_hash(search.commits[step.position]) + " against " +
-                    short_hash(search.commits[step.against]) + ": " + text::as_line(one));
+    for (const std::string& one : step.care) {
+      const std::string comparison =
+          short_hash(search.commits[step.position]) + " against " + short_hash(search.commits[step.against]);
+      const auto known = std::find_if(comparisons_by_care.begin(), comparisons_by_care.end(),
+                                      [&](const auto& care) { return care.first == one; });
+      if (known == comparisons_by_care.end()) comparisons_by_care.emplace_back(one, comparison);
+      else known->second += ", " + comparison;
+    }
+  std::vector<std::string> out;
+  for (const auto& [care, comparisons] : comparisons_by_care)
+    out.push_back("care, " + comparisons + ": " + text::as_line(care));
   return out;
 }
 

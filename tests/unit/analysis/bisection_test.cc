@@ -503,6 +503,12 @@ TEST(Bisection, SaysNumbersAndCaveatsOfEachComparison) {
   EXPECT_NE(output.text.find(care), std::string::npos) << output.text;
   EXPECT_NE(output.markdown.find("6 attempts failed and were run again"), std::string::npos) << output.markdown;
   EXPECT_NE(page::render_bisection(search).find(care), std::string::npos);
+  search.steps.push_back(step);
+  search.steps[1].care = {"the two sides run the same file", step.care[0]};
+  const std::string both = commands::bisect_output(search).text;
+  EXPECT_NE(both.find("care, fedcba987654 against 0123456789ab, fedcba987654 against 0123456789ab: 6 attempts failed"),
+            std::string::npos) << both;
+  EXPECT_NE(both.find("care, fedcba987654 against 0123456789ab: the two sides run the same file"), std::string::npos) << both;
   search.steps[0].change = "-";
   EXPECT_TRUE(nlohmann::json::parse(commands::bisect_output(search).json)["comparisons"][0]["cost_low"].is_null());
 }
