@@ -13,6 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "instrumenter/pass/gnu_assembler.h"
+#include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "runtime/sections_abi.h"
 
@@ -23,10 +24,8 @@ bool writes_stack_pointer(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (call == nullptr) return false;
   if (call->getIntrinsicID() == llvm::Intrinsic::write_register) return true;
-  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-  if (assembly == nullptr || assembly->getAsmString() == kTakePad) return false;
-  const llvm::StringRef text = assembly->getAsmString();
-  return text.contains_insensitive("rsp") || text.contains_insensitive("esp");
+  const llvm::InlineAsm* assembly = assembly_of(*call);
+  return assembly != nullptr && assembly->getAsmString() != kTakePad && may_load_stack_pointer(*call);
 }
 
 // Whether assembly of its own may load the stack pointer, as switches of stacks do. Unlisted it is judged by its bytes,

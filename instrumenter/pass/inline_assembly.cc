@@ -3,6 +3,7 @@
 // for registers that it uses beside its constraints, which is allowed as long as it puts them back.
 #include "instrumenter/pass/inline_assembly.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/DataLayout.h>
@@ -178,6 +179,25 @@ bool names_stack(llvm::StringRef word) {
          (word.starts_with("pop") && !word.starts_with("popcnt"));
 }
 
+// What loads the stack pointer without naming it goes by the frame pointer, or by what lies on the stack.
+bool loads_stack(llvm::StringRef word) {
+  return register_named(word) == kRsp || word == "leave" || word == "leaveq" || word.starts_with("iret");
+}
+
+// movq %rsp, $0, and nothing else: an operand gets the address that the stack ends at.
+bool copies_stack_pointer(const llvm::InlineAsm& assembly) {
+  if (assembly.getDialect() != llvm::InlineAsm::AD_ATT) return false;
+  const std::string lowered = llvm::StringRef(assembly.getAsmString()).lower();
+  llvm::StringRef text = llvm::StringRef(lowered).trim(" \t\n;");
+  if (!text.consume_front("movq") && !text.consume_front("mov")) return false;
+  text = text.ltrim();
+  if (!text.consume_front("%rsp")) return false;
+  text = text.ltrim();
+  if (!text.consume_front(",")) return false;
+  text = text.ltrim();
+  return text.consume_front("$") && !text.empty() && llvm::all_of(text, llvm::isDigit);
+}
+
 }  // namespace
 
 const llvm::InlineAsm* assembly_of(const llvm::CallBase& call) {
@@ -192,6 +212,12 @@ bool spares_frame_registers(const llvm::CallBase& call) {
 bool uses_stack_pointer(const llvm::CallBase& call) {
   const llvm::InlineAsm& assembly = *assembly_of(call);
   return has_word(assembly, names_stack) || taken_by(call, assembly).fixed[kRsp];
+}
+
+bool may_load_stack_pointer(const llvm::CallBase& call) {
+  const llvm::InlineAsm& assembly = *assembly_of(call);
+  if (taken_by(call, assembly).fixed[kRsp]) return true;
+  return has_word(assembly, loads_stack) && !copies_stack_pointer(assembly);
 }
 
 }  // namespace stab

@@ -8,6 +8,10 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define internal void @second() {{.*}}!pcsections ![[list]]
 ; CHECK: define void @naked() #{{[0-9]+}} {
 ; CHECK: define void @changes_stacks(i64 %to) {
+; CHECK: define void @changes_stacks_by_a_variable(i64 %to) {
+; CHECK: define void @changes_stacks_by_the_frame(i64 %to) {
+; CHECK: define i64 @copies_the_stack_pointer() !pcsections ![[list]]
+; CHECK: define i64 @exchanges_it() {
 ; CHECK: define void @other_assembly(i64 %a) !pcsections ![[list]]
 ; CHECK: define void @padded(i64 %pad) !pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
@@ -31,6 +35,22 @@ define void @naked() naked {
 define void @changes_stacks(i64 %to) {
   call void asm sideeffect "mov $0, %rsp", "r"(i64 %to)
   ret void
+}
+define void @changes_stacks_by_a_variable(i64 %to) {
+  %1 = call i64 asm sideeffect "mov $1, $0", "={rsp},r"(i64 %to)
+  ret void
+}
+define void @changes_stacks_by_the_frame(i64 %to) {
+  call void asm sideeffect "mov $0, %rbp; leave; ret", "r"(i64 %to)
+  ret void
+}
+define i64 @copies_the_stack_pointer() {
+  %1 = call i64 asm sideeffect "movq\09%rsp, $0", "=r"()
+  ret i64 %1
+}
+define i64 @exchanges_it() {
+  %1 = call i64 asm sideeffect "movq %rsp, $0; movq $0, %rsp", "=r"()
+  ret i64 %1
 }
 define void @other_assembly(i64 %a) {
   call void asm sideeffect "add $$1, $0", "r"(i64 %a)
