@@ -66,4 +66,23 @@ inline constexpr char kStackCopiesSection[] = "stab_stack_copies";
 // calls sigaction, too, post-link says that it switches stacks.
 inline constexpr char kSignalSwitchesSection[] = "stab_signal_switches";
 
+// Not loaded, for post-link alone: what is in the constants that each function uses, by the functions' names. Entries, at
+// multiples of 4: u64 key, hash64 of the function's symbol and, where that is local, a byte 0 and its file's name as STT_FILE has
+// it; u32 count; u32 hashes[count], one of each place where the address of data is used. 0: nothing is known of what is there.
+inline constexpr char kConstantsSection[] = "stab_constants";
+
+// Not loaded, of a linked file, written by post-link: the same by functions, as stab_code numbers them.
+//
+//   ConstantsHeader | u32 ends[function_count] | u32 hashes[hash_count]
+//
+// hashes[ends[i - 1] .. ends[i]) are of function i. One of which nothing is known has a single 0.
+inline constexpr char kContentsSection[] = "stab_contents";
+inline constexpr uint32_t kContentsVersion = 1;
+struct ConstantsHeader {
+  uint32_t version;
+  uint32_t function_count;
+  uint32_t hash_count;
+};
+static_assert(sizeof(ConstantsHeader) == 12);
+
 }  // namespace stab::abi

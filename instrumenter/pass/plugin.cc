@@ -20,6 +20,7 @@
 #endif
 #include <llvm/TargetParser/Triple.h>
 
+#include "instrumenter/pass/constant_hashes.h"
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
 #include "instrumenter/pass/module_registration.h"
@@ -62,7 +63,8 @@ struct Registration : llvm::PassInfoMixin<Registration> {
 
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
-  llvm::PreservedAnalyses preserved = StackCopies().run(module, analyses);
+  llvm::PreservedAnalyses preserved = ConstantHashes().run(module, analyses);  // first, as the others use data of their own
+  preserved.intersect(StackCopies().run(module, analyses));
   preserved.intersect(SignalSwitches().run(module, analyses));
   preserved.intersect(Registration().run(module, analyses));
   preserved.intersect(GotoTables().run(module, analyses));
@@ -137,6 +139,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
   if (name == "stab-registration") return passes.addPass(Registration()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;
+  if (name == "stab-constants") return passes.addPass(ConstantHashes()), true;
   if (name == "stab-functions") return passes.addPass(FunctionList()), true;
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-stack-code") return passes.addPass(StackCode()), true;

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {
@@ -28,13 +29,12 @@ class Rewriter {
  public:
   Rewriter(const ElfImage& image, Leaving leaving) : image_(image), leaving_(leaving) {}
 
-  // An empty name adds no section.
-  Result<std::vector<uint8_t>> rewrite(std::string_view name, std::span<const uint8_t> content) {
+  Result<std::vector<uint8_t>> rewrite(std::span<const AddedSection> added) {
     number_sections();
     STAB_CHECK_OK(copy_loaded_part());
     place_unloaded_sections();
-    if (!name.empty()) add_section(content);
-    write_section_names(name);
+    for (const AddedSection& one : added) add_section(one.content);
+    write_section_names(added);
     renumber_symbols();
     write_headers();
     return std::move(out_);
@@ -46,6 +46,7 @@ class Rewriter {
     new_index_.assign(sections.size(), kGone);
     for (size_t i = 0; i < sections.size(); ++i) {
       if ((!leaving_.keep_relocations && is_kept_relocation(sections[i])) || (leaving_.strip && is_stripped(i))) continue;
+      if (!sections[i].allocated() && sections[i].name == abi::kConstantsSection) continue;
       new_index_[i] = static_cast<uint32_t>(headers_.size());
       headers_.push_back(sections[i].header);
     }
@@ -113,7 +114,7 @@ class Rewriter {
     headers_.push_back(header);
   }
 
-  void write_section_names(std::string_view added) {
+  void write_section_names(std::span<const AddedSection> added) {
     std::vector<uint8_t> names{0};
     const auto add = [&names](std::string_view name) {
       const auto at = static_cast<uint32_t>(names.size());
@@ -124,7 +125,8 @@ class Rewriter {
     for (size_t i = 0; i < new_index_.size(); ++i)
       if (new_index_[i] != kGone)
         headers_[new_index_[i]].sh_name = image_.sections()[i].name.empty() ? 0 : add(image_.sections()[i].name);
-    if (!added.empty()) headers_.back().sh_name = add(added);
+    const size_t first = headers_.size() - added.size();
+    for (size_t i = 0; i < added.size(); ++i) headers_[first + i].sh_name = add(added[i].name);
     append(headers_[renumbered(image_.header().e_shstrndx)], names);
   }
 
@@ -163,13 +165,12 @@ class Rewriter {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name,
-                                           std::span<const uint8_t> content, Leaving leaving) {
-  return Rewriter(image, leaving).rewrite(name, content);
+Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::span<const AddedSection> added, Leaving leaving) {
+  return Rewriter(image, leaving).rewrite(added);
 }
 
 Result<std::vector<uint8_t>> without_metadata(const ElfImage& image, Leaving leaving) {
-  return Rewriter(image, leaving).rewrite({}, {});
+  return Rewriter(image, leaving).rewrite({});
 }
 
 Status write_atomically(const std::string& path, std::span<const uint8_t> bytes, uint32_t mode) {

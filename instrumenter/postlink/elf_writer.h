@@ -1,4 +1,4 @@
-// Writing the processed file: the loaded part as it was, with stab_code.
+// Writing the processed file: the loaded part as it was, with stab_code and what else is added.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,17 @@ struct Leaving {
   bool keep_relocations = false;  // keep the relocations of --emit-relocs, which are left out otherwise
 };
 
-// The bytes of the new file: `image` minus what is left out, plus a non-allocated section `name` with `content`. Loaded bytes
-// keep their file offsets. Entries of section headers, symbol tables and links are renumbered.
-Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::string_view name, std::span<const uint8_t> content,
-                                           Leaving leaving);
+struct AddedSection {
+  std::string_view name;
+  std::span<const uint8_t> content;
+};
 
-// The same without the new section.
+// The bytes of the new file: `image` minus what is left out and what objects said to post-link alone (stab_constants), plus
+// non-allocated sections. Loaded bytes keep their file offsets. Entries of section headers, symbol tables and links are
+// renumbered.
+Result<std::vector<uint8_t>> with_metadata(const ElfImage& image, std::span<const AddedSection> added, Leaving leaving);
+
+// The same without new sections.
 Result<std::vector<uint8_t>> without_metadata(const ElfImage& image, Leaving leaving);
 
 // Replaces or creates `path` in one step, with the given permission bits.

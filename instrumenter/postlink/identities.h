@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
@@ -20,9 +18,5 @@ struct Identities {
 
 // pre: functions and fields are final.
 Identities find_identities(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly);
-
-// The name without what compilers and linkers add to tell namesakes apart: hashes of modules and numbers, which another build
-// of the same source may not repeat ("f.llvm.1234" and "f.17" are f; "f.cold.1" and "f.part.0" are other functions than f).
-std::string lasting_name(std::string_view name);
 
 }  // namespace stab::postlink

@@ -15,6 +15,7 @@
 #include "instrumenter/postlink/call_graph.h"
 #include "instrumenter/postlink/callees.h"
 #include "instrumenter/postlink/code_metadata.h"
+#include "instrumenter/postlink/constant_lists.h"
 #include "instrumenter/postlink/elf_writer.h"
 #include "instrumenter/postlink/executable_stack.h"
 #include "instrumenter/postlink/foreign.h"
@@ -133,7 +134,10 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   const auto metadata = encode_code_metadata(image, analysis.functions, analysis.disassembly,
                                              analysis.tables, analysis.switches_stacks, analysis.is_walked,
                                              find_long_loops(image, analysis.functions, analysis.disassembly, analysis.tables));
-  STAB_TRY(const auto file, with_metadata(image, abi::kCodeSection, metadata, {options.strip, options.keep_relocations}));
+  const auto constants = encode_constant_lists(image, analysis.functions);
+  std::vector<AddedSection> added = {{abi::kCodeSection, metadata}};
+  if (!constants.empty()) added.push_back({abi::kContentsSection, constants});
+  STAB_TRY(const auto file, with_metadata(image, added, {options.strip, options.keep_relocations}));
   return write_atomically(output, file, status.st_mode);
 }
 

@@ -5,6 +5,7 @@
 
 #include "instrumenter/postlink/code_metadata.h"
 #include "instrumenter/postlink/code_view.h"
+#include "instrumenter/postlink/constant_lists.h"
 #include "instrumenter/postlink/elf_writer.h"
 #include "instrumenter/postlink/post_link.h"
 
@@ -27,6 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   memcpy(written.data(), metadata.data(), metadata.size());
   // What we write we must be able to read, whatever the input.
   if (!CodeView::parse({reinterpret_cast<const uint8_t*>(written.data()), metadata.size()})) __builtin_trap();
-  (void)with_metadata(*image, "stab_code", metadata, {size % 2 == 0, size % 3 == 0});
+  const auto constants = encode_constant_lists(*image, analysis->functions);
+  const std::vector<AddedSection> added = {{"stab_code", metadata}, {"stab_contents", constants}};
+  (void)with_metadata(*image, added, {size % 2 == 0, size % 3 == 0});
   return 0;
 }

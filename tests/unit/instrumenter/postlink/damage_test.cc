@@ -6,7 +6,9 @@
 #include <random>
 
 #include "instrumenter/postlink/code_view.h"
+#include "instrumenter/postlink/constant_lists.h"
 #include "instrumenter/postlink/elf_writer.h"
+#include "runtime/sections_abi.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {
@@ -21,7 +23,8 @@ class DamageTest : public AssembledTest {
                                                      "%rcx\nadd %rax, %rcx\njmp *%rcx\none: inc %eax\ntwo: pop %rcx\nret") +
                           assembly_function("leaf", "call leaf@PLT\nmov stab_pad(%rip), %eax\nret") +
                           ".section .rodata\n.p2align 2\ntable: .long one - table, two - table\n"
-                          ".section stab_pads,\"a\"\nstab_pad: .long 0\n.section stab_funcs,\"a\"\n.long start - .\n.long 8\n",
+                          ".section stab_pads,\"a\"\nstab_pad: .long 0\n.section stab_funcs,\"a\"\n.long start - .\n.long 8\n"
+                          ".section stab_constants,\"\"\n.quad 1\n.long 2\n.long 3, 4\n.quad 5\n.long 0\n",
                           "-pie -Wl,--export-dynamic"))
         .value();
   }
@@ -59,7 +62,9 @@ TEST_F(DamageTest, FilesAreRefusedOrProcessed) {
     if (!analysis) continue;
     const auto metadata =
         encode_code_metadata(*image, analysis->functions, analysis->disassembly, analysis->tables, false, false);
-    const auto written = with_metadata(*image, abi::kCodeSection, metadata, {random() % 2 == 0, random() % 2 == 0});
+    const auto constants = encode_constant_lists(*image, analysis->functions);
+    const std::vector<AddedSection> added = {{abi::kCodeSection, metadata}, {abi::kContentsSection, constants}};
+    const auto written = with_metadata(*image, added, {random() % 2 == 0, random() % 2 == 0});
     if (!written) continue;
     ++processed;
     for (const uint64_t offset : analysis->recursive_pads) ASSERT_LE(offset + 4, written->size());

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "instrumenter/postlink/lasting_name.h"
 #include "tests/unit/instrumenter/postlink/assembled.h"
 
 namespace stab::postlink {
