@@ -71,6 +71,8 @@ commands::BodyFacts facts_of(const engine::SharedFunctions& functions) {
   commands::BodyFacts out;
   out.functions = functions.bodies.functions;
   out.changed = functions.bodies.changed;
+  out.constants = functions.bodies.constants;
+  out.knows_constants = functions.bodies.knows_constants;
   out.old_alone = functions.bodies.old_alone;
   out.new_alone = functions.bodies.new_alone;
   out.unmatched = functions.unmatched;

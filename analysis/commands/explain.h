@@ -72,8 +72,10 @@ struct BodyFacts {
   };
   uint64_t functions = 0;            // that can be moved, of both
   std::vector<std::string> changed = {};  // whose instructions differ
+  std::vector<std::string> constants = {};  // whose instructions are the same, and use other strings or other constants
+  bool knows_constants = true;              // what is in them is known of both
   std::vector<std::string> old_alone = {}, new_alone = {};
-  std::optional<double> changed_share{};  // of the samples, in those three kinds; absent: nothing was sampled
+  std::optional<double> changed_share{};  // of the samples, in those four kinds; absent: nothing was sampled
   double unmatched = 0;              // share of the samples in functions that never move, whose bytes are not compared
   // Functions of both that never move, are as long in both, and begin elsewhere in their page: shares of each one's samples, and
   // their standard errors. What their place makes is in all four runs, and counts as code.

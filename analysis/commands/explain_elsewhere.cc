@@ -119,6 +119,13 @@ std::string bodies_text(const Explanation& all, int width) {
                         ? "instructions differ in none of " + of
                         : "instructions differ in " + std::to_string(bodies.changed.size()) + " of " + of + ": " +
                               few_names(bodies.changed);
+  if (bodies.constants.size() == 1)
+    out += "; a string or another constant that " + few_names(bodies.constants) + " uses differs";
+  if (bodies.constants.size() > 1)
+    out += "; strings or other constants differ that " + plural(bodies.constants.size(), "function") + " use: " +
+           few_names(bodies.constants);
+  if (!bodies.knows_constants && bodies.are_same())
+    out += "; strings and other constants are not compared, as not both were built by a szc of today";
   if (!bodies.old_alone.empty()) out += "; " + all.old_name + " alone has " + few_names(bodies.old_alone);
   if (!bodies.new_alone.empty()) out += "; " + all.new_name + " alone has " + few_names(bodies.new_alone);
   std::vector<std::string> objects;

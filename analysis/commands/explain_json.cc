@@ -37,10 +37,11 @@ void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
 
 void bodies_json(text::JsonWriter& json, const BodyFacts& bodies) {
   json.begin_object("instructions").value("functions", bodies.functions).value("not_compared_share", bodies.unmatched);
-  json.value("changed_share", bodies.changed_share);
+  json.value("changed_share", bodies.changed_share).value("constants_compared", bodies.knows_constants);
   json.value("old_still_share", bodies.old_still).value("new_still_share", bodies.new_still);
-  for (const auto& [key, names] : {std::pair{"changed", &bodies.changed}, std::pair{"old_alone", &bodies.old_alone},
-                                   std::pair{"new_alone", &bodies.new_alone}, std::pair{"still", &bodies.still}}) {
+  for (const auto& [key, names] : {std::pair{"changed", &bodies.changed}, std::pair{"other_constants", &bodies.constants},
+                                   std::pair{"old_alone", &bodies.old_alone}, std::pair{"new_alone", &bodies.new_alone},
+                                   std::pair{"still", &bodies.still}}) {
     json.begin_array(key);
     for (const std::string& name : *names) json.element(name);
     json.end();

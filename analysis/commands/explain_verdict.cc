@@ -6,7 +6,7 @@
 namespace stab::commands {
 
 bool BodyFacts::are_same() const {
-  return functions > 0 && changed.empty() && old_alone.empty() && new_alone.empty() &&
+  return functions > 0 && changed.empty() && constants.empty() && old_alone.empty() && new_alone.empty() &&
          std::none_of(data.begin(), data.end(), [](const Object& one) { return one.is_other; });
 }
 

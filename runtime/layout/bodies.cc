@@ -69,6 +69,22 @@ uint64_t hash_of(const BuiltFile& of, Contents& contents, const Binary& binary, 
   return mixed(mixed(abi::hash64(copy, f.bytes), meanings), constants);
 }
 
+bool has_constants(const BuiltFile& of, const Binary& binary) {
+  return of.constants.ends != nullptr && of.constants.function_count == binary.code.header->function_count;
+}
+
+// "5f,0,a17", "-" where there are none, "0" where they are not known
+void print_constants(const BuiltFile& of, const Binary& binary, uint32_t function) {
+  const ConstantLists& all = of.constants;
+  if (!has_constants(of, binary)) {
+    putchar('0');
+    return;
+  }
+  const uint32_t first = all.first_of(function), end = all.ends[function];
+  if (first == end) putchar('-');
+  for (uint32_t i = first; i < end; ++i) printf(i == first ? "%x" : ",%x", all.hashes[i]);
+}
+
 void print_functions(const BuiltFile& of, Contents& contents, const Binary& binary, const helper::FunctionNames& names,
                      uint8_t* copy) {
   for (uint32_t i = 0; i < binary.code.header->function_count; ++i) {
@@ -78,6 +94,8 @@ void print_functions(const BuiltFile& of, Contents& contents, const Binary& bina
     const unsigned long long start = binary.code.header->text_start + f.start;
     printf("f\t%llx\t%llx\t%llx\t", start, static_cast<unsigned long long>(binary.code.identities[i]),
            static_cast<unsigned long long>(hash_of(of, contents, binary, i, copy)));
+    print_constants(of, binary, i);
+    putchar('\t');
     if (name != nullptr) print_name(name);
     else printf("fn_%llx", start);
     putchar('\n');
@@ -136,7 +154,8 @@ bool print_bodies(char* executable) {
   uint8_t* const copy = static_cast<uint8_t*>(malloc(binary.code.header->text_bytes + 1));
   if (copy == nullptr) return refuse(executable, "not enough memory"), false;
   Contents contents(of);
-  printf("stab-bodies 2 %llx\n", static_cast<unsigned long long>(binary.code.header->text_hash));
+  printf("stab-bodies 3 %llx %s\n", static_cast<unsigned long long>(binary.code.header->text_hash),
+         has_constants(of, binary) ? "constants" : "-");
   print_functions(of, contents, binary, names, copy);
   print_data(of, contents);
   return true;

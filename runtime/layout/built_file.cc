@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/code_abi.h"
+#include "runtime/sections_abi.h"
 #include "runtime/sys.h"
 
 namespace stab::layout {
@@ -102,6 +103,40 @@ bool add_names(BuiltFile& of) {
   return true;
 }
 
+// nullptr: there is none that is not loaded.
+const Elf64_Shdr* unloaded_section(const BuiltFile& of, const char* name) {
+  if (of.header.e_shstrndx >= of.header.e_shnum) return nullptr;
+  const Elf64_Shdr& table = of.sections[of.header.e_shstrndx];
+  char* const names = of.part(table);
+  const Elf64_Shdr* found = nullptr;
+  for (uint32_t i = 0; names != nullptr && found == nullptr && i < of.header.e_shnum; ++i) {
+    const Elf64_Shdr& one = of.sections[i];
+    if (one.sh_type == SHT_PROGBITS && (one.sh_flags & SHF_ALLOC) == 0 && one.sh_name < table.sh_size &&
+        strcmp(names + one.sh_name, name) == 0)
+      found = &one;
+  }
+  free(names);
+  return found;
+}
+
+void add_constants(BuiltFile& of) {
+  const Elf64_Shdr* const section = unloaded_section(of, abi::kContentsSection);
+  abi::ConstantsHeader header;
+  if (section == nullptr || section->sh_size < sizeof header) return;
+  const char* const bytes = of.part(*section);
+  if (bytes == nullptr) return;
+  memcpy(&header, bytes, sizeof header);
+  const uint64_t wanted = sizeof header + (uint64_t{header.function_count} + header.hash_count) * sizeof(uint32_t);
+  if (header.version != abi::kContentsVersion || section->sh_size != wanted) return;
+  const auto* const ends = reinterpret_cast<const uint32_t*>(bytes + sizeof header);
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < header.function_count; ++i) {
+    if (ends[i] < last || ends[i] > header.hash_count) return;
+    last = ends[i];
+  }
+  of.constants = {ends, ends + header.function_count, header.function_count};
+}
+
 // pre: bytes > 0
 bool is_zero(const uint8_t* at, uint64_t bytes) { return *at == 0 && memcmp(at, at + 1, bytes - 1) == 0; }
 
@@ -146,6 +181,7 @@ bool read_built_file(int file, BuiltFile& out) {
       return false;
   sort(out.imports, out.import_count);
   add_symbols(out);
+  add_constants(out);
   return add_names(out);
 }
 

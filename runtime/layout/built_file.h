@@ -20,6 +20,15 @@ struct Named {
   uint64_t address, end;
 };
 
+// What is in the constants that the program's functions use (stab_contents), by the functions' numbers.
+struct ConstantLists {
+  const uint32_t* ends = nullptr;  // nullptr: the file says nothing of it
+  const uint32_t* hashes = nullptr;
+  uint32_t function_count = 0;
+
+  uint32_t first_of(uint32_t function) const { return function == 0 ? 0 : ends[function - 1]; }
+};
+
 struct BuiltFile {
   int file = -1;
   Elf64_Ehdr header{};
@@ -34,6 +43,7 @@ struct BuiltFile {
   size_t string_bytes = 0;
   Named* named = nullptr;  // ascending by address
   size_t named_count = 0;
+  ConstantLists constants;  // invariant: ends ascend, up to the number of hashes
 
   // With a byte 0 behind it; nullptr: it isn't there, or too large.
   char* part(uint64_t offset, uint64_t bytes) const;

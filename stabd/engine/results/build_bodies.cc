@@ -39,25 +39,46 @@ void sort_data(std::vector<ChangedObject>& data) {
   });
 }
 
+// "5f,0,a17", or "-" for none.
+bool take_constants(std::string_view text, std::vector<uint32_t>& out) {
+  if (text == "-") return true;
+  for (const std::string_view one : split(text, ',')) {
+    uint64_t hash = 0;
+    if (!take(one, 16, hash) || hash > UINT32_MAX) return false;
+    out.push_back(static_cast<uint32_t>(hash));
+  }
+  return true;
+}
+
 Error another_version() { return {ErrorCode::kCorrupt, "stab-layout is of another version: it prints no bodies", {}}; }
 
 }  // namespace
+
+// Where the lists are not as long, compilers have made the same instructions of something else, and no place is another's.
+bool BuildBodies::Function::uses_other_constants(const Function& other) const {
+  if (instructions != other.instructions || constants.size() != other.constants.size()) return false;
+  const auto is_like = [](uint32_t a, uint32_t b) { return a == b || a == 0 || b == 0; };
+  return !std::equal(constants.begin(), constants.end(), other.constants.begin(), is_like);
+}
 
 Result<BuildBodies> read_bodies(std::string_view text) {
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   if (lines.empty()) return another_version();
   BuildBodies out;
   const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 3 || head[0] != "stab-bodies" || head[1] != "2" || !take(head[2], 16, out.text_hash))
+  if (head.size() != 4 || head[0] != "stab-bodies" || head[1] != "3" || !take(head[2], 16, out.text_hash))
     return another_version();
+  out.knows_constants = head[3] == "constants";
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     uint64_t linked = 0;
     if (fields.size() < 2 || !take(fields[1], 16, linked)) return another_version();
-    if (fields[0] == "f" && fields.size() == 5) {
+    if (fields[0] == "f" && fields.size() == 6) {
       BuildBodies::Function& function = out.functions[linked];
-      if (!take(fields[2], 16, function.identity) || !take(fields[3], 16, function.instructions)) return another_version();
-      function.name = fields[4];
+      if (!take(fields[2], 16, function.identity) || !take(fields[3], 16, function.instructions) ||
+          !take_constants(fields[4], function.constants))
+        return another_version();
+      function.name = fields[5];
     } else if (fields[0] == "d" && fields.size() == 5) {
       BuildBodies::Object object{linked, 0, 0};
       if (!take(fields[2], 10, object.bytes) || !take(fields[3], 16, object.contents)) return another_version();
@@ -74,6 +95,7 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
   std::map<uint64_t, const BuildBodies::Function*> before;
   for (const auto& [linked, function] : older.functions) before[function.identity] = &function;
   out.functions = newer.functions.size();
+  out.knows_constants = older.knows_constants && newer.knows_constants;
   for (const auto& [linked, function] : newer.functions) {
     const auto was = before.find(function.identity);
     if (was == before.end()) {
@@ -81,6 +103,7 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
       continue;
     }
     if (was->second->instructions != function.instructions) out.changed.push_back(function.name);
+    if (was->second->uses_other_constants(function)) out.constants.push_back(function.name);
     before.erase(was);
   }
   out.functions += before.size();
@@ -107,7 +130,9 @@ void add_library(const std::string& file, const BodiesOfBoth& library, BodiesOfB
     for (const std::string& name : names) all.push_back(file + "!" + name);
   };
   out.functions += library.functions;
+  out.knows_constants &= library.knows_constants;
   add(library.changed, out.changed);
+  add(library.constants, out.constants);
   add(library.old_alone, out.old_alone);
   add(library.new_alone, out.new_alone);
   for (ChangedObject one : library.data) {

@@ -1,4 +1,5 @@
-// What two builds of a program are told apart by: which functions' instructions differ, and which data objects lie elsewhere.
+// What two builds of a program are told apart by: which functions' instructions or constants differ, and which data objects lie
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,17 @@ struct BuildBodies {
     uint64_t identity = 0;      // the same in another build that has it
     uint64_t instructions = 0;  // a hash of them, whatever addresses they use
     std::string name;
+    std::vector<uint32_t> constants = {};  // hashes of what is at the addresses of data that it uses, in its order; 0: not known
+
+    // The same instructions use a string or another constant that is known in both, and differs.
+    bool uses_other_constants(const Function& other) const;
   };
   struct Object {
     uint64_t linked = 0, bytes = 0;
     uint64_t contents = 0;  // a hash, whatever addresses they have; 0: not known
   };
   uint64_t text_hash = 0;                      // of its code
+  bool knows_constants = false;                // what is in those whose address is used
   std::map<uint64_t, Function> functions;      // those that move, by their link-time address
   std::map<std::string, std::vector<Object>> objects;  // data, by name
 };
@@ -40,6 +46,8 @@ struct ChangedObject {
 struct BodiesOfBoth {
   size_t functions = 0;              // that either build has
   std::vector<std::string> changed;  // whose instructions differ
+  std::vector<std::string> constants;  // with the same instructions, that use other strings or other constants
+  bool knows_constants = true;         // of both it is known what is in them, and so of the libraries of both
   std::vector<std::string> old_alone, new_alone;
   std::vector<ChangedObject> data;   // other contents first, then those that are longer in one, then by size
 };

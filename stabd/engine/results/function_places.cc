@@ -206,22 +206,23 @@ SharedFunctions functions_of_both(const ListedBuild& older, const ListedBuild& n
 
 namespace {
 
-// Functions of a program or a library whose instructions another build does not have.
+// Functions of a program or a library whose instructions or constants another build does not have.
 class Changed {
  public:
   Changed(const BuildBodies& of, const BuildBodies& other) : of_(of) {
-    for (const auto& [linked, function] : other.functions) others_[function.identity] = function.instructions;
+    for (const auto& [linked, function] : other.functions) others_[function.identity] = &function;
   }
   bool is_at(uint64_t linked) const {
     const auto body = of_.functions.find(linked);
     if (body == of_.functions.end()) return false;
     const auto also = others_.find(body->second.identity);
-    return also == others_.end() || also->second != body->second.instructions;
+    return also == others_.end() || also->second->instructions != body->second.instructions ||
+           also->second->uses_other_constants(body->second);
   }
 
  private:
   const BuildBodies& of_;
-  std::unordered_map<uint64_t, uint64_t> others_;  // instructions by identity
+  std::unordered_map<uint64_t, const BuildBodies::Function*> others_;  // by identity
 };
 
 // Of the samples of this build.

@@ -174,6 +174,17 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
             std::string::npos) << contents.text;
   EXPECT_NE(contents.json.find("\"other_contents\": true"), std::string::npos) << contents.json;
   all.bodies->data[1].is_other = false;
+  all.bodies->knows_constants = false;
+  EXPECT_NE(explain_output(all, 400).text.find("moved; strings and other constants are not compared, as not both were built by a "
+                                               "szc of today; of data"), std::string::npos);
+  all.bodies->knows_constants = true;
+  all.bodies->constants = {"_Z4workILi7EEmm"};
+  const ExplainOutput constants = explain_output(all, 400);
+  EXPECT_EQ(constants.exit_code, 0) << "another string is another work";
+  EXPECT_NE(constants.text.find("differ in none of 3 functions that can be moved; a string or another constant that "
+                                "'unsigned long work<7>(unsigned long)' uses differs\n"), std::string::npos) << constants.text;
+  EXPECT_NE(constants.json.find("\"other_constants\": [\n"), std::string::npos) << constants.json;
+  all.bodies->constants.clear();
   all.libraries->rebuilt = 0.3;
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "it may be a library's code";
   all.libraries->rebuilt = 0;

@@ -7,19 +7,38 @@ namespace stab::engine {
 namespace {
 
 BuildBodies bodies_of(const std::string& lines) {
-  const auto read = read_bodies("stab-bodies 2 1f\n" + lines);
+  const auto read = read_bodies("stab-bodies 3 1f constants\n" + lines);
   EXPECT_TRUE(read) << lines;
   return read ? *read : BuildBodies{};
 }
 
 TEST(BuildBodiesTest, FunctionsAreComparedByIdentityAndNotByPlaceOrName) {
-  const BuildBodies older = bodies_of("f\t1000\ta1\t77\tfn_1000\nf\t1010\ta2\t78\thot\nf\t1040\ta3\t79\tgone\n");
-  const BuildBodies newer = bodies_of("f\t2000\ta2\t78\thot\nf\t2040\ta1\t70\tfn_2040\nf\t2080\ta4\t79\tmore\n");
+  const BuildBodies older = bodies_of("f\t1000\ta1\t77\t-\tfn_1000\nf\t1010\ta2\t78\t-\thot\nf\t1040\ta3\t79\t-\tgone\n");
+  const BuildBodies newer = bodies_of("f\t2000\ta2\t78\t-\thot\nf\t2040\ta1\t70\t-\tfn_2040\nf\t2080\ta4\t79\t-\tmore\n");
   const BodiesOfBoth both = bodies_of_both(older, newer);
   EXPECT_EQ(both.functions, 4u);
   EXPECT_EQ(both.changed, std::vector<std::string>{"fn_2040"});
   EXPECT_EQ(both.old_alone, std::vector<std::string>{"gone"});
   EXPECT_EQ(both.new_alone, std::vector<std::string>{"more"});
+}
+
+// A string may be another where no instruction is.
+TEST(BuildBodiesTest, ConstantsAreComparedWhereBothAreKnown) {
+  const BuildBodies older = bodies_of("f\t1000\ta1\t77\t5f,0,7\thot\nf\t1010\ta2\t78\t5f\tmain\n");
+  const auto others = [&](const std::string& lines) { return bodies_of_both(older, bodies_of(lines)); };
+  EXPECT_TRUE(others("f\t2000\ta1\t77\t5f,0,7\thot\nf\t2010\ta2\t78\t5f\tmain\n").constants.empty());
+  const BodiesOfBoth both = others("f\t2000\ta1\t77\t5f,0,8\thot\nf\t2010\ta2\t78\t5f\tmain\n");
+  EXPECT_EQ(both.constants, std::vector<std::string>{"hot"});
+  EXPECT_TRUE(both.changed.empty());
+  EXPECT_TRUE(both.knows_constants);
+  EXPECT_TRUE(others("f\t2000\ta1\t77\t5f,6,0\thot\n").constants.empty()) << "what is not known in one build is not compared";
+  EXPECT_TRUE(others("f\t2000\ta1\t77\t5f,7\thot\n").constants.empty()) << "nobody knows which is which";
+  const BodiesOfBoth code = others("f\t2000\ta1\t70\t5f,0,8\thot\n");
+  EXPECT_EQ(code.changed, std::vector<std::string>{"hot"});
+  EXPECT_TRUE(code.constants.empty()) << "named once";
+  const auto aged = read_bodies("stab-bodies 3 1f -\nf\t2000\ta1\t77\t0\thot\n");
+  ASSERT_TRUE(aged);
+  EXPECT_FALSE(bodies_of_both(older, *aged).knows_constants);
 }
 
 TEST(BuildBodiesTest, DataThatIsLongerOrLiesElsewhereInItsPageIsNamed) {
@@ -64,9 +83,9 @@ TEST(BuildBodiesTest, OfSeveralWithOneNameOneMayBeAnother) {
 }
 
 TEST(BuildBodiesTest, NamesOfALibraryBeginWithItsFiles) {
-  BodiesOfBoth both = bodies_of_both(bodies_of("f\t1000\t1\t70\tmain\n"), bodies_of("f\t1000\t1\t71\tmain\n"));
-  const BuildBodies older = bodies_of("f\t1000\t1\t70\thot\nf\t2000\t2\t70\tgone\nd\t7000\t8\ta1\ttable\n");
-  add_library("libwork.so", bodies_of_both(older, bodies_of("f\t1000\t1\t75\thot\nd\t7000\t8\ta2\ttable\n")), both);
+  BodiesOfBoth both = bodies_of_both(bodies_of("f\t1000\t1\t70\t-\tmain\n"), bodies_of("f\t1000\t1\t71\t-\tmain\n"));
+  const BuildBodies older = bodies_of("f\t1000\t1\t70\t-\thot\nf\t2000\t2\t70\t-\tgone\nd\t7000\t8\ta1\ttable\n");
+  add_library("libwork.so", bodies_of_both(older, bodies_of("f\t1000\t1\t75\t-\thot\nd\t7000\t8\ta2\ttable\n")), both);
   EXPECT_EQ(both.functions, 3u);
   EXPECT_EQ(both.changed, (std::vector<std::string>{"main", "libwork.so!hot"}));
   EXPECT_EQ(both.old_alone, std::vector<std::string>{"libwork.so!gone"});
@@ -75,9 +94,10 @@ TEST(BuildBodiesTest, NamesOfALibraryBeginWithItsFiles) {
 }
 
 TEST(BuildBodiesTest, WhatAnotherVersionPrintsIsRefused) {
-  for (const char* text : {"", "stab-bodies 1\n", "stab-bodies 2\n", "stab-bodies 2 x\n", "stab-bodies 2 1f\nf\t10\t20\n",
-                           "stab-bodies 2 1f\nd\tx\t1\t0\tname\n",
-                           "stab-bodies 2 1f\nq\t10\t1\tname\n"})
+  for (const char* text : {"", "stab-bodies 1\n", "stab-bodies 3\n", "stab-bodies 3 x -\n", "stab-bodies 3 1f -\nf\t10\t20\n",
+                           "stab-bodies 2 1f\n", "stab-bodies 3 1f -\nd\tx\t1\t0\tname\n",
+                           "stab-bodies 3 1f -\nf\t10\ta1\t77\t5g\thot\n", "stab-bodies 3 1f -\nf\t10\ta1\t77\t100000000\thot\n",
+                           "stab-bodies 3 1f -\nq\t10\t1\tname\n"})
     EXPECT_FALSE(read_bodies(text)) << text;
 }
 
