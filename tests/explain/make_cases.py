@@ -4,7 +4,7 @@
     tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N] [--parts loop] [--loop nops]
 
 writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and, when they are made, case.json. A
-round has a case of each kind, in an order of its own, so that the first so many are a fair sample. A case that can't be made is
+round has a case of each kind, in an order of its own, so that the first so many are a fair sample. --kinds names others, or some. A case that can't be made is
 drawn again, and left out after three tries. A part whose place this processor doesn't mind is refused: --loop takes another loop,
 --parts leaves the part out. programs.py has the programs, truth.py says what is true of them, and run_cases runs
 `stabctl explain` over them. docs/evaluation/explain-cases.md says which kinds there are."""
@@ -21,12 +21,16 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import truth  # noqa: E402
-from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, LOOPS, MOVES, ROUNDS, TAIL,  # noqa: E402
-                      Filler, NotMade, Side, addresses, filler, fit, fit_lines, grown, is_placed, lines_function, lines_places,
+from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, LIBRARY, LOOPS, MOVES, ROUNDS, TAIL,  # noqa: E402
+                      Filler, NotMade, Side, Turns, addresses, filler, fit, fit_lines, grown, is_placed, lines_function, lines_places,
                       loop_place)
 
 KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "both", "cancel", "nothing", "size", "inlining",
          "pgo", "lto"]
+# Of these each has a twin whose change does not matter to the time, and half of the twins are moved. They are made where --kinds asks
+# for them: those above are drawn as they were declared.
+IN_DATA = ["constant", "string-work", "table", "library"]
+TWIN = "-twin"
 TRIES = 3  # of a case
 PLACED = ["loop", "lines"]  # parts that have a place that matters
 # Iterations of the programs that are measured: some 0.1 s each.
@@ -66,6 +70,39 @@ class Maker:
         side.add("chain", chain, [CHAIN.format(name=f"chain{i}", factor=2654435761 + 4 * i) for i in range(3)],
                  *(f"x = chain{i}(%, x);" for i in range(3)))
         return side
+
+    def of_data(self, kind, folder):
+        """The chains run as often as a constant says, or a shared library. The new one's says another number; a twin's says another
+        one that is not used, and functions may be moved to places that are as good, or to others."""
+        what, is_twin = kind.removesuffix(TWIN), kind.endswith(TWIN)
+        share, part = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(self.parts)
+        slow = self.draw.choice(["old", "new", "", ""]) if is_twin else ""
+        move = self.draw.choice(list(MOVES)) if is_twin and (slow or self.draw.random() < 0.5) else ""
+        code = 0.0 if is_twin else self.draw.choice([1, -1]) * self.draw.choice([0.005, 0.01, 0.02, 0.03, 0.05])
+        old = self.side(part, share)
+        old.lines = [line for line in old.lines if "chain" not in line]
+        count = old.work["chain"] // ROUNDS // 3
+        new = copy.deepcopy(old)
+        more = count + int(code * self.seconds / self.reaction["chain"]) // ROUNDS // 3
+        for side, turns, aside in ((old, count, 7000001), (new, more, 7000002 if is_twin else 7000001)):
+            side.work["chain"] = 3 * ROUNDS * turns
+            self.let_data_say(what, side, [turns, turns, turns, aside])
+        self.place(folder, part, old, new, move, slow)
+        return self.case(old, new, slow, part, FUNCTIONS[part][-1:], f"{what}, {move or 'nothing moves'}")
+
+    @staticmethod
+    def let_data_say(what, side, counts):
+        chains = [piece for piece in side.hot if "chain" in str(piece)]
+        if what != "library":
+            # Behind all that moves, so that its own length moves nothing.
+            side.hot.append(Turns(what.removesuffix("-work"), counts))
+            side.lines += [f"x = chain{i}(turns({i}), x);" for i in range(3)]
+            return
+        side.hot = [piece for piece in side.hot if piece not in chains]
+        calls = "".join(f"  x = chain{i}({counts[i]}, x);\n" for i in range(3))
+        head, rest = LIBRARY.format(*counts, lines=calls).split("word aside", 1)
+        side.library = head + "".join(map(str, chains)) + "word aside" + rest
+        side.lines.append("x = work(x);")
 
     def more_chain(self, side, code):
         """A change of code: so much more of the whole time in the chains."""
@@ -229,6 +266,8 @@ class Maker:
             return self.of_inlining(folder)
         if kind == "pair":
             return self.of_pair(folder)
+        if kind.removesuffix(TWIN) in IN_DATA:
+            return self.of_data(kind, folder)
         return self.of_one(kind, folder)
 
 

@@ -95,6 +95,49 @@ NOINLINE word mixes(word n, word x) {{
 """
 HOW = {"called": "NOINLINE", "inlined": "static inline __attribute__((always_inline))"}
 
+# How often the chains run, by a constant of whose address alone the instructions know: NUMBERS are those of the three chains, and one
+# more that nothing depends on.
+CONSTANTS = {
+    "constant": """
+NOINLINE word turns(int i) {{
+  const word all[] = {{{0}, {1}, {2}, {3}}};
+  const word* p = all;
+  KEEP(p);
+  return p[i];
+}}
+""",
+    "string": """
+NOINLINE word turns(int i) {{
+  const char* text = "{0} {1} {2} {3}";
+  KEEP(text);
+  char* end = (char*)text;
+  word n = 0;
+  for (; i >= 0; --i) n = strtoul(end, &end, 10);
+  return n;
+}}
+""",
+    "table": """
+static const word all_turns[] = {{{0}, {1}, {2}, {3}}};
+NOINLINE word turns(int i) {{
+  const word* p = all_turns;
+  KEEP(p);
+  return p[i];
+}}
+"""}
+# The same of a shared library's, with the chains.
+LIBRARY = OTHER_HEAD + "word aside(word x);\nword aside(word x) {{ return x ^ {3}u; }}\nword work(word x);\nword work(word x) {{\n{lines}  return x;\n}}\n"
+
+
+class Turns:
+    """The numbers of one of CONSTANTS, as source."""
+
+    def __init__(self, kind, counts):
+        self.kind, self.counts = kind, counts
+
+    def __str__(self):
+        return CONSTANTS[self.kind].format(*self.counts)
+
+
 ROUNDS = 50  # of the main loop
 FAST, SLOW = 32, 48  # where wide's loop begins, modulo 64
 def lines_function(name, tail="", how=""):
@@ -137,6 +180,7 @@ class Side:
         self.more = []
         self.first = []  # of a file of its own, linked before all others
         self.hot, self.lines, self.work = [], [], {}
+        self.library = None  # source of a shared library of its own; it has `work`
         self.compiled = {}  # by object what it was made of
 
     def add(self, part, count, pieces, *lines):
@@ -148,7 +192,7 @@ class Side:
 
     def main_file(self):
         body = "".join(f"    {line}\n" for line in self.lines)
-        return [HEAD, '#include "shape.h"\nword other(word x);\nvoid both(word n);\n', *self.more, self.unrelated, self.label,
+        return [HEAD, '#include "shape.h"\nword other(word x);\nvoid both(word n);\nword work(word x);\n', *self.more, self.unrelated, self.label,
                 *self.hot, "\nint main(int count, char** words) {\n  char text[256];\n"
                 "  word x = (word)count + (word)atol(words[1]);\n"
                 "  label(text);\n  x += unrelated(x) + other(x);\n"
@@ -163,7 +207,17 @@ class Side:
         files = ["other.c", "main.c"] if self.is_other_first else ["main.c", "other.c"]
         objects = [self.compile(szc, sources / name, "".join(map(str, texts[name])), more)
                    for name in (["first.c"] if self.first else []) + files]
-        subprocess.run([szc, *self.flags, *more, *objects, "-o", str(path)], check=True)
+        subprocess.run([szc, *self.flags, *more, *objects, *self.linked_library(szc, path, sources), "-o", str(path)], check=True)
+
+    def linked_library(self, szc, path, sources):
+        """What links it, in a folder beside the program, where the program finds it."""
+        if self.library is None:
+            return []
+        folder = path.parent / f"{path.name}-libraries"
+        folder.mkdir(exist_ok=True)
+        (sources / "work.c").write_text(self.library)
+        subprocess.run([szc, *self.flags, "-fPIC", "-shared", str(sources / "work.c"), "-o", str(folder / "libwork.so")], check=True)
+        return [f"-L{folder}", "-lwork", f"-Wl,-rpath,$ORIGIN/{folder.name}"]
 
     def compile(self, szc, source, text, more):
         """The object of a file, compiled where the last one was of another text."""
