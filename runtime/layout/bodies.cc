@@ -38,28 +38,25 @@ uint64_t meaning_of(const BuiltFile& of, const Binary& binary, uint64_t at) {
   return slot == 0 ? 0 : of.import_at(slot);
 }
 
-// pre: `copy` has room for the function
+// Jump tables don't count, and fields that lead to one do as others of data: whether post-link is sure of a table may depend on
+// its neighbours. pre: `copy` has room for the function
 uint64_t hash_of(const BuiltFile& of, Contents& contents, const Binary& binary, uint32_t number, uint8_t* copy) {
   const code::Metadata& code = binary.code;
   const abi::CodeFunction& f = code.functions[number];
   memcpy(copy, binary.text + f.start, f.bytes);
-  uint64_t meanings = 0;
+  uint64_t meanings = 0;  // a sum, as a callee may move in one build and stay in another: its field is in another list then
   uint64_t at = 0;
   for (uint32_t k = 0; k < f.fixed_count; ++k) {
     const uint16_t step = code.fixed[f.first_fixed + k];
     at += step;
     if (step == abi::kFixedSkip || at + 4 > f.bytes) continue;
-    meanings = mixed(meanings, meaning_of(of, binary, f.start + at));
+    if (const uint64_t meaning = meaning_of(of, binary, f.start + at); meaning != 0) meanings += mixed(at, meaning);
     memset(copy + at, 0, 4);
   }
   for (uint32_t k = 0; k < f.directed_count; ++k) {
     const abi::DirectedFixup& fixup = code.directed[f.first_directed + k];
-    if (fixup.kind() == abi::FixupKind::kPcFunction) meanings = mixed(meanings, code.identities[fixup.target()]);
+    if (fixup.kind() == abi::FixupKind::kPcFunction) meanings += mixed(fixup.at, code.identities[fixup.target()]);
     memset(copy + fixup.at, 0, 4);
-  }
-  for (uint32_t k = 0; k < f.table_count; ++k) {
-    const abi::CodeTable& table = code.tables[f.first_table + k];
-    meanings = mixed(meanings, abi::hash64(code.targets + table.first_target, table.entry_count * sizeof(uint32_t)));
   }
   uint64_t constants = 0;
   arch::for_each_constant_read(binary.text + f.start, f.bytes, code.header->text_start + f.start,
@@ -67,6 +64,17 @@ uint64_t hash_of(const BuiltFile& of, Contents& contents, const Binary& binary, 
                                  constants = mixed(constants, contents.hash_of_constant(address, bytes));
                                });
   return mixed(mixed(abi::hash64(copy, f.bytes), meanings), constants);
+}
+
+// "5f,a17", "-" where it has none that are known
+void print_tables(const code::Metadata& code, uint32_t function) {
+  const abi::CodeFunction& f = code.functions[function];
+  if (f.table_count == 0) putchar('-');
+  for (uint32_t k = 0; k < f.table_count; ++k) {
+    const abi::CodeTable& table = code.tables[f.first_table + k];
+    const uint64_t hash = abi::hash64(code.targets + table.first_target, table.entry_count * sizeof(uint32_t));
+    printf(k == 0 ? "%x" : ",%x", static_cast<uint32_t>(hash ^ (hash >> 32)));
+  }
 }
 
 bool has_constants(const BuiltFile& of, const Binary& binary) {
@@ -94,6 +102,8 @@ void print_functions(const BuiltFile& of, Contents& contents, const Binary& bina
     const unsigned long long start = binary.code.header->text_start + f.start;
     printf("f\t%llx\t%llx\t%llx\t", start, static_cast<unsigned long long>(binary.code.identities[i]),
            static_cast<unsigned long long>(hash_of(of, contents, binary, i, copy)));
+    print_tables(binary.code, i);
+    putchar('\t');
     print_constants(of, binary, i);
     putchar('\t');
     if (name != nullptr) print_name(name);
@@ -120,16 +130,30 @@ bool is_runtimes_file(const BuiltFile& of, size_t first) {
   return false;
 }
 
+// What compilers name by numbers, ".L.str.12": another build's of that name is another one. Functions say what is in those that
+// they use (print_constants).
+bool is_numbered(const char* name) { return name[0] == '.' && name[1] == 'L'; }
+
+// A table that LLVM has made of one of pointers, "names.rel" or "names.rel.3": distances to what lies elsewhere, which the linker
+// has filled in.
+bool holds_distances(const char* name) {
+  for (const char* at = strstr(name, ".rel"); at != nullptr; at = strstr(at + 1, ".rel"))
+    if (at[4] == 0 || at[4] == '.') return true;
+  return strncmp(name, "reltable.", 9) == 0;
+}
+
 void print_data(const BuiltFile& of, Contents& contents) {
   bool is_ours = false;
   for (size_t k = 0; k < of.symbol_count; ++k) {
     const Elf64_Sym& one = of.symbols[k];
     if (k >= of.local_count) is_ours = false;
     else if (ELF64_ST_TYPE(one.st_info) == STT_FILE) is_ours = is_runtimes_file(of, k + 1);
-    if (is_ours || !of.is_object(one) || is_runtimes(of.strings + one.st_name)) continue;
+    const char* const name = of.strings + one.st_name;
+    if (is_ours || !of.is_object(one) || is_runtimes(name) || is_numbered(name)) continue;
     printf("d\t%llx\t%llu\t%llx\t", static_cast<unsigned long long>(one.st_value),
-           static_cast<unsigned long long>(one.st_size), static_cast<unsigned long long>(contents.hash_of(one)));
-    print_name(of.strings + one.st_name);
+           static_cast<unsigned long long>(one.st_size),
+           static_cast<unsigned long long>(holds_distances(name) ? 0 : contents.hash_of(one)));
+    print_name(name);
     putchar('\n');
   }
 }

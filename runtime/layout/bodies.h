@@ -6,13 +6,14 @@ namespace stab::layout {
 
 // Prints both of this executable or shared library. False: it has said why not.
 //
-//   stab-bodies 3 HASH WORD                  of all code that moves (CodeHeader::text_hash); WORD is "constants" where the file
-//                                            says what is in those whose address is used (stab_contents), "-" where not
-//   f START IDENTITY HASH CONSTANTS NAME     a function that moves; HASH of its instructions, whatever addresses they use, and of
-//                                            the constants without a symbol that they read; CONSTANTS: a hash of what is at each
-//                                            address of data that it uses, "5f,0,a17", 0: it is not known; "-": it uses none
-//   d START BYTES HASH NAME                  a data object that has a symbol; HASH of its contents without addresses, 0: they are
-//                                            not known
+//   stab-bodies 3 HASH WORD                      of all code that moves (CodeHeader::text_hash); WORD is "constants" where the
+//                                                file says what is in those whose address is used (stab_contents), "-" where not
+//   f START IDENTITY HASH TABLES CONSTANTS NAME  a function that moves; HASH of its instructions, whatever addresses they use,
+//                                                and of the constants without a symbol that they read; TABLES: hashes of its
+//                                                jump tables, so far as they are known for such, "5f,a17"; CONSTANTS: one of what
+//                                                is at each address of data that it uses, 0: it is not known. "-": there are none
+//   d START BYTES HASH NAME                      a data object that has a symbol; HASH of its contents without addresses, 0: they
+//                                                are not known
 //
 // Fields are parted by tabs, numbers are hexadecimal but BYTES. A call of a library's function, and a read of the global offset
 // table, count by the name of what they lead to.

@@ -4,9 +4,9 @@
     tests/explain/make_cases.py FOLDER --szc build/release/bin/szc [--rounds N] [--seed N] [--parts loop] [--loop nops]
 
 writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and, when they are made, case.json. A
-round has a case of each kind, in an order of its own, so that the first so many are a fair sample. --kinds names others, or some. A case that can't be made is
-drawn again, and left out after three tries. A part whose place this processor doesn't mind is refused: --loop takes another loop,
---parts leaves the part out. programs.py has the programs, truth.py says what is true of them, and run_cases runs
+round has a case of each kind, in an order of its own, so that the first so many are a fair sample. --kinds names others, or some. A
+case that can't be made is drawn again, and left out after three tries. A part whose place this processor doesn't mind is refused:
+--loop takes another loop, --parts leaves the part out. programs.py has the programs, truth.py says what is true of them, and run_cases runs
 `stabctl explain` over them. docs/evaluation/explain-cases.md says which kinds there are."""
 import argparse
 import copy
@@ -27,8 +27,8 @@ from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, 
 
 KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "both", "cancel", "nothing", "size", "inlining",
          "pgo", "lto"]
-# Of these each has a twin whose change does not matter to the time, and half of the twins are moved. They are made where --kinds asks
-# for them: those above are drawn as they were declared.
+# Of these each has a twin whose change does not matter to the time, and half of the twins are moved. They are made where --kinds
+# asks for them: those above are drawn as they were declared.
 IN_DATA = ["constant", "string-work", "table", "library"]
 TWIN = "-twin"
 TRIES = 3  # of a case
@@ -72,8 +72,8 @@ class Maker:
         return side
 
     def of_data(self, kind, folder):
-        """The chains run as often as a constant says, or a shared library. The new one's says another number; a twin's says another
-        one that is not used, and functions may be moved to places that are as good, or to others."""
+        """The chains run as often as a constant says, or a shared library. The new one's says another number; a twin's says
+        another one that is not used, and functions may be moved to places that are as good, or to others."""
         what, is_twin = kind.removesuffix(TWIN), kind.endswith(TWIN)
         share, part = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(self.parts)
         slow = self.draw.choice(["old", "new", "", ""]) if is_twin else ""

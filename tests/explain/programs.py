@@ -95,8 +95,8 @@ NOINLINE word mixes(word n, word x) {{
 """
 HOW = {"called": "NOINLINE", "inlined": "static inline __attribute__((always_inline))"}
 
-# How often the chains run, by a constant of whose address alone the instructions know: NUMBERS are those of the three chains, and one
-# more that nothing depends on.
+# How often the chains run, by a constant of whose address alone the instructions know: numbers of the three chains, and one more
+# that nothing depends on.
 CONSTANTS = {
     "constant": """
 NOINLINE word turns(int i) {{
@@ -125,7 +125,13 @@ NOINLINE word turns(int i) {{
 }}
 """}
 # The same of a shared library's, with the chains.
-LIBRARY = OTHER_HEAD + "word aside(word x);\nword aside(word x) {{ return x ^ {3}u; }}\nword work(word x);\nword work(word x) {{\n{lines}  return x;\n}}\n"
+LIBRARY = OTHER_HEAD + """word aside(word x);
+word aside(word x) {{ return x ^ {3}u; }}
+word work(word x);
+word work(word x) {{
+{lines}  return x;
+}}
+"""
 
 
 class Turns:
@@ -192,8 +198,8 @@ class Side:
 
     def main_file(self):
         body = "".join(f"    {line}\n" for line in self.lines)
-        return [HEAD, '#include "shape.h"\nword other(word x);\nvoid both(word n);\nword work(word x);\n', *self.more, self.unrelated, self.label,
-                *self.hot, "\nint main(int count, char** words) {\n  char text[256];\n"
+        return [HEAD, '#include "shape.h"\nword other(word x);\nvoid both(word n);\nword work(word x);\n', *self.more,
+                self.unrelated, self.label, *self.hot, "\nint main(int count, char** words) {\n  char text[256];\n"
                 "  word x = (word)count + (word)atol(words[1]);\n"
                 "  label(text);\n  x += unrelated(x) + other(x);\n"
                 f"  for (int i = 0; i < {ROUNDS}; ++i) {{\n{body}  }}\n"
@@ -216,7 +222,8 @@ class Side:
         folder = path.parent / f"{path.name}-libraries"
         folder.mkdir(exist_ok=True)
         (sources / "work.c").write_text(self.library)
-        subprocess.run([szc, *self.flags, "-fPIC", "-shared", str(sources / "work.c"), "-o", str(folder / "libwork.so")], check=True)
+        made = ["-fPIC", "-shared", str(sources / "work.c"), "-o", str(folder / "libwork.so")]
+        subprocess.run([szc, *self.flags, *made], check=True)
         return [f"-L{folder}", "-lwork", f"-Wl,-rpath,$ORIGIN/{folder.name}"]
 
     def compile(self, szc, source, text, more):

@@ -40,7 +40,7 @@ void sort_data(std::vector<ChangedObject>& data) {
 }
 
 // "5f,0,a17", or "-" for none.
-bool take_constants(std::string_view text, std::vector<uint32_t>& out) {
+bool take_hashes(std::string_view text, std::vector<uint32_t>& out) {
   if (text == "-") return true;
   for (const std::string_view one : split(text, ',')) {
     uint64_t hash = 0;
@@ -54,9 +54,13 @@ Error another_version() { return {ErrorCode::kCorrupt, "stab-layout is of anothe
 
 }  // namespace
 
+bool BuildBodies::Function::differs_from(const Function& other) const {
+  return instructions != other.instructions || (tables.size() == other.tables.size() && tables != other.tables);
+}
+
 // Where the lists are not as long, compilers have made the same instructions of something else, and no place is another's.
 bool BuildBodies::Function::uses_other_constants(const Function& other) const {
-  if (instructions != other.instructions || constants.size() != other.constants.size()) return false;
+  if (differs_from(other) || constants.size() != other.constants.size()) return false;
   const auto is_like = [](uint32_t a, uint32_t b) { return a == b || a == 0 || b == 0; };
   return !std::equal(constants.begin(), constants.end(), other.constants.begin(), is_like);
 }
@@ -73,12 +77,12 @@ Result<BuildBodies> read_bodies(std::string_view text) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     uint64_t linked = 0;
     if (fields.size() < 2 || !take(fields[1], 16, linked)) return another_version();
-    if (fields[0] == "f" && fields.size() == 6) {
+    if (fields[0] == "f" && fields.size() == 7) {
       BuildBodies::Function& function = out.functions[linked];
       if (!take(fields[2], 16, function.identity) || !take(fields[3], 16, function.instructions) ||
-          !take_constants(fields[4], function.constants))
+          !take_hashes(fields[4], function.tables) || !take_hashes(fields[5], function.constants))
         return another_version();
-      function.name = fields[5];
+      function.name = fields[6];
     } else if (fields[0] == "d" && fields.size() == 5) {
       BuildBodies::Object object{linked, 0, 0};
       if (!take(fields[2], 10, object.bytes) || !take(fields[3], 16, object.contents)) return another_version();
@@ -102,7 +106,7 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
       out.new_alone.push_back(function.name);
       continue;
     }
-    if (was->second->instructions != function.instructions) out.changed.push_back(function.name);
+    if (was->second->differs_from(function)) out.changed.push_back(function.name);
     if (was->second->uses_other_constants(function)) out.constants.push_back(function.name);
     before.erase(was);
   }

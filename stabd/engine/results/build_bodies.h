@@ -18,8 +18,11 @@ struct BuildBodies {
     uint64_t identity = 0;      // the same in another build that has it
     uint64_t instructions = 0;  // a hash of them, whatever addresses they use
     std::string name;
+    std::vector<uint32_t> tables = {};     // hashes of its jump tables, so far as they are known for such
     std::vector<uint32_t> constants = {};  // hashes of what is at the addresses of data that it uses, in its order; 0: not known
 
+    // Its instructions are others, or lead elsewhere by jump tables that are known of both.
+    bool differs_from(const Function& other) const;
     // The same instructions use a string or another constant that is known in both, and differs.
     bool uses_other_constants(const Function& other) const;
   };

@@ -216,7 +216,7 @@ class Changed {
     const auto body = of_.functions.find(linked);
     if (body == of_.functions.end()) return false;
     const auto also = others_.find(body->second.identity);
-    return also == others_.end() || also->second->instructions != body->second.instructions ||
+    return also == others_.end() || also->second->differs_from(body->second) ||
            also->second->uses_other_constants(body->second);
   }
 
