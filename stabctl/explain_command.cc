@@ -128,12 +128,13 @@ class Explainer {
       return {};
     }
     const auto is_named = [&out] { return statistics::names_code(out.answer->verdict) || has_place(*out.answer); };
-    if (!is_named() && out.answer->verdict != statistics::CauseVerdict::kNothing) return {};
+    const bool is_answered = is_named() || out.answer->verdict == statistics::CauseVerdict::kNothing;
     // What was answered stands without what follows, but for what copies may have made of it.
     const Result<engine::SharedFunctions> functions = sampled_functions(out);
-    if (!functions) out.uncounted = one_line(functions.error().message);
-    if (functions) STAB_CHECK_OK(allow_for_copies(*functions, out));
-    if (!is_named()) return {};  // by the last answer
+    if (!functions && is_answered) out.uncounted = one_line(functions.error().message);
+    if (functions && is_answered) STAB_CHECK_OK(allow_for_copies(*functions, out));
+    // Where blocks tell nothing, the programs' own bytes may.
+    if (is_answered ? !is_named() : !functions) return {};
     if (functions) out.bodies = facts_of(*functions);
     out.libraries.emplace();
     if (functions)

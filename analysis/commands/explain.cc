@@ -121,7 +121,8 @@ ExplainOutput explain_output(const Explanation& all, int width) {
   out.text += outputs_text(all, width) + other_clock_text(all, width);
   out.text += copies_text(all, width) + care_text(all, width);
   if (all.search) out.text += search_text(all, width);
-  out.text += libraries_text(all, width) + bodies_text(all, width);
+  const bool is_named = statistics::names_code(answer.verdict) || answer.place.state == statistics::EffectState::kThere;
+  out.text += (is_named ? libraries_text(all, width) : "") + bodies_text(all, width);
   out.text += text::wrap(plural(answer.blocks, "block") + " of four runs, " + report::machine_time_text(all.seconds) +
                              ", compared by CPU time; intervals of code and place hold with " + share_text(answer.confidence) +
                              " each; of such answers at most " + share_text(all.settings.alpha) +

@@ -125,6 +125,7 @@ std::string explain_sentence(const Explanation& all) {
   if (copies_count(all.copies))
     return "unresolved: " + whole + " as they are linked; of the difference over random places nobody can say how much is code, "
            "and how much is what random places cost by themselves";
+  if (runs_same_code(all)) return "unresolved: what runs is the same code, and " + blocks + " to say what its place makes";
   return "unresolved: " + blocks + " to decide";
 }
 

@@ -35,18 +35,21 @@ bool makes_less_than_half(double share, double log_ratio) {
 
 }  // namespace
 
-bool is_place_of_same_code(const Explanation& all) {
-  const statistics::CauseAnswer& answer = *all.answer;
-  if (answer.verdict != statistics::CauseVerdict::kUnresolved || answer.place.state != statistics::EffectState::kThere ||
-      std::abs(answer.code.estimate) > std::log1p(all.settings.margin / 2) || copies_count(all.copies) || waits(all))
-    return false;
+bool runs_same_code(const Explanation& all) {
   if (!all.bodies || !all.libraries || !all.libraries->not_known.empty()) return false;
   const BodyFacts& bodies = *all.bodies;
   const bool has_other_data =
       std::any_of(bodies.data.begin(), bodies.data.end(), [](const BodyFacts::Object& one) { return one.is_other; });
-  return bodies.functions > 0 && bodies.changed.empty() && !has_other_data &&
-         (bodies.are_same() || (bodies.changed_share && *bodies.changed_share < kNextToNothing)) &&
+  return bodies.functions > 0 && bodies.changed.empty() && bodies.constants.empty() && bodies.knows_constants &&
+         !has_other_data && (bodies.are_same() || (bodies.changed_share && *bodies.changed_share < kNextToNothing)) &&
          bodies.unmatched + all.libraries->rebuilt < kNextToNothing;
+}
+
+bool is_place_of_same_code(const Explanation& all) {
+  const statistics::CauseAnswer& answer = *all.answer;
+  return answer.verdict == statistics::CauseVerdict::kUnresolved && answer.place.state == statistics::EffectState::kThere &&
+         std::abs(answer.code.estimate) <= std::log1p(all.settings.margin / 2) && !copies_count(all.copies) && !waits(all) &&
+         runs_same_code(all);
 }
 
 bool may_be_data(const Explanation& all) {

@@ -23,8 +23,10 @@ bool may_be_data(const Explanation& all);
 // lie elsewhere or are longer: it is what these functions make others do, or partly the place of the data.
 bool may_be_partly_data(const Explanation& all);
 
-// Blocks know the place and leave the code open, near nothing; and nothing that is known of either program's code or data
-// differs, but in functions that were never seen to run. Then it is the place: what runs is the same code.
+// Nothing that is known of either program's code, constants or data differs, but in functions that were never seen to run.
+bool runs_same_code(const Explanation& all);
+
+// Then it is the place, where blocks know that and leave the code open, near nothing.
 bool is_place_of_same_code(const Explanation& all);
 
 // One of them, or both, waited so much that CPU time could hide a change.

@@ -66,6 +66,8 @@ TEST(ExplainOutputTest, AKnownPlaceOfTheSameCodeIsThePlace) {
     return explain_output(all, 400).exit_code == 3;
   };
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed = {"work"}; }));
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->constants = {"work"}; }));
+  EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->knows_constants = false; }));
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->data[0].is_other = true; }));
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed_share = 0.01; })) << "the new function runs";
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.bodies->changed_share.reset(); })) << "nobody knows whether it runs";
@@ -73,7 +75,16 @@ TEST(ExplainOutputTest, AKnownPlaceOfTheSameCodeIsThePlace) {
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.libraries->rebuilt = 0.02; })) << "a library may have";
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.libraries->not_known = "they could not be sampled"; }));
   EXPECT_TRUE(is_open_where([](Explanation& all) { all.answer->code.estimate = 0.006; })) << "more than half the margin";
-  EXPECT_TRUE(is_open_where([](Explanation& all) { all.answer->place.state = EffectState::kOpen; }));
+  Explanation open = same_code();
+  open.answer->place.state = EffectState::kOpen;
+  open.search.reset();
+  const ExplainOutput unresolved = explain_output(open, 400);
+  EXPECT_EQ(unresolved.exit_code, 3);
+  EXPECT_TRUE(unresolved.text.starts_with("unresolved: what runs is the same code, and 640 blocks are too few to say what its "
+                                          "place makes\n")) << unresolved.text;
+  EXPECT_NE(unresolved.text.find("instructions differ in none of 3 functions"), std::string::npos) << unresolved.text;
+  open.bodies->changed = {"work"};
+  EXPECT_TRUE(explain_output(open, 400).text.starts_with("unresolved: 640 blocks are too few to decide\n"));
 }
 
 TEST(ExplainOutputTest, WhatCopiesMayCostIsTold) {
