@@ -219,8 +219,12 @@ class Finder {
     }
     // Entries of a row may be many, and so may the beginnings in it. Of most no distance leads into the text.
     const int64_t shift = static_cast<int64_t>(relocation.target - place);
-    const int64_t first = std::max(static_cast<int64_t>(row), static_cast<int64_t>(image_.text_start()) - shift);
-    const int64_t end = std::min(static_cast<int64_t>(place), static_cast<int64_t>(image_.text_end()) - shift);
+    int64_t first = 0, end = 0;  // of the beginnings from which one does; a damaged file's are nowhere
+    if (__builtin_sub_overflow(static_cast<int64_t>(image_.text_start()), shift, &first) ||
+        __builtin_sub_overflow(static_cast<int64_t>(image_.text_end()), shift, &end))
+      return;
+    first = std::max(static_cast<int64_t>(row), first);
+    end = std::min(static_cast<int64_t>(place), end);
     if (first >= end) return;
     auto anchor = std::lower_bound(anchors_.begin(), anchors_.end(), static_cast<uint64_t>(first));
     for (; anchor != anchors_.end() && *anchor < static_cast<uint64_t>(end); ++anchor) stay_from(*anchor);
