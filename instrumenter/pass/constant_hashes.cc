@@ -107,7 +107,7 @@ class Hashes {
     llvm::APInt offset(64, 0);
     if (const GlobalVariable* data = data_at(constant, offset)) {
       is_known_ = has_known_contents(*data);
-      const uint64_t hash = is_known_ ? mixed(hash_of(*data->getInitializer(), kMostSteps), offset.getZExtValue()) : 0;
+      const uint64_t hash = is_known_ ? mixed(hash_of_contents(*data, kMostSteps), offset.getZExtValue()) : 0;
       out.push_back(is_known_ ? short_of(hash) : 0);
       return;
     }
@@ -134,13 +134,18 @@ class Hashes {
     // Another file may have it in one build and not in the other, where less is known of it.
     if (!data.hasLocalLinkage() || !has_known_contents(data)) return is_known_ = false, kData;
     if (steps == 0) return kBeyond;
+    return hash_of_contents(data, steps - 1);
+  }
+
+  // Made once: a large table may be used in many places.
+  uint64_t hash_of_contents(const GlobalVariable& data, unsigned steps) {
     const std::pair<const GlobalVariable*, unsigned> key(&data, steps);
     if (const auto known = known_.find(key); known != known_.end()) {
       is_known_ &= known->second.second;
       return known->second.first;
     }
     const bool was_known = std::exchange(is_known_, true);
-    const uint64_t hash = hash_of(*data.getInitializer(), steps - 1);
+    const uint64_t hash = hash_of(*data.getInitializer(), steps);
     known_[key] = {hash, is_known_};
     is_known_ &= was_known;
     return hash;
