@@ -10,7 +10,6 @@
 #include "analysis/commands/bisect.h"
 #include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
-#include "base/wording.h"
 #include "stabctl/bisect_state.h"
 #include "stabctl/commands.h"
 #include "stabctl/gate_file.h"
@@ -241,9 +240,7 @@ std::string example_of(const Arguments& arguments) {
 // What --build needs, and what is of no use without it.
 Status check_build(const Arguments& arguments) {
   if (arguments.build.empty()) {
-    if (!arguments.behind.empty())
-      return bad_input("what revisions run is said by the gate's file, and no words behind --; without such a file: " +
-                       example_of(arguments));
+    if (!arguments.behind.empty()) return words_without_build(example_of(arguments));
     if (arguments.margin || !runs_options(arguments).empty() || !arguments.exit.empty())
       return bad_input("--margin, --input, --prepare and --exit go with --build; here the gate's file says it");
     return {};
@@ -257,15 +254,6 @@ Status check_build(const Arguments& arguments) {
 std::string typed_bisect(const Revisions& revisions, const Arguments& arguments) {
   return "stabctl bisect " + revisions.base.substr(0, kShownCommit) + ".." + revisions.head.substr(0, kShownCommit) +
          (arguments.faster ? " --faster" : "") + question_options(arguments);
-}
-
-// Said before anything else of a gate's file that is not there.
-Status check_gate_file(const Revisions& revisions, const Arguments& arguments) {
-  std::error_code unknown;
-  if (!arguments.build.empty() || !arguments.plan.empty() || std::filesystem::exists(revisions.root + "/stab-gate.toml", unknown))
-    return {};
-  return bad_input("what revisions run is said by stab-gate.toml, and " + in_quotes(revisions.root) +
-                   " has none; 'stabctl init --gate' writes one; or say it here: " + example_of(arguments));
 }
 
 int say(const Bisection& result, const Arguments& arguments) {
@@ -291,7 +279,8 @@ int bisect_command(const Arguments& arguments) {
   if (const Status good = check_build(arguments); !good) return complain_of_no_answer(good.error());
   const auto revisions = revisions_of(arguments.range);
   if (!revisions) return complain_of_no_answer(revisions.error());
-  if (const Status there = check_gate_file(*revisions, arguments); !there) return complain_of_no_answer(there.error());
+  if (const Status there = must_have_gate(*revisions, arguments, example_of(arguments)); !there)
+    return complain_of_no_answer(there.error());
   const auto commits = commits_of(*revisions);
   if (!commits) return complain_of_no_answer(commits.error());
   // Its faults are said before anything is made.

@@ -259,15 +259,10 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
 
 // By the gate's file.
 Result<ExplainedSides> sides_of_gate(const Arguments& arguments) {
-  if (!arguments.behind.empty())
-    return bad_input(
-        "what revisions run is said by the gate's file, and no words behind --; without such a file: stabctl explain " +
-        shell_word(arguments.words[0]) + " --build 'make CC=szc' -- ./bench");
+  const std::string by_build = "stabctl explain " + shell_word(arguments.words[0]) + " --build 'make CC=szc' -- ./bench";
+  if (!arguments.behind.empty()) return words_without_build(by_build);
   STAB_TRY(const Revisions revisions, revisions_of(arguments.words[0]));
-  if (arguments.plan.empty() && !is_there(revisions.root + "/stab-gate.toml"))
-    return bad_input("what revisions run is said by stab-gate.toml, and " + in_quotes(revisions.root) +
-                     " has none; 'stabctl init --gate' writes one; or say it here: stabctl explain " +
-                     shell_word(arguments.words[0]) + " --build 'make CC=szc' -- ./bench");
+  STAB_CHECK_OK(must_have_gate(revisions, arguments, by_build));
   STAB_TRY(const GatePrograms gate, gate_programs_of(revisions, arguments));
   const std::string file = arguments.plan.empty() ? "stab-gate.toml" : arguments.plan;
   STAB_TRY(const plan::Subject subject, chosen_workload(gate.plan, arguments.workload, file));

@@ -10,6 +10,7 @@
 
 #include "base/named_input.h"
 #include "base/number_text.h"
+#include "base/wording.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
 #include "stabctl/ad_hoc_plan.h"
@@ -70,6 +71,18 @@ Result<ReadGate> good_gate(const Revisions& revisions, const Arguments& argument
 }
 
 }  // namespace
+
+Error words_without_build(const std::string& instead) {
+  return bad_input("what revisions run is said by the gate's file, and no words behind --; without such a file: " + instead);
+}
+
+Status must_have_gate(const Revisions& revisions, const Arguments& arguments, const std::string& instead) {
+  std::error_code unknown;
+  if (!arguments.build.empty() || !arguments.plan.empty() || std::filesystem::exists(revisions.root + "/" + kFile, unknown))
+    return {};
+  return bad_input(std::string("what revisions run is said by ") + kFile + ", and " + in_quotes(revisions.root) +
+                   " has none; 'stabctl init --gate' writes one; or say it here: " + instead);
+}
 
 Result<std::string> gate_text_of(const Revisions& revisions, const Arguments& arguments) {
   if (!arguments.build.empty()) return text_of_build(revisions, arguments);

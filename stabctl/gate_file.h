@@ -11,6 +11,10 @@
 
 namespace stab::ctl {
 
+// Of a question about revisions, by a gate's file or by --build. `instead`: the question by --build, as it is typed.
+Error words_without_build(const std::string& instead);
+Status must_have_gate(const Revisions& revisions, const Arguments& arguments, const std::string& instead);
+
 // The file's text, as this command has read it first: whoever edits the file meanwhile changes nothing of what is asked, and a
 // pipe can be read only once. kBadInput: it can't be read.
 Result<std::string> gate_text_of(const Revisions& revisions, const Arguments& arguments);

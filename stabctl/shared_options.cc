@@ -51,6 +51,12 @@ Option at_most_a_minute() {
 Option for_shell() {
   return {.name = "--shell", .target = &A::shell, .help = "commands are for /bin/sh -c: pipes, globs, variables"};
 }
+Option build_command() {
+  return {.name = "--build",
+          .target = &A::build,
+          .help = "the command that builds a revision, instead of a gate's file; behind -- comes what is run",
+          .takes = "COMMAND"};
+}
 Option prepare() {
   return {.name = "--prepare",
           .target = &A::prepare,

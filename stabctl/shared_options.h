@@ -28,6 +28,8 @@ Option of_experiment(const std::string& help);
 Option at_most_a_minute();
 Option for_shell();
 Option prepare();
+// Of explain and bisect.
+Option build_command();
 Option input();
 Option warmup();
 Option exit_status();

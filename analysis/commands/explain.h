@@ -95,7 +95,7 @@ struct Explanation {
   // Its user ended it between two looks, where no answer may be given. pre: the answer is kUnresolved, and its effects are open
   bool is_between_looks = false;
   std::optional<FunctionSearch> search;  // where place is a part of it
-  std::optional<LibraryFacts> libraries;  // but where the answer is nothing
+  std::optional<LibraryFacts> libraries;  // absent where the answer is nothing
   std::optional<BodyFacts> bodies;        // the same
   std::optional<CopyFacts> copies;        // where both programs ran so
   std::string uncounted;                  // why there are none where they were wanted

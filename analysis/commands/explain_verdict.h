@@ -26,7 +26,7 @@ bool may_be_partly_data(const Explanation& all);
 // Nothing that is known of either program's code, constants or data differs, but in functions that were never seen to run.
 bool runs_same_code(const Explanation& all);
 
-// Then it is the place, where blocks know that and leave the code open, near nothing.
+// The answer is then the place, if the blocks have found a place and leave open a code effect of less than half the margin.
 bool is_place_of_same_code(const Explanation& all);
 
 // One of them, or both, waited so much that CPU time could hide a change.

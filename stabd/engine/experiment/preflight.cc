@@ -111,8 +111,8 @@ Result<bool> run_preflight(LiveExperiment& experiment, TrialRunner& runner, Outp
   return false;
 }
 
-// It does when it ends, and for the three answers of a helper before main (runtime/helper/handshake_messages.h). On a busy
-// machine such a wait takes milliseconds.
+// A trial makes each program give its CPU up once, when it ends. The runtime also waits for three answers of its helper before
+// main (runtime/helper/handshake_messages.h). On a busy machine such a wait takes milliseconds.
 bool waited_for_nothing(const store::Outcome& outcome) {
   constexpr int64_t kAtItsEnd = 1, kForTheHelper = 3;
   return outcome.voluntary_switches &&
