@@ -1,6 +1,5 @@
 // The flags of stats depend on the method, so analysis/ parses them itself; here is only the terminal.
-#include "stabctl/analysis_commands.h"
-
+#include "stabctl/commands.h"
 #include "stabctl/slow_computation.h"
 #include "stabctl/terminal.h"
 

@@ -1,9 +1,7 @@
 // Commands that answer about two sides, and about numbers of other tools.
 #include "stabctl/command_rows.h"
 
-#include "stabctl/analysis_commands.h"
 #include "stabctl/commands.h"
-#include "stabctl/explain_command.h"
 #include "stabctl/shared_options.h"
 
 namespace stab::ctl {

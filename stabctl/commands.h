@@ -1,23 +1,21 @@
-// One function a command; each prints and returns the exit code:
-//   0 done; 1 it failed (a build, the preflight, a cell that never passed); 2 the plan or the words are wrong;
-//   3 stopped before its end, or unsure. To gate, compare and verdict 1 is "worse", and whatever keeps them from an answer is 2.
+// One function a command; each prints and returns the exit code (complain.h).
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "stabctl/arguments.h"
+#include "stabctl/complain.h"
 
 namespace stab::ctl {
-
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitUnfinished = 3;
 
 int plan_check_command(const Arguments& arguments);
 int plan_power_command(const Arguments& arguments);
 int run_command(const Arguments& arguments);
 int work_command(const Arguments& arguments);
+int deputy_command(const Arguments& arguments);
 int resume_command(const Arguments& arguments);
 int extend_command(const Arguments& arguments);
 int replay_command(const Arguments& arguments);
@@ -40,6 +38,7 @@ int verify_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int compare_command(const Arguments& arguments);
 int time_command(const Arguments& arguments);
+int explain_command(const Arguments& arguments);
 int verdict_command(const Arguments& arguments);
 int trend_command(const Arguments& arguments);
 int import_command(const Arguments& arguments);
@@ -69,9 +68,8 @@ int daemon_delete_command(const Arguments& arguments);
 int daemon_resume_command(const Arguments& arguments);
 int daemon_extend_command(const Arguments& arguments);
 
-// "stabctl: message" on stderr, and the exit code that belongs to the error's code.
-int complain(const Error& error);
-// The same where 1 is an answer (gate, compare, verdict): what kept the command from one is 2, whatever its code.
-int complain_of_no_answer(const Error& error);
+// `args`: what follows the word on the command line; the flags of stats depend on the method.
+int stats_command(const std::vector<std::string>& args);
+int analyze_command(const std::vector<std::string>& args);
 
 }  // namespace stab::ctl

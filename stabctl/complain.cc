@@ -1,7 +1,9 @@
 // Errors on their way to a person: every one goes through here, so that exit codes follow error codes.
+#include "stabctl/complain.h"
+
 #include <cstdio>
 
-#include "stabctl/commands.h"
+#include "base/printable.h"
 
 namespace stab::ctl {
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "stabctl/commands.h"
-#include "stabctl/deputy_command.h"
 #include "stabd/engine/machines/deputy.h"
 #include "stabd/host/installation.h"
 

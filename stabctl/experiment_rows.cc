@@ -2,7 +2,6 @@
 #include "stabctl/command_rows.h"
 
 #include "stabctl/commands.h"
-#include "stabctl/deputy_command.h"
 #include "stabctl/shared_options.h"
 
 namespace stab::ctl {

@@ -1,4 +1,4 @@
-// The command that asks whether a difference is code or place.
+// Asks whether a difference is code or place.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,6 @@
 #include "stabd/engine/experiment/stop_signal.h"
 
 namespace stab::ctl {
-
-int explain_command(const Arguments& arguments);
 
 inline constexpr std::chrono::minutes kUsualExplainTime{10};
 // Asks within `budget`, builds not counted, whether these sides differ by their code or their place. An Error where there is no

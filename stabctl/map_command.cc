@@ -4,18 +4,14 @@
 
 #include <cstdio>
 
-#include "base/architecture.h"
 #include "base/printable.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabctl/map_command.h"
+#include "stabctl/layout_maps.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/run_command.h"
 #include "stabctl/terminal.h"
-#include "stabd/engine/build/binary_archive.h"
-#include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/map_of.h"
-#include "stabd/host/installation.h"
 
 namespace stab::ctl {
 namespace {
@@ -34,15 +30,6 @@ Error with_plan(Error error, const std::string& word) {
   return error;
 }
 
-Result<engine::MappedExperiment> mapped_by(store::Store& store, store::Id experiment, const Arguments& arguments) {
-  STAB_CHECK_OK(check_layouts());
-  STAB_TRY(const std::string database, database_path(arguments));
-  STAB_TRY(const host::Installation installation, host::find_installation());
-  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
-  return engine::map_of(store, experiment, engine::layout_tool(installation, row),
-                        engine::Archive(engine::archive_beside(database)));
-}
-
 int print_map(store::Store& store, store::Id experiment, const Arguments& arguments) {
   const auto mapped = mapped_by(store, experiment, arguments);
   if (!mapped) return complain(mapped.error());
@@ -53,13 +40,6 @@ int print_map(store::Store& store, store::Id experiment, const Arguments& argume
 }
 
 }  // namespace
-
-std::vector<std::string> layout_maps_of(store::Store& store, const store::ExperimentRow& experiment, const Arguments& arguments) {
-  const auto expanded = engine::expand_stored(experiment);
-  if (!expanded || (!expanded->plan.layout.map && !expanded->plan.layout.confirms)) return {};
-  const auto mapped = mapped_by(store, experiment.id, arguments);
-  return mapped ? engine::json_of_each(*mapped) : std::vector<std::string>();
-}
 
 int layout_map_command(const Arguments& arguments) {
   if (!is_plan(arguments.experiment)) {

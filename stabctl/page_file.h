@@ -33,7 +33,7 @@ struct PageCommands {
 };
 
 // Whole or not at all: written beside `path` and renamed.
-// `layout_maps`: JSON of each (stabctl/map_command.h).
+// `layout_maps`: JSON of each (stabctl/layout_maps.h).
 Status write_page(store::Store& store, const store::ExperimentRow& experiment, const std::string& path,
                   const PageCommands& commands, const std::vector<std::string>& layout_maps = {});
 

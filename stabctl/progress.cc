@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "stabctl/commands.h"
+#include "base/printable.h"
+#include "stabctl/complain.h"
 #include "stabctl/terminal.h"
 
 namespace stab::ctl {

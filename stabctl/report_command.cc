@@ -6,7 +6,7 @@
 #include "stabctl/commands.h"
 #include "stabctl/daemon_report.h"
 #include "stabctl/database.h"
-#include "stabctl/map_command.h"
+#include "stabctl/layout_maps.h"
 #include "stabctl/page_file.h"
 #include "stabctl/report_text.h"
 #include "stabctl/terminal.h"

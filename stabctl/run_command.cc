@@ -15,7 +15,7 @@
 #include "plan/toml/units.h"
 #include "stabctl/commands.h"
 #include "stabctl/database.h"
-#include "stabctl/map_command.h"
+#include "stabctl/layout_maps.h"
 #include "stabctl/page_file.h"
 #include "stabctl/plan_file.h"
 #include "stabctl/progress.h"
