@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/line_ends.h"
 #include "base/shell_word.h"
 #include "plan/limits.h"
 #include "plan/parse.h"
@@ -191,9 +192,7 @@ Result<plan::Plan> parse_ad_hoc(const std::string& text, const std::string& dire
   const plan::RealFiles files(directory);
   plan::Parsed parsed = plan::parse_plan(text, name, {.max_errors = 20, .files = &files});
   if (parsed.plan) return *std::move(parsed.plan);
-  std::string faults = toml::render(parsed.errors);
-  while (faults.ends_with('\n')) faults.pop_back();
-  return bad_input("this makes no plan that can be run:\n" + faults);
+  return bad_input("this makes no plan that can be run:\n" + without_line_ends(toml::render(parsed.errors)));
 }
 
 }  // namespace stab::ctl

@@ -3,7 +3,6 @@
 // how many there are is fixed before the first trial.
 #include "stabctl/causal_selftest_run.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "analysis/commands/causal_selftest.h"
@@ -65,11 +64,6 @@ int main(int argc, char** argv) {
 }
 )";
 
-int comparisons_of(const Arguments& arguments) {
-  if (arguments.comparisons > 0) return arguments.comparisons;
-  return std::max(2, static_cast<int>(60 * arguments.minutes / kSecondsPerComparison));
-}
-
 // A block is one window with the line sped up, one null window and one baseline. By so wide a margin no control trial follows:
 // how many windows there are is fixed before.
 std::string plan_text(int comparisons, uint64_t seed) {
@@ -98,7 +92,7 @@ int judge_causal_selftest(store::Store& store, const store::ExperimentRow& row, 
 
 int causal_selftest(const Arguments& arguments) {
   return run_selftest({kSource, "selftest-causal.toml",
-                       [&](uint64_t seed) { return plan_text(comparisons_of(arguments), seed); },
+                       [&](uint64_t seed) { return plan_text(comparisons_of(arguments, kSecondsPerComparison), seed); },
                        [&](store::Store& store, const store::ExperimentRow& row) {
                          return judge_causal_selftest(store, row, arguments);
                        }},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/line_ends.h"
 #include "base/printable.h"
 #include "stabctl/one_line_progress.h"
 
@@ -32,8 +33,8 @@ commands::CopyFacts copy_facts(const engine::CopiedRun& older, const engine::Cop
 namespace {
 
 // The last line that a run which failed has said, or that an experiment was rejected for.
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
+std::string last_line(const std::string& said) {
+  const std::string text = without_line_ends(said);
   return one_line(text.substr(text.rfind('\n') + 1));
 }
 

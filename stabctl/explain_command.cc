@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "analysis/commands/explain.h"
+#include "base/line_ends.h"
 #include "base/printable.h"
 #include "stabctl/ad_hoc_plan.h"
 #include "stabctl/commands.h"
@@ -47,11 +48,6 @@ bool has_place(const statistics::CauseAnswer& answer) {
   using V = statistics::CauseVerdict;
   return answer.verdict == V::kPlace || answer.verdict == V::kBoth ||
          (answer.verdict == V::kUnresolved && answer.place.state == statistics::EffectState::kThere);
-}
-
-std::string without_line_ends(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
 }
 
 void tell_libraries(const engine::SharedFunctions& functions, commands::LibraryFacts& out) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/line_ends.h"
 #include "base/named_input.h"
 #include "base/number_text.h"
 #include "base/wording.h"
@@ -65,9 +66,7 @@ Result<ReadGate> good_gate(const Revisions& revisions, const Arguments& argument
   ReadGate read = read_gate(text, name, revisions, changes);
   std::fputs(toml::render(read.warnings).c_str(), stderr);
   if (read.plan) return read;
-  std::string faults = toml::render(read.gate.faults);
-  while (faults.ends_with('\n')) faults.pop_back();
-  return bad_input(name + " is not a gate:\n" + faults);
+  return bad_input(name + " is not a gate:\n" + without_line_ends(toml::render(read.gate.faults)));
 }
 
 }  // namespace

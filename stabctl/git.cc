@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/line_ends.h"
 #include "base/unique_fd.h"
 
 extern char** environ;
@@ -32,11 +33,6 @@ std::string read_all(int fd, size_t most) {
     said.append(bytes, std::min(static_cast<size_t>(got), most + 1 - said.size()));
   }
   return said;
-}
-
-std::string without_line_ends(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
 }
 
 }  // namespace

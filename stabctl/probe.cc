@@ -19,6 +19,7 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/line_ends.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
@@ -48,8 +49,7 @@ std::string last_lines(int fd) {
   constexpr off_t kMost = 4096;
   constexpr int kLines = 10;
   const off_t size = size_of(fd);
-  std::string text = read_from(fd, std::max<off_t>(0, size - kMost), static_cast<size_t>(kMost));
-  while (text.ends_with('\n')) text.pop_back();
+  const std::string text = without_line_ends(read_from(fd, std::max<off_t>(0, size - kMost), static_cast<size_t>(kMost)));
   size_t at = text.size();
   for (int lines = 0; lines < kLines && at != std::string::npos && at > 0; ++lines) at = text.rfind('\n', at - 1);
   return at == std::string::npos || at == 0 ? text : text.substr(at + 1);

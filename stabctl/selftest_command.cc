@@ -22,10 +22,8 @@ namespace {
 constexpr double kSecondsPerBuild = 0.5, kSecondsPerTrial = 0.08;
 constexpr int kFunctions = 64;
 
-int comparisons_of(const Arguments& arguments) {
-  if (arguments.comparisons > 0) return arguments.comparisons;
-  const double one = 2 * arguments.links * (kSecondsPerBuild + kSecondsPerTrial);
-  return std::max(2, static_cast<int>(60 * arguments.minutes / one));
+double seconds_of_comparison(const Arguments& arguments) {
+  return 2 * arguments.links * (kSecondsPerBuild + kSecondsPerTrial);
 }
 
 // 64 functions of different lengths, called in turn through their addresses' order of definition: where the linker puts
@@ -89,7 +87,9 @@ int selftest_command(const Arguments& arguments) {
   if (arguments.nightly) return nightly_control(arguments, source_text());
   if (!arguments.words.empty()) return causal_selftest(arguments);
   return run_selftest({source_text(), "selftest.toml",
-                       [&](uint64_t seed) { return plan_text(comparisons_of(arguments), arguments.links, seed); },
+                       [&](uint64_t seed) {
+                         return plan_text(comparisons_of(arguments, seconds_of_comparison(arguments)), arguments.links, seed);
+                       },
                        [&](store::Store& store, const store::ExperimentRow& row) { return judge(store, row, arguments); }},
                       arguments);
 }

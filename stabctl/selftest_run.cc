@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -27,6 +28,11 @@ Status write_program(const std::string& folder, const std::string& source) {
 }
 
 }  // namespace
+
+int comparisons_of(const Arguments& arguments, double seconds_of_one) {
+  if (arguments.comparisons > 0) return arguments.comparisons;
+  return std::max(2, static_cast<int>(60 * arguments.minutes / seconds_of_one));
+}
 
 int run_selftest(const Selftest& selftest, const Arguments& arguments) {
   engine::StopSignal stop;

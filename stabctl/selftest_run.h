@@ -16,6 +16,8 @@ struct Selftest {
   std::function<std::string(uint64_t seed)> plan;  // another seed each time, or a second one would say what the first did
   std::function<int(store::Store& store, const store::ExperimentRow& row)> judge;
 };
+// How many comparisons the user wants: as many as asked for, or as fit into the minutes if one takes so many seconds.
+int comparisons_of(const Arguments& arguments, double seconds_of_one);
 // The exit code.
 int run_selftest(const Selftest& selftest, const Arguments& arguments);
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/line_ends.h"
 #include "base/number_text.h"
 #include "base/split.h"
 #include "runtime/code_abi.h"
@@ -157,9 +158,9 @@ Result<std::string> LayoutTool::ask(const BinaryFile& binary, FileQuestion quest
     case AnswerEnd::kRefused: break;
   }
   // It goes on behind that, on one line.
-  std::string why = answer.why;
-  while (why.ends_with('\n')) why.pop_back();
-  return Error{ErrorCode::kCorrupt, "the layouts of '" + binary.path + "' can't be computed again: " + why, {}};
+  return Error{ErrorCode::kCorrupt,
+               "the layouts of '" + binary.path + "' can't be computed again: " + without_line_ends(answer.why),
+               {}};
 }
 
 Result<std::vector<std::string_view>> lines_of_functions(std::string_view text) {
