@@ -7,10 +7,10 @@
 #include <unordered_set>
 
 #include "base/shell_word.h"
-#include "stabctl/command_sections.h"
-#include "stabctl/command_table.h"
-#include "stabctl/commands.h"
-#include "stabctl/database.h"
+#include "stabctl/command_line/command_sections.h"
+#include "stabctl/command_line/command_table.h"
+#include "stabctl/command_line/commands.h"
+#include "stabctl/records/database.h"
 
 namespace stab::ctl {
 namespace {

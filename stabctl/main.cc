@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/standard_output.h"
-#include "stabctl/arguments.h"
-#include "stabctl/command_table.h"
-#include "stabctl/commands.h"
+#include "stabctl/command_line/arguments.h"
+#include "stabctl/command_line/command_table.h"
+#include "stabctl/command_line/commands.h"
 #include "stabctl/completion.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Plans made of commands: what stands in them is what was typed, and the plan's own parser takes it.
-#include "stabctl/ad_hoc_plan.h"
+#include "stabctl/sides/ad_hoc_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include "plan/design.h"
 #include "plan/parse.h"
 #include "plan/short_plan.h"
-#include "stabctl/clock_choice.h"
+#include "stabctl/sides/clock_choice.h"
 
 namespace stab::ctl {
 namespace {

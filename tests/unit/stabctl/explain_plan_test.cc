@@ -1,5 +1,5 @@
 // Plans of explain: they are plans, and of a file with several workloads they have one, with all that its file says of it.
-#include "stabctl/explain_plan.h"
+#include "stabctl/explain/explain_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "plan/parse.h"
 #include "plan/toml/toml_reader.h"
 #include "plan/toml/toml_text.h"
-#include "stabctl/workload_text.h"
+#include "stabctl/plan/workload_text.h"
 
 namespace stab::ctl {
 namespace {

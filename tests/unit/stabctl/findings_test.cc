@@ -1,5 +1,5 @@
 // doctor's screen: what is wrong comes first and at length, what a machine doesn't have last and in one line.
-#include "stabctl/findings.h"
+#include "stabctl/machine/findings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

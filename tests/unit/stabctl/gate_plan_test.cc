@@ -1,5 +1,5 @@
 // The ways in which TOML lets somebody write [gate]: each gives the same plan, on the lines of the file.
-#include "stabctl/gate_plan.h"
+#include "stabctl/revisions/gate_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // One run of a command, and whether it kept a CPU busy: also on a machine whose CPUs others have.
-#include "stabctl/probe.h"
+#include "stabctl/sides/probe.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Results of a scan of parameters, and the commands that they are of.
-#include "stabctl/scanned_commands.h"
+#include "stabctl/reports/scanned_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,481 @@
+// compare OLD NEW: one line instead of a plan. Both sides are tried once; from what they cost follow the clock that judges, how
+// many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the
+// database.
+//
+// Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and planned
+// again with the clock and the looks that fit what was seen.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/commands/compare_answer.h"
+#include "base/absolute_path.h"
+#include "base/number_text.h"
+#include "base/shell_word.h"
+#include "base/wording.h"
+#include "plan/short_plan.h"
+#include "stabctl/command_line/commands.h"
+#include "stabctl/command_line/exit_statuses.h"
+#include "stabctl/records/database.h"
+#include "stabctl/revisions/built_revisions.h"
+#include "stabctl/revisions/git.h"
+#include "stabctl/revisions/revisions.h"
+#include "stabctl/run/run_command.h"
+#include "stabctl/sides/ad_hoc_plan.h"
+#include "stabctl/sides/clock_choice.h"
+#include "stabctl/sides/copy_facts.h"
+#include "stabctl/sides/measured_runs.h"
+#include "stabctl/sides/preflight_choice.h"
+#include "stabctl/sides/recorded_sides.h"
+#include "stabctl/terminal/one_line_progress.h"
+#include "stabctl/terminal/terminal.h"
+#include "stabctl/terminal/whole_file.h"
+#include "stabd/engine/experiment/match_builds.h"
+#include "stabd/engine/machine/time_slices.h"
+#include "stabd/engine/results/ended_in_time.h"
+#include "stabd/engine/results/load_samples.h"
+#include "stabd/engine/trial/dose.h"
+
+namespace stab::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::nanoseconds;
+
+constexpr int kFewestBlocks = commands::kFewestBlocks;
+constexpr int kMostBlocks = 1000;  // more tell of differences that no margin is about
+
+// A comparison on its way: what the user asked, what is known so far, and the answer's facts.
+struct Comparison {
+  const Arguments& arguments;
+  const SystemClock clock{};
+  nanoseconds start{0}, most{0};
+  nanoseconds shortest{0};  // CPU time of the shorter one of two programs, as tried
+  std::string directory{};
+  AdHocPlan plan{};
+  commands::CompareFacts facts{};
+
+  nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
+};
+
+// --- what the user may have meant ------------------------------------------------------------------------------------------
+
+bool is_file(const std::string& word) {
+  std::error_code error;
+  return fs::exists(word, error);
+}
+
+constexpr char kUsage[] = "stabctl compare ./old ./new -- arguments of both";
+
+// Of a wrong number of sides. The command that reads recorded verdicts was called so.
+Error wrong_sides(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.words;
+  if (words.empty()) return bad_input(std::string("compare needs two sides: ") + kUsage);
+  if (words.size() == 1)
+    return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage +
+                     "; one program alone: stabctl time " + shell_word(words[0]));
+  if (!is_file(words[0]) && !is_file(words[1])) {
+    std::string verdict = "stabctl verdict";
+    for (const std::string& word : words) verdict += " " + shell_word(word);
+    return bad_input("compare takes two programs; recorded levels of a factor are compared by: " + verdict);
+  }
+  std::string better = "stabctl compare " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
+  for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
+  return bad_input("compare takes two sides, and " + in_quotes(words[2]) + " is a third; arguments of both come behind --: " +
+                   better + "; of three and more sides write a plan ('stabctl init')");
+}
+
+bool is_commit(const std::string& word) {
+  return !word.starts_with("-") && git({"rev-parse", "--verify", "--quiet", "--end-of-options", word + "^{commit}"}).ok();
+}
+
+// Two revisions without what builds them; empty: they are none.
+std::string revisions_without_build(const Arguments& arguments) {
+  std::vector<std::string> names = arguments.words;
+  if (names.size() == 1)
+    if (const auto range = range_of(names[0])) names = {range->base, range->head};
+  if (arguments.shell || names.size() != 2) return {};
+  for (const std::string& name : names)
+    if (name.empty() || is_file(name) || !is_commit(name)) return {};
+  return in_quotes(names[0]) + " and " + in_quotes(names[1]) +
+         " are revisions, which --build makes programs of: stabctl compare " + shell_word(names[0]) + " " +
+         shell_word(names[1]) + " --build 'make CC=szc' -- ./program arguments";
+}
+
+// Two names of experiments, which `compare` took once.
+bool are_experiments(const Arguments& arguments) {
+  auto store = open_for_reading(arguments);
+  if (!store) return false;
+  return chosen_experiment(*store, arguments.words[0]) && chosen_experiment(*store, arguments.words[1]);
+}
+
+// --- two programs ----------------------------------------------------------------------------------------------------------
+
+std::string with_arguments(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += " " + shell_word(word);
+  return out.empty() ? out : " --" + out;
+}
+
+// Why layouts were not the same on both sides, as the experiment's log has it; empty: they were.
+Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
+  for (const store::EventRow& event : events) {
+    const size_t at = event.text.find(engine::kNoMatchTable);
+    if (event.kind != engine::kMatchedLayouts || at == std::string::npos) continue;
+    const size_t begin = at + std::string_view(engine::kNoMatchTable).size();
+    return event.text.substr(begin, event.text.find(engine::kRestIsMatched, begin) - begin);
+  }
+  return std::string();
+}
+
+// Whether shared libraries moved, for which there is no table of what both builds have. The first two runs are of one block.
+Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
+  STAB_TRY(const auto trials,
+           store.trials(experiment,
+                        {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}, .limit = 2}));
+  for (const store::TrialRow& trial : trials) {
+    STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
+    const auto dose = engine::parse_dose(outcome.dose_json);
+    if (dose.ok() && dose->has_value() && (*dose)->libraries_moved > 0) return true;
+  }
+  return false;
+}
+
+// What the difference is a difference of.
+std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
+  if (plan.randomized && !unmatched.empty())
+    return "built by szc: each run went through random layouts of code, stack and heap; those of the code were drawn for each "
+           "side alone: " +
+           printable(unmatched);
+  if (plan.compares() && plan.commands.size() > 1 && plan.commands[0].words == plan.commands[1].words)
+    return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
+           (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
+  if (plan.randomized)
+    return std::string(
+               "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
+               "difference is that of the programs and not of two layouts; globals and constants lie where each link put them") +
+           (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
+  std::string which;
+  if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
+    which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
+            " was not built by szc, so no layout was random: ";
+  const bool has_two = plan.commands.size() > 1;
+  if (has_two && plan.commands[0].is_script && plan.commands[1].is_script)
+    return "the difference is that of these two commands, and of the programs that they start as these were linked: the "
+           "addresses of their code are a part of it";
+  if (has_two && plan.commands[0].words[0] == plan.commands[1].words[0])
+    return "both sides are one binary, so the difference is that of their arguments, in its one layout: how far another link of "
+           "it would move that is not known; built with CC=szc, its layout is drawn at random";
+  return which +
+         "the difference is that of these two binaries, the addresses of their code included; built with CC=szc, 'stabctl "
+         "explain' tells the two apart";
+}
+
+// How many blocks fit into what is left of the time, next to what copies_of() takes.
+int blocks_within(const Comparison& of, nanoseconds block) {
+  const nanoseconds counting = of.plan.randomized ? block : nanoseconds(0);
+  return runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
+}
+
+// As many; kBadInput: too few, with the time that would do.
+Result<int> blocks_for(const Comparison& of, nanoseconds block) {
+  const int blocks = blocks_within(of, block);
+  if (blocks >= kFewestBlocks) return blocks;
+  // Twice the fewest, so that it doesn't end with a spread that nobody knows.
+  const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
+  char took[32];
+  std::snprintf(took, sizeof took, "%.2g", each.count());
+  return bad_input("running both sides once takes " + std::string(took) + " s, and an answer takes " +
+                   std::to_string(kFewestBlocks) + " such blocks at least; give them less to do, or " + option_of(needed));
+}
+
+// Tries both sides, and fills in the plan. The first line of the answer is about what they printed.
+Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
+  const Arguments& arguments = of.arguments;
+  for (const std::string& typed : arguments.words) {
+    STAB_TRY(MeasuredCommand command, measured_command(typed, arguments.behind, arguments.shell));
+    of.plan.commands.push_back(std::move(command));
+  }
+  std::vector<MeasuredCommand>& sides = of.plan.commands;
+  if (!arguments.quiet && !arguments.shell && arguments.input.empty())
+    note_unread_input();
+  std::vector<Probe> seen;
+  OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
+  for (const MeasuredCommand& side : sides) {
+    progress.phase("trying " + side.shown);
+    auto once = tried(side, of.directory, arguments, of.most - of.elapsed(), stop);
+    progress.finish();
+    if (!once) return once.error();
+    seen.push_back(*std::move(once));
+  }
+  const auto cost = [&](bool sliced) {
+    nanoseconds all{0};
+    for (const Probe& one : seen) all += (sliced ? one.cpu() : one.wall) + one.prepare + kEachTrial;
+    return all;
+  };
+  // The first run of all may have waited for its files, or been compiled: where it was too long, one more tells.
+  for (size_t side = 0; side < sides.size() && !blocks_for(of, cost(false)); ++side) {
+    progress.phase("trying " + sides[side].shown + " again");
+    try_again(sides[side], of.directory, arguments, of.most - of.elapsed(), stop, seen[side]);
+    progress.finish();
+  }
+  std::vector<TriedProgram> programs;
+  for (size_t side = 0; side < sides.size(); ++side)
+    programs.push_back({in_quotes(sides[side].shown), seen[side].busy(), seen[side].max_rss_kib, seen[side].wall});
+  const auto outputs = difference_of_outputs(seen[0], seen[1]);
+  of.plan.same_stdout = !outputs;
+  if (outputs) {
+    // A program that prints a time or an address prints another one each time.
+    STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
+    if (!difference_of_outputs(seen[0], again)) of.facts.differ.outputs = *outputs;
+  }
+  if (seen[0].status != seen[1].status)
+    of.facts.differ.ends =
+        std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
+  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
+  of.facts.clock = choice.sentence;
+  of.plan.sliced = choice.sliced;
+  of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
+  STAB_TRY(const int blocks, blocks_for(of, cost(choice.sliced)));
+  of.plan.looks = looks_up_to(blocks);
+  of.shortest = std::min(seen[0].cpu(), seen[1].cpu());
+  of.plan.epoch = plan::epoch_of_run(of.shortest);
+  of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
+  of.plan.directory = of.directory;
+  of.plan.environment = kept_environment();
+  const std::string names[] = {experiment_name_of(sides[0].words[arguments.shell ? 2 : 0]),
+                               experiment_name_of(sides[1].words[arguments.shell ? 2 : 0])};
+  of.plan.name = names[0].substr(0, 40) + "-" + names[1].substr(0, 40);
+  of.facts.before = sides[0].shown, of.facts.after = sides[1].shown;
+  return {};
+}
+
+// --- two revisions ---------------------------------------------------------------------------------------------------------
+
+Status plan_revisions(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  if (arguments.behind.empty())
+    return bad_input("--build needs the program that is run, behind --: stabctl compare main HEAD --build make -- ./bench 20");
+  RevisionRange range;
+  if (arguments.words.size() == 2) {
+    range.base = arguments.words[0], range.head = arguments.words[1];
+  } else {
+    STAB_TRY(range, range_of(arguments.words[0]));
+  }
+  STAB_TRY(const Revisions revisions, revisions_of(range.base, range.head, range.forked));
+  build_revisions(revisions, arguments.build, arguments.behind, of.plan);
+  of.plan.sliced = true;
+  of.plan.randomized = arguments.build.find("szc") != std::string::npos;
+  of.plan.looks = looks_up_to(kMostBlocks);  // until they are tried
+  const std::string& command = of.plan.commands[0].shown;
+  of.facts.before = shown_revision(revisions.base_name, revisions.base) + " " + command;
+  of.facts.after = shown_revision(revisions.head_name, revisions.head) + " " + command;
+  note_uncommitted_changes(revisions.root);
+  of.directory = revisions.root;
+  return {};
+}
+
+// --- the run ---------------------------------------------------------------------------------------------------------------
+
+struct Run {
+  store::Id experiment = 0;
+  engine::RunEnd end = engine::RunEnd::kDone;
+  std::string failure;  // of the last run that failed
+  bool is_over_time = false;
+};
+
+Result<store::Id> submit(Comparison& of, engine::Engine& engine) {
+  const std::string text = text_of(of.plan);
+  STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, of.directory));
+  if (!of.arguments.save.empty()) STAB_CHECK_OK(write_whole(text, of.arguments.save));
+  return engine.submit(plan, of.directory, ::geteuid(), ::getegid());
+}
+
+// Submits, builds and tries revisions, and chooses the clock; what is absent goes on: the experiment is ready for its blocks.
+Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine, store::Id& experiment) {
+  engine::StopSignal stop;
+  CaughtInterrupts caught(stop);
+  OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
+  Budget unlimited;
+  const auto name = [&](const store::TrialRow& trial) { return of.plan.built.revisions[static_cast<size_t>(trial.cell)].first; };
+  const auto submit_as = [&](bool sliced) {
+    of.plan.sliced = sliced;
+    return submit(of, engine);
+  };
+  const auto chosen = choose_by_preflight(engine, submit_as, progress, unlimited, caught, stop, name);
+  progress.finish();
+  if (!chosen) return chosen.error();
+  experiment = chosen->experiment;
+  if (chosen->end) return std::optional(Run{experiment, *chosen->end, progress.failure(), false});
+  of.facts.clock = chosen->clock.sentence;
+  nanoseconds block{0};
+  for (const TriedProgram& one : chosen->programs)
+    block += std::chrono::duration_cast<nanoseconds>(one.wall * (of.plan.sliced ? std::min(one.busy, 1.0) : 1.0)) + kEachTrial;
+  of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take
+  of.plan.looks = looks_up_to(std::max(blocks_within(of, block), kFewestBlocks));
+  // What is built lies with an experiment, so the new one comes first.
+  STAB_TRY(experiment, submit_as(of.plan.sliced));
+  STAB_CHECK_OK(engine.store().delete_experiment(chosen->experiment));
+  return std::optional<Run>();
+}
+
+Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop) {
+  Run out;
+  if (of.plan.built.revisions.empty()) {
+    STAB_TRY(out.experiment, submit(of, engine));
+  } else {
+    STAB_TRY(const std::optional<Run> ended, build_and_try(of, engine, out.experiment));
+    if (ended) return *ended;
+  }
+  engine::StopSignal own;
+  std::optional<CaughtInterrupts> caught;
+  if (!stop) caught.emplace(own);
+  OneLineProgress progress(of.arguments.quiet, of.clock, of.start, of.most);
+  Budget budget{of.most - of.elapsed()};
+  const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
+  progress.finish();
+  if (!end) return end.error();
+  if (budget.is_over)
+    if (const auto ended = engine::end_in_time(engine.store(), out.experiment, kFewestBlocks, of.clock.realtime()); !ended)
+      return ended.error();
+  out.end = *end, out.is_over_time = budget.is_over, out.failure = progress.failure();
+  return out;
+}
+
+// --- the answer ------------------------------------------------------------------------------------------------------------
+
+int say(const commands::CompareOutput& output, const Arguments& arguments) {
+  const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
+  std::fputs(text.c_str(), stdout);
+  return output.exit_code;
+}
+
+Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
+  if (of.arguments.export_json.empty()) return {};
+  const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
+  STAB_TRY(const commands::TimedRuns before, runs_of(store, experiment, 0, of.facts.before, clock));
+  STAB_TRY(const commands::TimedRuns after, runs_of(store, experiment, 1, of.facts.after, clock));
+  return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
+}
+
+// What copies cost, of sides that move; or why that is not known.
+void count_copies(Comparison& of, engine::Engine& engine, const Run& ran, engine::StopSignal* stop) {
+  if (!of.plan.randomized) return;
+  if (ran.end != engine::RunEnd::kDone) {
+    of.facts.uncounted = ran.is_over_time ? "the time was over" : "it was interrupted";
+    return;
+  }
+  AdHocPlan copies = of.plan;
+  copies.counts_copies = true;
+  copies.sliced = copies.same_stdout = false;
+  const auto plan = parse_ad_hoc(text_of(copies), of.directory);
+  if (!plan) {
+    of.facts.uncounted = one_line(plan.error().message);
+    return;
+  }
+  engine::StopSignal own;
+  std::optional<CaughtInterrupts> caught;
+  if (!stop) caught.emplace(own);
+  Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
+  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
+  if (!counted.by_workload.empty()) of.facts.copies = counted.by_workload.begin()->second;
+  of.facts.uncounted = counted.uncounted;
+}
+
+Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
+  commands::CompareFacts& facts = of.facts;
+  facts.experiment = run.experiment;
+  STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
+  STAB_TRY(const bool has_libraries, moves_libraries(store, run.experiment));
+  facts.about = about_of(of.plan, unmatched, has_libraries);
+  const std::string few = of.plan.randomized ? few_layouts_text(of.shortest, of.plan.epoch) : std::string();
+  if (!few.empty()) facts.about += "; " + few;
+  const auto is_program = [](const std::string& word) { return is_file(word); };
+  const std::vector<std::string>& words = of.arguments.words;
+  const bool is_explained = of.plan.randomized && of.plan.built.revisions.empty();
+  if (is_explained && std::all_of(words.begin(), words.end(), is_program))
+    facts.next_of_change =
+        "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + runs_options(of.arguments) +
+        database_option(of.arguments) + facts.arguments;
+  facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
+  facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
+  if (run.end == engine::RunEnd::kStopped)
+    facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
+  STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
+  STAB_CHECK_OK(write_times(of, store, run.experiment));
+  // Programs were compared when they were tried, line by line; of what is built here the recorded runs tell.
+  if (!of.plan.built.revisions.empty()) {
+    STAB_TRY(const auto differ, side_differences(store, run.experiment));
+    if (!differ.empty()) facts.differ = differ.begin()->second;
+  }
+  return commands::compare_answer(samples, facts, terminal_width());
+}
+
+// The command as it was typed, without how long it may take.
+void remember_command(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  of.facts.command = "stabctl compare";
+  for (const std::string& word : arguments.words) of.facts.command += " " + shell_word(word);
+  if (!arguments.build.empty()) of.facts.command += " --build " + shell_word(arguments.build);
+  if (arguments.shell) of.facts.command += " --shell";
+  of.facts.command += runs_options(arguments);
+  if (arguments.warmup > 0) of.facts.command += " --warmup " + std::to_string(arguments.warmup);
+  if (!arguments.exit.empty()) of.facts.command += " --exit " + arguments.exit;
+  of.facts.command += database_option(arguments);
+  if (arguments.margin) of.facts.margin = " --margin " + percent_text(*arguments.margin);
+  of.facts.arguments = with_arguments(arguments.behind);
+}
+
+Result<commands::CompareOutput> compared(Comparison& of) {
+  const Arguments& arguments = of.arguments;
+  if (!arguments.words.empty() && arguments.build.empty())
+    if (const std::string revisions = revisions_without_build(arguments); !revisions.empty()) return bad_input(revisions);
+  const bool is_range = !arguments.build.empty() && arguments.words.size() == 1;
+  if (arguments.words.size() != 2 && !is_range) return wrong_sides(arguments);
+  STAB_TRY(of.most, time_limit(arguments));
+  STAB_CHECK_OK(check_margin(arguments));
+  STAB_CHECK_OK(check_files(arguments));
+  STAB_TRY(of.directory, absolute_path("."));
+  of.plan.comment =
+      "Written by stabctl compare; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
+  of.plan.seed = seed_of_now();
+  STAB_TRY(of.plan.input, input_of(arguments));
+  of.plan.prepare = arguments.prepare;
+  of.plan.warmup = arguments.warmup;
+  STAB_TRY(of.plan.exit, exit_statuses(arguments.exit));
+  if (arguments.margin) of.plan.margin = percent_text(*arguments.margin);
+  remember_command(of);
+  std::optional<engine::StopSignal> stop;
+  std::optional<CaughtInterrupts> caught;
+  if (arguments.build.empty()) {
+    if (!arguments.shell && !is_file(arguments.words[0]) && !is_file(arguments.words[1]) && are_experiments(arguments))
+      return wrong_sides(arguments);
+    stop.emplace(), caught.emplace(*stop);
+    STAB_CHECK_OK(plan_programs(of, *stop));
+  } else {
+    STAB_CHECK_OK(plan_revisions(of));
+  }
+  STAB_TRY(const std::unique_ptr<engine::Engine> engine, open_engine(arguments, of.clock));
+  STAB_TRY(const Run ran, run(of, *engine, stop ? &*stop : nullptr));
+  if (ran.end == engine::RunEnd::kRejected || ran.end == engine::RunEnd::kGaps)
+    return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
+  of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
+  count_copies(of, *engine, ran, stop ? &*stop : nullptr);
+  return answer(of, engine->store(), ran);
+}
+
+}  // namespace
+
+int compare_command(const Arguments& arguments) {
+  Comparison of{.arguments = arguments};
+  of.start = of.clock.monotonic_raw();
+  const auto output = compared(of);
+  return output ? say(*output, arguments) : complain_of_no_answer(output.error());
+}
+
+}  // namespace stab::ctl
