@@ -13,29 +13,37 @@ double most(int rounds, double promised = kAlpha) {
   return promised + 4 * std::sqrt(promised * (1 - promised) / rounds);
 }
 
-TEST(SlicingCalibration, WhatIsPromisedHoldsInTheShapesThatWereMeasured) {
+struct ExperimentSize {
+  uint16_t cells;
+  uint32_t blocks;
+};
+
+class SlicingCalibrationOf : public testing::TestWithParam<ExperimentSize> {};
+
+TEST_P(SlicingCalibrationOf, WhatIsPromisedHoldsInTheShapesThatWereMeasured) {
   constexpr int kRounds = 300;
-  const std::pair<uint16_t, uint32_t> sizes[] = {{2, 20}, {2, 60}, {4, 30}, {8, 20}};
-  for (const SlicedShape& one : kSlicedShapes)
-    for (const auto& [cells, blocks] : sizes) {
-      SlicedShape shape = one;
-      shape.cells = cells;
-      shape.blocks = blocks;
-      SlicedRates rates = sliced_rates(shape, kRounds);
-      const std::string where =
-          std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(blocks) + " blocks";
-      // A correlation of neighbours of 0.08 makes variances of means 1.17 times as large: 6.9 %.
-      const double p = shape.memory > 0 ? 0.07 : kAlpha;
-      EXPECT_LE(rates.p, most(kRounds, p)) << where;
-      EXPECT_LE(rates.rank, most(kRounds, p)) << where;
-      EXPECT_LE(rates.median, most(kRounds, p)) << where;
-      EXPECT_LE(rates.changed, most(kRounds, p)) << where;
-      EXPECT_LE(rates.equivalent, most(kRounds, p)) << where;
-      EXPECT_LE(rates.bias, most(kRounds)) << where;
-      EXPECT_LE(rates.switched, most(kRounds)) << where;
-      EXPECT_LE(rates.run_changed, most(kRounds, shape.drift > 0 ? 1 : 0.07)) << where;
-    }
+  for (const SlicedShape& one : kSlicedShapes) {
+    SlicedShape shape = one;
+    shape.cells = GetParam().cells;
+    shape.blocks = GetParam().blocks;
+    SlicedRates rates = sliced_rates(shape, kRounds);
+    // A correlation of neighbours of 0.08 makes variances of means 1.17 times as large: 6.9 %.
+    const double p = shape.memory > 0 ? 0.07 : kAlpha;
+    EXPECT_LE(rates.p, most(kRounds, p)) << shape.name;
+    EXPECT_LE(rates.rank, most(kRounds, p)) << shape.name;
+    EXPECT_LE(rates.median, most(kRounds, p)) << shape.name;
+    EXPECT_LE(rates.changed, most(kRounds, p)) << shape.name;
+    EXPECT_LE(rates.equivalent, most(kRounds, p)) << shape.name;
+    EXPECT_LE(rates.bias, most(kRounds)) << shape.name;
+    EXPECT_LE(rates.switched, most(kRounds)) << shape.name;
+    EXPECT_LE(rates.run_changed, most(kRounds, shape.drift > 0 ? 1 : 0.07)) << shape.name;
+  }
 }
+
+constexpr ExperimentSize kSizes[] = {{2, 20}, {2, 60}, {4, 30}, {8, 20}};
+INSTANTIATE_TEST_SUITE_P(Sizes, SlicingCalibrationOf, testing::ValuesIn(kSizes), [](const auto& size) {
+  return std::to_string(size.param.cells) + "_cells_" + std::to_string(size.param.blocks) + "_blocks";
+});
 
 TEST(SlicingCalibration, DiagnosticsSpeakWithoutCauseInFivePercent) {
   constexpr int kRounds = 300;
