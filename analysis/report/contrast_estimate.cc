@@ -19,6 +19,22 @@ ContrastEstimate refuse(std::string reason) {
   return estimate;
 }
 
+// Which of these cells, whose own spread is to be the error, have none; empty where none lacks it.
+std::string lone_values(const Samples& samples, const CellCoefficients& coefficients) {
+  std::string first;
+  int cells = 0;
+  for (const auto& [cell, coefficient] : coefficients) {
+    if (cell->sliced || cell->moments.n > 1 || cells++ > 0) continue;
+    for (size_t f = 0; f < samples.factors.size(); ++f)
+      if (samples.factors[f].levels.size() > 1)
+        first += (first.empty() ? "" : ", ") + samples.factors[f].name + "=" + samples.factors[f].levels[cell->levels[f]];
+  }
+  if (cells == 0) return "";
+  const std::string more = samples.unit == Unit::kRow ? "another " + samples.row_word : "replicates";
+  return first + (cells > 1 ? " and " + std::to_string(cells - 1) + " more have one value each" : " has one value") +
+         ", and no spread of its own; add " + more;
+}
+
 }  // namespace
 
 ContrastEstimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
@@ -42,6 +58,8 @@ ContrastEstimate within_workload(const Samples& samples, size_t factor, uint32_t
   estimate.blocks_left_out = found.blocks_left_out;
   estimate.by_link = found.by_link;
   estimate.refused = std::move(found.refused);
+  if (!estimate.refused.empty() && estimate.route == Route::kCells)
+    if (std::string lone = lone_values(samples, coefficients); !lone.empty()) estimate.refused = std::move(lone);
   estimate.draws = std::move(found.draws);
   estimate.shared = std::move(found.shared);
   return estimate;

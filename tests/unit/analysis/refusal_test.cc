@@ -61,6 +61,18 @@ TEST_F(Refusal, AResponseThatIsItsOwnGroup) {
   EXPECT_THAT(stats({"kruskal", data, "--response", "y", "--group", "y"}), HasSubstr("column 'y' is the response, and can't be"));
 }
 
+TEST_F(Refusal, ACellOfOneValueIsNamed) {
+  const auto said = [&](const std::string& rows, const std::string& factors) {
+    return commands::run_analyze({file("version,input,time\n" + rows), "--response", "time", "--factors", factors}, 200).out;
+  };
+  const std::string rows = "old,a,1.0\nold,a,1.1\nold,a,1.05\nold,b,2.0\nold,b,2.1\nnew,b,2.3\nnew,b,2.2\nnew,a,1.2\n";
+  EXPECT_THAT(said(rows, "version,input"),
+              HasSubstr("version=new against old: no answer, version=new, input=a has one value, and no spread of its own; add "
+                        "another row"));
+  EXPECT_THAT(said("old,a,1\nold,a,2\nnew,a,3\n", "version"), HasSubstr("no answer, version=new has one value, and no spread"));
+  EXPECT_THAT(said("old,a,1\nnew,a,3\n", "version"), HasSubstr("version=new and 1 more have one value each, and no spread"));
+}
+
 TEST_F(Refusal, TooManyGroups) {
   std::string text = "y,g\n";
   for (int i = 0; i < 6000; ++i) text += std::to_string(i % 7) + "," + std::to_string(i / 2) + "\n";
