@@ -12,7 +12,7 @@
 #include "base/unique_fd.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_report.h"
-#include "stabd/daemon/base64.h"
+#include "stabd/daemon/protocol/base64.h"
 
 namespace stab::ctl {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "stabd/daemon/daemon_socket.h"
+#include "stabd/daemon/settings/daemon_socket.h"
 
 namespace stab::ctl {
 namespace {

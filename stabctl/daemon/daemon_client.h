@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/protocol/protocol.h"
 
 namespace stab::ctl {
 

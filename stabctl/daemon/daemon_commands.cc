@@ -12,7 +12,7 @@
 #include "stabctl/plan/plan_file.h"
 #include "stabctl/terminal/progress.h"
 #include "stabctl/terminal/terminal.h"
-#include "stabd/daemon/watch_events.h"
+#include "stabd/daemon/events/watch_events.h"
 
 namespace stab::ctl {
 namespace {

@@ -20,7 +20,7 @@
 #include "stabctl/daemon/daemon_client.h"
 #include "stabctl/daemon/ssh_tunnel.h"
 #include "stabctl/daemon/web_relay.h"
-#include "stabd/daemon/daemon_socket.h"
+#include "stabd/daemon/settings/daemon_socket.h"
 
 extern char** environ;
 

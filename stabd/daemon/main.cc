@@ -16,13 +16,13 @@
 #include "base/trusted_folder.h"
 #include "base/version.h"
 #include "stabd/broker/wire/start_broker.h"
+#include "stabd/daemon/loop/server.h"
+#include "stabd/daemon/settings/daemon_options.h"
+#include "stabd/daemon/settings/daemon_socket.h"
+#include "stabd/daemon/settings/separate.h"
 #include "stabd/engine/machine/topology.h"
-#include "stabd/host/tuning.h"
 #include "stabd/engine/separation/places.h"
-#include "stabd/daemon/separate.h"
-#include "stabd/daemon/daemon_socket.h"
-#include "stabd/daemon/server.h"
-#include "stabd/daemon/daemon_options.h"
+#include "stabd/host/tuning.h"
 
 namespace {
 

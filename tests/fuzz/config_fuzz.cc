@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "stabd/daemon/config.h"
+#include "stabd/daemon/settings/config.h"
 
 namespace {
 

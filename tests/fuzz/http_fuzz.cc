@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/protocol/protocol.h"
 #include "stabd/daemon/web/assets.h"
 #include "stabd/daemon/web/conversation.h"
 #include "stabd/daemon/web/door.h"

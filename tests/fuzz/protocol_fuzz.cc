@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/protocol/protocol.h"
 
 namespace {
 

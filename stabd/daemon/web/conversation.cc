@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/protocol/protocol.h"
 #include "stabd/daemon/web/assets.h"
 #include "stabd/daemon/web/door.h"
 

@@ -1,5 +1,5 @@
 // Conversation: HTTP of one client as the daemon speaks it. Bytes come in; what comes out is what to send, or a line of
-// docs/reference/protocol.md to be answered as any client's. Pure: the server (stabd/daemon/server.cc) moves the bytes.
+// docs/reference/protocol.md to be answered as any client's. Pure: the server (stabd/daemon/loop/server.cc) moves the bytes.
 //
 //   GET /  /lab.js  /lab.css           the page
 //   GET /api/status                    status, with how the daemon fares

@@ -1,6 +1,6 @@
 // Valid verdicts: what may be told of an experiment that still runs. Only a confidence sequence has any before its end: its
 // intervals hold at all looks together, so that seeing one and stopping there makes no false alarm
-// (docs/explanation/verdicts.md, peeking). Everything else stays masked (stabd/daemon/blinding.h): cells, times, and the
+// (docs/explanation/verdicts.md, peeking). Everything else stays masked (stabd/daemon/events/blinding.h): cells, times, and the
 // verdicts of all other rules.
 #pragma once
 

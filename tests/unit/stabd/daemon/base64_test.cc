@@ -1,5 +1,5 @@
 // The vectors of RFC 4648, section 10, and what is no base64.
-#include "stabd/daemon/base64.h"
+#include "stabd/daemon/protocol/base64.h"
 
 #include <gtest/gtest.h>
 

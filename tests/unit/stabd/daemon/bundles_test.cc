@@ -1,6 +1,6 @@
 // Who begins to read a bundle gets the experiment as it is: what was made for an earlier reader is made again. Pieces of two
 // copies never mix.
-#include "stabd/daemon/bundles.h"
+#include "stabd/daemon/answers/bundles.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "stabd/daemon/client_patience.h"
+#include "stabd/daemon/protocol/client_patience.h"
 
 #include <gtest/gtest.h>
 
-#include "stabd/daemon/connection_places.h"
+#include "stabd/daemon/protocol/connection_places.h"
 
 namespace stab::daemon {
 namespace {

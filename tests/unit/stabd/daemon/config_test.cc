@@ -1,6 +1,6 @@
 // Every key of the daemon's configuration with its meaning, and every kind of fault with place and hint. The file names
 // commands that the daemon runs, so who may write to it matters as much.
-#include "stabd/daemon/config.h"
+#include "stabd/daemon/settings/config.h"
 
 #include <gtest/gtest.h>
 

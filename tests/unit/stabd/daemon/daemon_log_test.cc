@@ -1,6 +1,6 @@
 // One event is one line, in each of the three forms, whatever a user or a program has put into it: text that is no
 // UTF-8, line feeds, fields that look like ours.
-#include "stabd/daemon/daemon_log.h"
+#include "stabd/daemon/settings/daemon_log.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // When the laboratory fails: what was under way is planned again, the end is told once and only when it is stored, and
 // nothing is tried again at once. The experiment's plan no longer parses, so every run of it is an Error.
-#include "stabd/daemon/engine_thread.h"
+#include "stabd/daemon/runs/engine_thread.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

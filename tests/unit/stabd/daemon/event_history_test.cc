@@ -1,4 +1,4 @@
-#include "stabd/daemon/event_history.h"
+#include "stabd/daemon/events/event_history.h"
 
 #include <gtest/gtest.h>
 

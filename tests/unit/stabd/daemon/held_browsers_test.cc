@@ -1,5 +1,5 @@
 // What browsers may do while trials follow each other.
-#include "stabd/daemon/held_browsers.h"
+#include "stabd/daemon/requests/held_browsers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // A run that has come to its end, while that is being stored: nobody hears a wish any more, and whoever wishes stores it. It is
 // stored where somebody finds it.
-#include "stabd/daemon/machine_runs.h"
+#include "stabd/daemon/runs/machine_runs.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

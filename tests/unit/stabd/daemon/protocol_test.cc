@@ -1,5 +1,5 @@
 // What is a request, and what is refused: size, depth, kinds of values. Hostile lines come from anybody in the group.
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/protocol/protocol.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A clock that is set forward, or starts wrong, makes nothing old that time has not.
-#include "stabd/daemon/proven_time.h"
+#include "stabd/daemon/upkeep/proven_time.h"
 
 #include <gtest/gtest.h>
 

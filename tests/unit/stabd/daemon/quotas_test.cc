@@ -1,5 +1,5 @@
 // What a user has, held against what that user may have.
-#include "stabd/daemon/quotas.h"
+#include "stabd/daemon/rights/quotas.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Users take turns, however much each of them asks; and how long the loop was held is counted in buckets.
-#include "stabd/daemon/request_queue.h"
+#include "stabd/daemon/requests/request_queue.h"
 
 #include <gtest/gtest.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "stabd/daemon/latency.h"
+#include "stabd/daemon/requests/latency.h"
 
 namespace stab::daemon {
 namespace {

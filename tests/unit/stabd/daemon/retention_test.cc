@@ -1,6 +1,6 @@
 // First the choice, which is pure: who goes, oldest first, and who never does. Then the same on disk, with a database that
 // says what is over and what still waits for its builds.
-#include "stabd/daemon/retention.h"
+#include "stabd/daemon/upkeep/retention.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
-#include "stabd/daemon/user_workers.h"
+#include "stabd/daemon/upkeep/user_workers.h"
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -1,5 +1,5 @@
 // What the service answers whatever it is about: within the protocol's length, in a lane of its own where it takes long.
-#include "stabd/daemon/service.h"
+#include "stabd/daemon/answers/service.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

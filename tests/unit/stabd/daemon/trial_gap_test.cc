@@ -1,5 +1,5 @@
 // The moments between trials that browsers get.
-#include "stabd/daemon/trial_gap.h"
+#include "stabd/daemon/requests/trial_gap.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Whose turn it is among experiments that wait, where some of them can't use the machine as a gate of their plan is closed.
-#include "stabd/daemon/turns.h"
+#include "stabd/daemon/runs/turns.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Both directions of what watchers are told, and that docs/reference/protocol.md shows events that stabctl can read.
-#include "stabd/daemon/watch_events.h"
+#include "stabd/daemon/events/watch_events.h"
 #include "tests/places.h"
 
 #include <gmock/gmock.h>

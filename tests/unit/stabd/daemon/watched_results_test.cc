@@ -1,5 +1,5 @@
 // What is said of the same trials is computed once, and is not kept for ever.
-#include "stabd/daemon/watched_results.h"
+#include "stabd/daemon/answers/watched_results.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which events a client is told of, and what one has missed.
-#include "stabd/daemon/watching.h"
+#include "stabd/daemon/events/watching.h"
 
 #include <gtest/gtest.h>
 

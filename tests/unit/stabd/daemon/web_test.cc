@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "stabd/daemon/blinding.h"
-#include "stabd/daemon/estimates.h"
-#include "stabd/daemon/protocol.h"
+#include "stabd/daemon/events/blinding.h"
+#include "stabd/daemon/protocol/protocol.h"
+#include "stabd/daemon/runs/estimates.h"
 #include "stabd/daemon/web/conversation.h"
 #include "stabd/daemon/web/door.h"
 #include "stabd/daemon/web/http.h"
