@@ -23,6 +23,12 @@ plan::MappedPlace place_of(const layout_report::Candidate& candidate) {
 
 }  // namespace
 
+Result<bool> confirms_its_map(store::Store& store, store::Id screened) {
+  STAB_TRY(const store::ExperimentRow row, store.experiment(screened));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  return expanded.plan.layout.map && expanded.plan.layout.confirm > 0;
+}
+
 Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd) {
   store::Store& store = engine.store();
   STAB_TRY(const store::ExperimentRow row, store.experiment(screened));

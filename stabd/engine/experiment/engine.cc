@@ -8,6 +8,7 @@
 #include "plan/size.h"
 #include "stabd/engine/experiment/confirm_map.h"
 #include "stabd/engine/experiment/experiment_run.h"
+#include "stabd/engine/experiment/planning.h"
 #include "stabd/engine/separation/places.h"
 
 namespace stab::engine {
@@ -54,21 +55,50 @@ Result<store::Id> Engine::submit(const plan::Plan& plan, const std::string& plan
 
 Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal& stop) {
   const std::lock_guard<Gate> held(gate_);
-  const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
-    STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, experiment, observer, stop));
-    return run->to_end();
-  }();
-  say_what_stays_tuned(experiment, observer);
-  if (ended && *ended == RunEnd::kDone && !options_.share) say_what_is_mapped(experiment, observer, stop);
-  return ended;
+  for (;;) {
+    const Result<RunEnd> ended = [&]() -> Result<RunEnd> {
+      STAB_TRY(const std::unique_ptr<ExperimentRun> run, ExperimentRun::prepare(*this, experiment, observer, stop));
+      return run->to_end();
+    }();
+    say_what_stays_tuned(experiment, observer);
+    if (!ended || (*ended != RunEnd::kDone && *ended != RunEnd::kGaps)) return ended;
+    if (*ended == RunEnd::kDone && !options_.share) {
+      STAB_TRY(const Mapped mapped, map_layouts(experiment, observer, stop));
+      if (mapped == Mapped::kStopped) return RunEnd::kStopped;
+      if (mapped == Mapped::kExtended) continue;
+    }
+    STAB_CHECK_OK(finish(experiment, observer));
+    return ended;
+  }
 }
 
-// What was measured stays measured, whatever a map of it comes to.
-void Engine::say_what_is_mapped(store::Id experiment, Observer& observer, StopSignal& stop) {
+// Before the experiment is done: an engine that ends meanwhile, however, leaves the next one to do it.
+Result<Engine::Mapped> Engine::map_layouts(store::Id experiment, Observer& observer, StopSignal& stop) {
+  STAB_TRY(const bool confirms, confirms_its_map(store_, experiment));
+  if (!confirms) return Mapped::kOver;
   const auto confirmed = confirm_map(*this, experiment, observer, stop.now_fd());
-  if (confirmed) return;
-  observer.note("no layout map: " + confirmed.error().message);
-  (void)store_.log({options_.clock->realtime().count(), experiment, "no-layout-map", confirmed.error().message});
+  if (!confirmed && stop.asked()) return Mapped::kStopped;
+  // What was measured stays measured, whatever a map of it comes to.
+  if (!confirmed) {
+    observer.note("no layout map: " + confirmed.error().message);
+    (void)store_.log({options_.clock->realtime().count(), experiment, "no-layout-map", confirmed.error().message});
+  }
+  // The gate was open, and somebody may have extended the experiment.
+  STAB_TRY(const store::ExperimentRow row, store_.experiment(experiment));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  STAB_TRY(const bool planned, is_planned(store_, experiment, expanded));
+  return planned ? Mapped::kOver : Mapped::kExtended;
+}
+
+Status Engine::finish(store::Id experiment, Observer& observer) {
+  STAB_TRY(const store::ExperimentSummary now, store_.summary(experiment));
+  if (now.state == store::ExperimentState::kDone) return {};  // since an earlier run
+  STAB_TRY(const store::ExperimentState state,
+           store_.advance(experiment, store::ExperimentEvent::kFinish, "", options_.clock->realtime().count()));
+  (void)state;
+  // What is done stays done: everything is on disk, if in the write-ahead log.
+  if (const Status moved = store_.checkpoint(); !moved) observer.note(moved.error().message);
+  return {};
 }
 
 Result<RunEnd> Engine::build(store::Id experiment, Observer& observer, StopSignal& stop) {

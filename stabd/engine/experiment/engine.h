@@ -102,7 +102,11 @@ class Engine {
   Engine(Options options, store::Store store, store::Recovery recovered)
       : options_(std::move(options)), store_(std::move(store)), recovered_(std::move(recovered)) {}
   void say_what_stays_tuned(store::Id experiment, Observer& observer);
-  void say_what_is_mapped(store::Id experiment, Observer& observer, StopSignal& stop);  // pre: the gate is held; it is over
+  // kStopped: before it had a map. kExtended: it has trials again.
+  enum class Mapped { kOver, kStopped, kExtended };
+  // pre: the gate is held; no trial is left
+  Result<Mapped> map_layouts(store::Id experiment, Observer& observer, StopSignal& stop);
+  Status finish(store::Id experiment, Observer& observer);
   Options options_;
   store::Store store_;
   store::Recovery recovered_;

@@ -127,9 +127,6 @@ Result<RunEnd> ExperimentRun::to_end() {
   STAB_CHECK_OK(experiment_->store().check_in_place());
   STAB_TRY(const store::Progress progress, experiment_->store().progress(experiment_->id()));
   const int64_t recorded = progress.count(store::TrialState::kRecorded);
-  STAB_CHECK_OK(experiment_->advance(store::ExperimentEvent::kFinish));
-  // What is done stays done: everything is on disk, if in the write-ahead log.
-  if (const Status moved = experiment_->store().checkpoint(); !moved) experiment_->note(moved.error().message);
   return recorded + not_needed(progress) == progress.planned_total ? RunEnd::kDone : RunEnd::kGaps;
 }
 

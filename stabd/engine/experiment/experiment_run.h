@@ -20,7 +20,8 @@ class ExperimentRun {
   // Reads the stored plan and sets the laboratory up; nothing runs yet.
   static Result<std::unique_ptr<ExperimentRun>> prepare(Engine& engine, store::Id experiment, Observer& observer,
                                                         StopSignal& stop);
-  // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there.
+  // Phases: expand, build, preflight, trials. Each leaves the store so that the next engine can go on there. kDone, kGaps: no
+  // trial is left, and the experiment is still running: the engine finishes it.
   Result<RunEnd> to_end();
   // The first two phases. No end: both are done, and the third follows.
   Result<std::optional<RunEnd>> to_builds();
