@@ -1,5 +1,5 @@
 // Whether it waits is decided as compare decides it: by the share of its time that it was on a CPU, without the time in which it
-// could have run and others had the CPU.
+// could have run and others had the CPU. What gave the CPU up only as each trial does has not waited.
 #include "stabctl/explain/explain_tries.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "stabctl/sides/clock_choice.h"
 #include "stabctl/sides/probe.h"
 #include "stabd/engine/build/expand.h"
+#include "stabd/engine/experiment/preflight.h"
 
 namespace stab::ctl {
 namespace {
@@ -37,7 +38,7 @@ Status add_tries(store::Store& store, const store::ExperimentRow& row, store::Tr
     double& on_cpu = is_new ? out->new_on_cpu : out->old_on_cpu;
     on_cpu = std::max(on_cpu, seen.busy());
     (is_new ? out->new_outputs : out->old_outputs).push_back(outcome.stdout_sha256);
-    if (!waits(seen)) (is_new ? out->new_waits : out->old_waits) = false;
+    if (!waits(seen) || engine::waited_for_nothing(outcome)) (is_new ? out->new_waits : out->old_waits) = false;
   }
   return {};
 }
