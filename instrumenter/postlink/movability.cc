@@ -358,7 +358,8 @@ bool loads_stack(std::span<const uint8_t> code, bool all) {
   Instruction instruction;
   for (size_t at = 0; at < code.size(); at += instruction.length) {
     if (!decode(code.subspan(at), instruction)) return found && !all;
-    found |= instruction.loads_stack_from_elsewhere() || instruction.loads_stack_from_register();
+    found |= instruction.loads_stack_from_elsewhere() || instruction.loads_stack_from_register() ||
+             instruction.loads_stack_from_frame();
     frame_from_elsewhere |= instruction.loads_frame_pointer_from_elsewhere();
     found |= frame_from_elsewhere && instruction.loads_stack_from_frame_pointer();
     if (instruction.ends_flow()) frame_from_elsewhere = false;  // several functions may lie there
@@ -438,7 +439,8 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
                        is_one_of(function.name, kTouchesStack);
     if (!known && code.loads_stack_from_elsewhere) return true;
     const bool by_frame_pointer = code.loads_frame_pointer_from_elsewhere && code.loads_stack_from_frame_pointer;
-    if (!known && ((function.foreign && code.loads_stack_from_register) || by_frame_pointer) &&
+    const bool by_saved = code.loads_stack_from_register || code.loads_stack_from_frame;
+    if (!known && ((function.foreign && by_saved) || by_frame_pointer) &&
         !goes_back_on_its_stack(image.text_at(function.start, function.bytes)))
       return true;
   }

@@ -225,6 +225,10 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
     if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
+    if (i.loads_stack_from_frame()) {  // what was saved there, or rbp is the address of a context
+      if (!is_wide(i) || (after(lines[n], before[n], others) >> kRsp & 1) == 0) return false;
+      continue;
+    }
     if (!i.loads_stack_from_register()) continue;
     if (ends_aligned_frame(lines, n, aligned)) continue;
     const unsigned from = i.plain(0x8b) ? rm_of(i) : reg_of(i);

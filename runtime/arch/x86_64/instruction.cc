@@ -361,6 +361,10 @@ bool Instruction::marks_stack_pointer() const {
   return has_modrm && modrm >> 6 == 3 && ((plain(0x09) && operand_is_rsp) || (plain(0x0b) && register_is_rsp));
 }
 
+bool Instruction::loads_stack_from_frame() const {
+  return plain(0x8b) && modrm_reg() == kRsp && !(rex & 4u) && is_in_frame(*this) && base_register() == kRbp;
+}
+
 bool Instruction::loads_stack_from_register() const {
   if (!has_modrm) return false;
   const unsigned rm = modrm & 7u;
@@ -373,7 +377,7 @@ bool Instruction::loads_stack_from_register() const {
 }
 
 bool Instruction::loads_stack_from_frame_pointer() const {
-  if (plain(0xc9)) return true;
+  if (plain(0xc9) || loads_stack_from_frame()) return true;
   const unsigned reg = modrm_reg() | (rex & 4u) << 1, rm = (modrm & 7u) | (rex & 1u) << 3;
   if (is_lea()) return reg == kRsp && is_in_frame(*this) && base_register() == kRbp;
   if (!has_modrm || modrm >> 6 != 3) return false;

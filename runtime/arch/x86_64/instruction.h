@@ -58,7 +58,9 @@ struct Instruction {
   // mov %reg, %rsp with a register other than rbp: ordinary in functions with variable-sized frames. And lea with another base
   // than rsp and rbp, or an index: ordinary where main aligns its frame.
   bool loads_stack_from_register() const;
-  // mov %rbp, %rsp, or leave, or lea disp(%rbp), %rsp: how functions with a frame pointer end.
+  // mov disp(%rbp), %rsp: ordinary where a function with variable-sized frames saved rsp there.
+  bool loads_stack_from_frame() const;
+  // mov %rbp, %rsp, or leave, or lea disp(%rbp), %rsp: how functions with a frame pointer end. And a load from the frame.
   bool loads_stack_from_frame_pointer() const;
   // Moves a value into rbp that is no place in the frame and wasn't saved there: where rbp is a frame pointer nothing does.
   bool loads_frame_pointer_from_elsewhere() const;

@@ -296,6 +296,12 @@ TEST(Decoder, TellsFramePointersFromElsewhere) {
   EXPECT_TRUE(decoded({0x48, 0x89, 0xec}).loads_stack_from_frame_pointer());                // mov %rbp, %rsp
   EXPECT_TRUE(decoded({0x48, 0x8b, 0xe5}).loads_stack_from_frame_pointer());                // mov %rbp, %rsp
   EXPECT_TRUE(decoded({0x48, 0x8d, 0x65, 0xd8}).loads_stack_from_frame_pointer());          // lea -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_frame_pointer());          // mov -40(%rbp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_frame());                  // mov -40(%rbp), %rsp
+  EXPECT_FALSE(decoded({0x49, 0x8b, 0x65, 0xd8}).loads_stack_from_frame());                 // mov -40(%r13), %rsp
+  EXPECT_FALSE(decoded({0x4c, 0x8b, 0x65, 0xd8}).loads_stack_from_frame());                 // mov -40(%rbp), %r12
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x64, 0x24, 0x08}).loads_stack_from_frame());           // mov 8(%rsp), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8d, 0x65, 0xd8}).loads_stack_from_frame());                 // lea -40(%rbp), %rsp
   EXPECT_FALSE(decoded({0x48, 0x89, 0xfc}).loads_stack_from_frame_pointer());               // mov %rdi, %rsp
   EXPECT_FALSE(decoded({0x49, 0x89, 0xec}).loads_stack_from_frame_pointer());               // mov %rbp, %r12
   EXPECT_TRUE(decoded({0x48, 0x89, 0xf5}).loads_frame_pointer_from_elsewhere());            // mov %rsi, %rbp

@@ -228,7 +228,14 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
       {frame + "mov %rsp, %rbx\njmp *%rax\nmov %rbx, %rsp" + end, false},
       // But the frame pointer is known there, if it is one all through.
       {frame + "mov %rsp, %rbx\nmov %rbx, -16(%rbp)\njmp *%rax\nmov -16(%rbp), %rbx\nmov %rbx, %rsp" + end, true},
-      {frame + "mov %rdi, %rbp\njmp *%rax\nmov -16(%rbp), %rbx\nmov %rbx, %rsp" + end, false}};
+      {frame + "mov %rdi, %rbp\njmp *%rax\nmov -16(%rbp), %rbx\nmov %rbx, %rsp" + end, false},
+      // Without a register between.
+      {frame + "mov %rsp, -24(%rbp)\nsub %rdi, %rsp\ncall other\nmov -24(%rbp), %rsp" + end, true},
+      {frame + "mov %rsp, -24(%rbp)\njmp *%rax\nmov -24(%rbp), %rsp" + end, true},
+      {frame + "mov %rdi, -24(%rbp)\nmov -24(%rbp), %rsp" + end, false},
+      {frame + "mov %rsp, -24(%rbp)\nmov -24(%rbp), %esp" + end, false},
+      {"push %rbp\nmov %rdi, %rbp\nmov 16(%rbp), %rsp\npop %rbp\nret", false},
+      {"mov 8(%rbp), %rsp\nret", false}};
   options_.only_listed = true;  // others' code, as no list says that it is ours
   for (const auto& [body, stays] : bodies) {
     analyze_assembly(kPlainStart + assembly_function("other", "ret") + assembly_function("arrays", body));
@@ -291,6 +298,8 @@ TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   EXPECT_TRUE(analysis_->switches_stacks) << "without a type";
   analyze_assembly(kPlainStart + ".type change,@function\nchange: " + change);
   EXPECT_TRUE(analysis_->switches_stacks) << "without a size";
+  analyze_assembly(kPlainStart + "change: push %rbp\nmov %rdi, %rbp\nmov 16(%rbp), %rsp\npop %rbp\nret\n");
+  EXPECT_TRUE(analysis_->switches_stacks) << "from a context that rbp holds";
   const std::string bytes = ".type bytes,@object\nbytes: .byte 0x55, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x5d, 0xc3";
   analyze_assembly(kPlainStart + bytes + "\n.size bytes, .-bytes\n");
   EXPECT_TRUE(analysis_->switches_stacks) << "bytes";
