@@ -4,7 +4,6 @@
 #include "base/wording.h"
 #include "plan/layout_confirmation.h"
 #include "plan/parse.h"
-#include "stabd/engine/build/expand.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/results/map_of.h"
 
@@ -23,18 +22,11 @@ plan::MappedPlace place_of(const layout_report::Candidate& candidate) {
 
 }  // namespace
 
-Result<bool> confirms_its_map(store::Store& store, store::Id screened) {
-  STAB_TRY(const store::ExperimentRow row, store.experiment(screened));
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  return expanded.plan.layout.map && expanded.plan.layout.confirm > 0;
-}
-
-Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd) {
+Result<std::optional<store::Id>> confirm_map(Engine& engine, const store::ExperimentRow& row, const ExpandedPlan& expanded,
+                                             Observer& observer, int cancel_fd) {
   store::Store& store = engine.store();
-  STAB_TRY(const store::ExperimentRow row, store.experiment(screened));
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
   if (!expanded.plan.layout.map || expanded.plan.layout.confirm == 0) return std::optional<store::Id>();
-  STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, screened));
+  STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, row.id));
   if (made) return made;
   observer.phase("mapping layouts");
   const LayoutTool tool = layout_tool(engine.options(), row, engine.gate(), cancel_fd);
@@ -61,7 +53,7 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened,
   for (const RefusedMap& one : all.refused) {
     observer.note("no layout map of " + one.workload + ": " + one.why);
     STAB_CHECK_OK(
-        store.log({engine.options().clock->realtime().count(), screened, "no-layout-map", one.workload + ": " + one.why}));
+        store.log({engine.options().clock->realtime().count(), row.id, "no-layout-map", one.workload + ": " + one.why}));
   }
   if (candidates == 0) {
     observer.note("the layout map names no function whose place matters");

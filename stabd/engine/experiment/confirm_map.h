@@ -4,15 +4,15 @@
 #include <optional>
 
 #include "base/result.h"
+#include "stabd/engine/build/expand.h"
 #include "stabd/engine/experiment/engine.h"
 #include "store/store.h"
 
 namespace stab::engine {
 
-// Whether the plan of an experiment asks for such an experiment.
-Result<bool> confirms_its_map(store::Store& store, store::Id screened);
 // Submits the experiment that measures the candidates of a map again, unless there is one. Absent: the plan asks for no map or no
 // confirmation, or nothing is to be confirmed. `cancel_fd`: readable: give up. pre: no trial is left; the gate is held
-Result<std::optional<store::Id>> confirm_map(Engine& engine, store::Id screened, Observer& observer, int cancel_fd);
+Result<std::optional<store::Id>> confirm_map(Engine& engine, const store::ExperimentRow& row, const ExpandedPlan& expanded,
+                                             Observer& observer, int cancel_fd);
 
 }  // namespace stab::engine

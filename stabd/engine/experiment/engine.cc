@@ -62,6 +62,8 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
     }();
     say_what_stays_tuned(experiment, observer);
     if (!ended || (*ended != RunEnd::kDone && *ended != RunEnd::kGaps)) return ended;
+    STAB_TRY(const store::ExperimentSummary now, store_.summary(experiment));
+    if (now.state == store::ExperimentState::kDone) return ended;  // since an earlier run
     if (*ended == RunEnd::kDone && !options_.share) {
       STAB_TRY(const Mapped mapped, map_layouts(experiment, observer, stop));
       if (mapped == Mapped::kStopped) return RunEnd::kStopped;
@@ -74,25 +76,21 @@ Result<RunEnd> Engine::run(store::Id experiment, Observer& observer, StopSignal&
 
 // Before the experiment is done: an engine that ends meanwhile, however, leaves the next one to do it.
 Result<Engine::Mapped> Engine::map_layouts(store::Id experiment, Observer& observer, StopSignal& stop) {
-  STAB_TRY(const bool confirms, confirms_its_map(store_, experiment));
-  if (!confirms) return Mapped::kOver;
-  const auto confirmed = confirm_map(*this, experiment, observer, stop.now_fd());
+  STAB_TRY(const store::ExperimentRow row, store_.experiment(experiment));
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
+  const auto confirmed = confirm_map(*this, row, expanded, observer, stop.now_fd());
   if (!confirmed && stop.asked()) return Mapped::kStopped;
   // What was measured stays measured, whatever a map of it comes to.
   if (!confirmed) {
     observer.note("no layout map: " + confirmed.error().message);
     (void)store_.log({options_.clock->realtime().count(), experiment, "no-layout-map", confirmed.error().message});
   }
-  // The gate was open, and somebody may have extended the experiment.
-  STAB_TRY(const store::ExperimentRow row, store_.experiment(experiment));
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  STAB_TRY(const bool planned, is_planned(store_, experiment, expanded));
-  return planned ? Mapped::kOver : Mapped::kExtended;
+  // The gate may have been open, and somebody may have extended the experiment.
+  STAB_TRY(const bool over, is_over(store_, experiment, expanded));
+  return over ? Mapped::kOver : Mapped::kExtended;
 }
 
 Status Engine::finish(store::Id experiment, Observer& observer) {
-  STAB_TRY(const store::ExperimentSummary now, store_.summary(experiment));
-  if (now.state == store::ExperimentState::kDone) return {};  // since an earlier run
   STAB_TRY(const store::ExperimentState state,
            store_.advance(experiment, store::ExperimentEvent::kFinish, "", options_.clock->realtime().count()));
   (void)state;

@@ -119,9 +119,9 @@ Result<RunEnd> ExperimentRun::to_end() {
     if (experiment_->stop().asked()) return RunEnd::kStopped;
     STAB_TRY(const bool more, profile->add_controls());
     if (more) continue;
-    // The gate was open while the profile was analysed, and somebody may have extended the experiment.
-    STAB_TRY(const bool planned, is_planned(experiment_->store(), experiment_->id(), experiment_->expanded()));
-    if (planned) break;
+    // The gate was open while the profile was analysed, and somebody may have extended the experiment, or planned a trial again.
+    STAB_TRY(const bool over, is_over(experiment_->store(), experiment_->id(), experiment_->expanded()));
+    if (over) break;
   }
 
   STAB_CHECK_OK(experiment_->store().check_in_place());

@@ -151,7 +151,9 @@ Status plan_ahead(Engine& engine, store::Id experiment, const ExpandedPlan& expa
   return {};
 }
 
-Result<bool> is_planned(store::Store& store, store::Id experiment, const ExpandedPlan& expanded) {
+Result<bool> is_over(store::Store& store, store::Id experiment, const ExpandedPlan& expanded) {
+  STAB_TRY(const std::optional<store::TrialRow> waits, store.next_trial(experiment));
+  if (waits) return false;
   const auto block_trials = static_cast<int64_t>(plan::block_trials(expanded.plan, expanded.design));
   STAB_TRY(const NextPlace next, next_place(store, experiment, block_trials));
   return !next.stretch;

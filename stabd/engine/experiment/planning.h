@@ -17,8 +17,8 @@ uint64_t fingerprint_of(const ExpandedPlan& expanded);
 // on where an engine that died in it has stopped. Ends early when it is asked to stop. pre: the gate is held
 Status plan_ahead(Engine& engine, store::Id experiment, const ExpandedPlan& expanded, const StopSignal& stop);
 
-// Whether all that is promised of the schedule is stored: an extension that was answered is not, where plan_ahead() ended early
-// or has not been called since. pre: the gate is held
-Result<bool> is_planned(store::Store& store, store::Id experiment, const ExpandedPlan& expanded);
+// Whether nothing is left to run: no trial waits, and all that is promised of the schedule is stored. An extension that was
+// answered is not, where plan_ahead() ended early or has not been called since. pre: the gate is held
+Result<bool> is_over(store::Store& store, store::Id experiment, const ExpandedPlan& expanded);
 
 }  // namespace stab::engine

@@ -48,10 +48,8 @@ Result<bool> TrialSequence::to_its_end() {
     STAB_CHECK_OK(count_places());
     STAB_TRY(trials, claim_next());
   } while (!trials.empty());
-  STAB_TRY(const std::optional<store::TrialRow> left, experiment_->store().next_trial(experiment_->id()));
-  if (left) return false;
   // Whoever was asked to stop in the last trial that was planned has not looked whether there are more.
-  return is_planned(experiment_->store(), experiment_->id(), experiment_->expanded());
+  return is_over(experiment_->store(), experiment_->id(), experiment_->expanded());
 }
 
 // A gate is for a trial: where none is left, nothing waits.
