@@ -9,6 +9,7 @@
 #include "analysis/report/clusters.h"
 #include "analysis/report/compared_cells.h"
 #include "analysis/statistics/descriptive.h"
+#include "base/wording.h"
 
 namespace stab::report {
 namespace {
@@ -22,17 +23,13 @@ ContrastEstimate refuse(std::string reason) {
 // Which of these cells, whose own spread is to be the error, have none; empty where none lacks it.
 std::string lone_values(const Samples& samples, const CellCoefficients& coefficients) {
   std::string first;
-  int cells = 0;
-  for (const auto& [cell, coefficient] : coefficients) {
-    if (cell->sliced || cell->moments.n > 1 || cells++ > 0) continue;
-    for (size_t f = 0; f < samples.factors.size(); ++f)
-      if (samples.factors[f].levels.size() > 1)
-        first += (first.empty() ? "" : ", ") + samples.factors[f].name + "=" + samples.factors[f].levels[cell->levels[f]];
-  }
+  uint64_t cells = 0;
+  for (const auto& [cell, coefficient] : coefficients)
+    if (!cell->sliced && cell->moments.n < 2 && cells++ == 0) first = text_of_levels(samples, cell->levels);
   if (cells == 0) return "";
   const std::string more = samples.unit == Unit::kRow ? "another " + samples.row_word : "replicates";
-  return first + (cells > 1 ? " and " + std::to_string(cells - 1) + " more have one value each" : " has one value") +
-         ", and no spread of its own; add " + more;
+  if (cells == 1) return first + " has one value, and no spread of its own; add " + more;
+  return first + " and " + plural(cells - 1, "more cell") + " have one value each, and no spread of their own; add " + more;
 }
 
 }  // namespace

@@ -34,14 +34,6 @@ Interval turned(Scale scale, const Interval& interval) {
   return {-interval.estimate, -interval.high, -interval.low};
 }
 
-std::string others_of(const Samples& samples, const Levels& cell, size_t treatment) {
-  std::string out;
-  for (size_t f = 0; f < samples.factors.size(); ++f)
-    if (f != treatment && samples.factors[f].levels.size() > 1)
-      out += (out.empty() ? "" : ", ") + samples.factors[f].name + "=" + samples.factors[f].levels[cell[f]];
-  return out;
-}
-
 }  // namespace
 
 std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<WorkloadUnits>& units, double level) {
@@ -63,7 +55,7 @@ std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<Wo
       if (!turn && a[*treatment] != factor.baseline) continue;
       HalfContrast& half = out.emplace_back();
       half.workload = family.workload;
-      half.within = others_of(samples, a, *treatment);
+      half.within = text_of_levels(samples, a, *treatment);
       half.randomized = is_randomized(samples, a);
       half.factor = factor.name;
       half.level = factor.levels[(turn ? a : b)[*treatment]];

@@ -57,6 +57,14 @@ statistics::FactorCodes cell_codes(const Samples& samples, const std::vector<Cel
   return codes;
 }
 
+std::string text_of_levels(const Samples& samples, const std::vector<uint32_t>& levels, std::optional<size_t> but) {
+  std::string out;
+  for (size_t f = 0; f < samples.factors.size(); ++f)
+    if (f != but && samples.factors[f].levels.size() > 1)
+      out += (out.empty() ? "" : ", ") + samples.factors[f].name + "=" + samples.factors[f].levels[levels[f]];
+  return out;
+}
+
 WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t response) {
   const bool log_scale = samples.responses[response].scale == Scale::kLog;
   std::vector<std::pair<std::vector<uint32_t>, const Trial*>> rows;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,8 @@ struct WorkloadUnits {
 
 // The levels of each cell, factor by factor, in the order of cells.
 statistics::FactorCodes cell_codes(const Samples& samples, const std::vector<CellUnits>& cells);
+// "code=off, opt=-O2": the levels of a cell, of the factors that have several; the factor `but` is left out.
+std::string text_of_levels(const Samples& samples, const std::vector<uint32_t>& levels, std::optional<size_t> but = {});
 
 WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t response);
 

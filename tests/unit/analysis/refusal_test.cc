@@ -70,7 +70,8 @@ TEST_F(Refusal, ACellOfOneValueIsNamed) {
               HasSubstr("version=new against old: no answer, version=new, input=a has one value, and no spread of its own; add "
                         "another row"));
   EXPECT_THAT(said("old,a,1\nold,a,2\nnew,a,3\n", "version"), HasSubstr("no answer, version=new has one value, and no spread"));
-  EXPECT_THAT(said("old,a,1\nnew,a,3\n", "version"), HasSubstr("version=new and 1 more have one value each, and no spread"));
+  EXPECT_THAT(said("old,a,1\nnew,a,3\n", "version"),
+              HasSubstr("version=new and 1 more cell have one value each, and no spread of their own; add"));
 }
 
 TEST_F(Refusal, TooManyGroups) {

@@ -52,7 +52,7 @@ const std::vector<Shape>& shapes() {
        "opt",
        0.05,
        {"as few as 1 trial"},
-       "no spread of its own"},
+       "no spread of their own"},
       {"full_crossing", "replicates = 10", "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]",
        "", "opt"},
       {"random_order", "replicates = 10\norder = \"random\"", "code = [\"once\", \"shuffle\"]\nopt = [\"-O2\", \"-O3\"]", "",
