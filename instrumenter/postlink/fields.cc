@@ -71,6 +71,7 @@ class FunctionReader {
     code_.loads_stack_from_elsewhere |= instruction.loads_stack_from_elsewhere();
     code_.loads_stack_from_register |= instruction.loads_stack_from_register();
     code_.loads_stack_from_frame |= instruction.loads_stack_from_frame();
+    code_.loads_stack_from_variable |= instruction.loads_stack_from_variable();
     code_.loads_stack_from_frame_pointer |= instruction.loads_stack_from_frame_pointer();
     code_.loads_frame_pointer_from_elsewhere |= instruction.loads_frame_pointer_from_elsewhere();
     code_.marks_stack_pointer |= instruction.marks_stack_pointer();

@@ -48,6 +48,7 @@ struct FunctionCode {
   bool loads_stack_from_elsewhere = false;
   bool loads_stack_from_register = false;
   bool loads_stack_from_frame = false;
+  bool loads_stack_from_variable = false;
   bool loads_stack_from_frame_pointer = false;
   bool loads_frame_pointer_from_elsewhere = false;
   bool marks_stack_pointer = false;  // speculative load hardening

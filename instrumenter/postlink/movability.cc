@@ -359,7 +359,7 @@ bool loads_stack(std::span<const uint8_t> code, bool all) {
   for (size_t at = 0; at < code.size(); at += instruction.length) {
     if (!decode(code.subspan(at), instruction)) return found && !all;
     found |= instruction.loads_stack_from_elsewhere() || instruction.loads_stack_from_register() ||
-             instruction.loads_stack_from_frame();
+             instruction.loads_stack_from_frame() || instruction.loads_stack_from_variable();
     frame_from_elsewhere |= instruction.loads_frame_pointer_from_elsewhere();
     found |= frame_from_elsewhere && instruction.loads_stack_from_frame_pointer();
     if (instruction.ends_flow()) frame_from_elsewhere = false;  // several functions may lie there
@@ -440,7 +440,7 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     if (!known && code.loads_stack_from_elsewhere) return true;
     const bool by_frame_pointer = code.loads_frame_pointer_from_elsewhere && code.loads_stack_from_frame_pointer;
     const bool by_saved = code.loads_stack_from_register || code.loads_stack_from_frame;
-    if (!known && ((function.foreign && by_saved) || by_frame_pointer) &&
+    if (!known && ((function.foreign && by_saved) || by_frame_pointer || code.loads_stack_from_variable) &&
         !goes_back_on_its_stack(image.text_at(function.start, function.bytes)))
       return true;
   }

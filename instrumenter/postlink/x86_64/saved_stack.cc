@@ -1,6 +1,7 @@
 // Registers are followed through the function: one holds an address of the own stack where it was copied from rsp, from another
 // such register, made of one by lea, or loaded from the frame by rbp, where compilers spill what they saved. What only other
-// values were stored to is no such place: code that isn't optimized keeps its arguments there. Whatever else may
+// values were stored to is no such place: code that isn't optimized keeps its arguments there. Of the places at a distance
+// from rsp those count alone to which only addresses of the own stack were stored at the same distance. Whatever else may
 // write a register, by the shape of its instruction, makes it unknown. Where two ways meet both must know. Ways that aren't seen
 // (jump tables, landing pads) begin behind an instruction that nothing runs on from, with nothing known but rbp, where it is a
 // frame pointer all through.
@@ -89,8 +90,9 @@ bool has_opcode_in_modrm(const Instruction& i) {
 Registers may_write(const Instruction& i) {
   const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
   if (compares || i.is_branch) return 0;
-  // mov to its second operand
-  if (i.plain(0x88) || i.plain(0x89)) return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);
+  // mov to its second operand, and arithmetic with a constant
+  if (i.plain(0x88) || i.plain(0x89) || i.plain(0x81) || i.plain(0x83))
+    return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);
   if (i.plain(0xc9)) return 1u << kRbp;  // leave
   if (!i.is_vector && i.map == 1 && i.opcode == 0xa2) return kByCpuid;
   if (is_of_vectors(i)) return written_by_vectors(i);
@@ -116,6 +118,8 @@ int32_t displacement_of(const Line& line) {
 }
 
 bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && is_wide(i) && is_in_frame(i); }
+
+bool is_at_stack_pointer(const Instruction& i) { return i.has_base_register && !i.has_index() && i.base_register() == kRsp; }
 
 // `others`: places in the frame, by their distance from rbp, that only other values are stored to.
 Registers after(const Line& line, Registers known, const std::set<int32_t>& others) {
@@ -163,6 +167,19 @@ bool ends_aligned_frame(const std::vector<Line>& lines, size_t n, int32_t distan
   const Instruction &i = lines[n].instruction, &before = lines[n - 1].instruction;
   const bool restores_frame = before.plain(0xc9) || (is_pop(before) && register_in_opcode(before) == kRbp);
   return i.is_lea() && i.has_base_register && !i.has_index() && restores_frame;
+}
+
+// Whether what a load of rsp from disp(%rsp) finds is an address of the own stack. `before`: what is known before each line.
+bool was_saved_at_stack_pointer(const std::vector<Line>& lines, const std::vector<Registers>& before, const Line& load) {
+  bool saved = false;
+  for (size_t n = 0; n < lines.size(); ++n) {
+    const Instruction& i = lines[n].instruction;
+    const bool stores = i.plain(0x89) && is_at_stack_pointer(i) && displacement_of(lines[n]) == displacement_of(load);
+    if (!stores) continue;
+    if (!is_wide(i) || (before[n] >> reg_of(i) & 1) == 0) return false;
+    saved = true;
+  }
+  return saved;
 }
 
 }  // namespace
@@ -225,6 +242,10 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
     if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
+    if (i.loads_stack_from_variable()) {
+      if (!is_wide(i) || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
+      continue;
+    }
     if (i.loads_stack_from_frame()) {  // what was saved there, or rbp is the address of a context
       if (!is_wide(i) || (after(lines[n], before[n], others) >> kRsp & 1) == 0) return false;
       continue;

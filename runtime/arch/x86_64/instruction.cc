@@ -365,6 +365,10 @@ bool Instruction::loads_stack_from_frame() const {
   return plain(0x8b) && modrm_reg() == kRsp && !(rex & 4u) && is_in_frame(*this) && base_register() == kRbp;
 }
 
+bool Instruction::loads_stack_from_variable() const {
+  return plain(0x8b) && modrm_reg() == kRsp && !(rex & 4u) && is_in_frame(*this) && base_register() == kRsp;
+}
+
 bool Instruction::loads_stack_from_register() const {
   if (!has_modrm) return false;
   const unsigned rm = modrm & 7u;

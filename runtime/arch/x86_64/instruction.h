@@ -60,6 +60,8 @@ struct Instruction {
   bool loads_stack_from_register() const;
   // mov disp(%rbp), %rsp: ordinary where a function with variable-sized frames saved rsp there.
   bool loads_stack_from_frame() const;
+  // mov disp(%rsp), %rsp: of assembly, which so ends a frame that it aligned, or loads a variable. Compilers don't.
+  bool loads_stack_from_variable() const;
   // mov %rbp, %rsp, or leave, or lea disp(%rbp), %rsp: how functions with a frame pointer end. And a load from the frame.
   bool loads_stack_from_frame_pointer() const;
   // Moves a value into rbp that is no place in the frame and wasn't saved there: where rbp is a frame pointer nothing does.

@@ -251,6 +251,9 @@ TEST(Decoder, TellsStackSwitchesFromFrames) {
   EXPECT_TRUE(decoded({0x48, 0x8b, 0x24, 0xc2}).loads_stack_from_elsewhere());  // mov (%rdx,%rax,8), %rsp
   EXPECT_TRUE(decoded({0x48, 0x8b, 0x24, 0x04}).loads_stack_from_elsewhere());  // mov (%rsp,%rax), %rsp
   EXPECT_FALSE(decoded({0x48, 0x8b, 0x24, 0x24}).loads_stack_from_elsewhere());  // mov (%rsp), %rsp
+  EXPECT_TRUE(decoded({0x48, 0x8b, 0x24, 0x24}).loads_stack_from_variable());
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x24, 0x04}).loads_stack_from_variable());   // mov (%rsp,%rax), %rsp
+  EXPECT_FALSE(decoded({0x48, 0x8b, 0x65, 0xd8}).loads_stack_from_variable());
   EXPECT_TRUE(decoded({0x64, 0x48, 0x8b, 0x24, 0x25, 0xf8, 0xff, 0xff, 0xff}).loads_stack_from_elsewhere());  // mov %fs:-8, %rsp
   EXPECT_TRUE(decoded({0x48, 0xcf}).loads_stack_from_elsewhere());              // iretq
   EXPECT_FALSE(decoded({0xcf}).loads_stack_from_elsewhere());                   // iret, of 32 bits: in tables among the code

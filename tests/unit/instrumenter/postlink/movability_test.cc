@@ -235,7 +235,12 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
       {frame + "mov %rdi, -24(%rbp)\nmov -24(%rbp), %rsp" + end, false},
       {frame + "mov %rsp, -24(%rbp)\nmov -24(%rbp), %esp" + end, false},
       {"push %rbp\nmov %rdi, %rbp\nmov 16(%rbp), %rsp\npop %rbp\nret", false},
-      {"mov 8(%rbp), %rsp\nret", false}};
+      {"mov 8(%rbp), %rsp\nret", false},
+      // As assembly for vectors aligns its frame, and what looks like it.
+      {"mov %rsp, %rax\nsub $88, %rsp\nand $-32, %rsp\nmov %rax, 64(%rsp)\nmov 64(%rsp), %rsp\nret", true},
+      {"mov %rsp, %rax\nsub $88, %rsp\nand $-32, %rsp\nmov %rax, 64(%rsp)\nmov 56(%rsp), %rsp\nret", false},
+      {"mov %rsp, %rax\nsub $88, %rsp\nmov %rax, 64(%rsp)\nmov %rdi, 64(%rsp)\nmov 64(%rsp), %rsp\nret", false},
+      {"push %rbp\nmov %rdi, -8(%rsp)\nmov -8(%rsp), %rsp\npop %rbp\nret", false}};
   options_.only_listed = true;  // others' code, as no list says that it is ours
   for (const auto& [body, stays] : bodies) {
     analyze_assembly(kPlainStart + assembly_function("other", "ret") + assembly_function("arrays", body));
@@ -300,6 +305,8 @@ TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   EXPECT_TRUE(analysis_->switches_stacks) << "without a size";
   analyze_assembly(kPlainStart + "change: push %rbp\nmov %rdi, %rbp\nmov 16(%rbp), %rsp\npop %rbp\nret\n");
   EXPECT_TRUE(analysis_->switches_stacks) << "from a context that rbp holds";
+  analyze_assembly(kPlainStart + "change: push %rbp\nmov %rdi, -8(%rsp)\nmov -8(%rsp), %rsp\npop %rbp\nret\n");
+  EXPECT_TRUE(analysis_->switches_stacks) << "from a variable on the stack";
   const std::string bytes = ".type bytes,@object\nbytes: .byte 0x55, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x5d, 0xc3";
   analyze_assembly(kPlainStart + bytes + "\n.size bytes, .-bytes\n");
   EXPECT_TRUE(analysis_->switches_stacks) << "bytes";
