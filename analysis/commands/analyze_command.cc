@@ -18,10 +18,10 @@
 namespace stab::commands {
 namespace {
 
-const std::vector<std::string> kSwitches{"json", "log", "markdown", "latex", "csv", "r", "help"};
-const std::vector<std::string> kFlags{"response", "factors", "within",   "block", "cluster", "log",    "margin",
-                                      "alpha",    "json",    "markdown", "latex", "csv",     "r",      "figures",
-                                      "baseline", "decimal"};
+const std::vector<std::string> kAnalyzeSwitches{"json", "log", "markdown", "latex", "csv", "r", "help"};
+const std::vector<std::string> kAnalyzeFlags{"response", "factors", "within",   "block", "cluster", "log",    "margin",
+                                             "alpha",    "json",    "markdown", "latex", "csv",     "r",      "figures",
+                                             "baseline", "decimal"};
 
 constexpr char kUsage[] =
     "stabctl analyze data.csv --response COL --factors a,b [--within SUBJECT] [--block COL] [--cluster COL] [--log]\n"
@@ -190,10 +190,10 @@ std::string note_of_blocks(const std::string& block, const report::Report& repor
 }  // namespace
 
 CommandOutput run_analyze(const std::vector<std::string>& args, int width, bool colour) {
-  const Result<Arguments> parsed = Arguments::parse(args, kSwitches);
+  const Result<Arguments> parsed = Arguments::parse(args, kAnalyzeSwitches);
   if (!parsed) return refused(parsed.error());
   if (parsed->has("help")) return {kUsage, "", 0};
-  if (const Status status = parsed->only(kFlags); !status) return refused(status.error());
+  if (const Status status = parsed->only(kAnalyzeFlags); !status) return refused(status.error());
   if (parsed->positional().size() != 1) return {"", std::string("error: which file?\n") + kUsage, 2};
   const Result<ReportOptions> options = report_options_of(*parsed, width, colour);
   if (!options) return refused(options.error());

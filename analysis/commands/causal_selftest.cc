@@ -13,8 +13,6 @@
 namespace stab::commands {
 namespace {
 
-constexpr double kConf = 0.95;
-
 struct Tally {
   uint64_t compared = 0, alarms = 0, lines = 0, covered = 0;
   double off = 0, most_off = 0, widest_null = 0;
@@ -66,7 +64,7 @@ CommandOutput run_causal_selftest(const std::vector<causal_report::CausalData>& 
   if (tally.compared == 0) return refused(bad_input("no comparison of the selftest could be judged: " + tally.refusal));
   const double alpha = programs[0].alpha;
   const Result<statistics::ProportionTest> rate =
-      statistics::exact_binomial(tally.alarms, tally.compared, alpha, statistics::Alternative::kTwoSided, kConf);
+      statistics::exact_binomial(tally.alarms, tally.compared, alpha, statistics::Alternative::kTwoSided, kConfOfAlarms);
   if (!rate) return refused(rate.error());
   const bool too_many = rate->conf_low > alpha;
   const double mean_off = tally.lines ? tally.off / static_cast<double>(tally.lines) : 0;

@@ -14,8 +14,6 @@
 namespace stab::commands {
 namespace {
 
-constexpr double kConf = 0.95;
-
 // As stabctl selftest makes them: any other experiment's differences may be real.
 bool is_selftest(const report::Samples& samples) {
   const auto is_comparison = [](const std::string& name) { return name.starts_with("aa"); };
@@ -53,9 +51,9 @@ CommandOutput run_selftest(const report::Samples& samples, const SelftestOptions
   if (compared == 0)
     return refused(bad_input("no comparison of the selftest could be judged" + (refusal.empty() ? "" : ": " + refusal)));
   const Result<statistics::ProportionTest> rate =
-      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kGreater, kConf);
+      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kGreater, kConfOfAlarms);
   const Result<statistics::ProportionTest> interval =
-      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kTwoSided, kConf);
+      statistics::exact_binomial(alarms, compared, report->alpha, statistics::Alternative::kTwoSided, kConfOfAlarms);
   if (!rate || !interval) return refused((rate ? interval : rate).error());
   const bool too_many = interval->conf_low > report->alpha;
   CommandOutput output;

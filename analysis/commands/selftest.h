@@ -6,6 +6,8 @@
 
 namespace stab::commands {
 
+inline constexpr double kConfOfAlarms = 0.95;  // of the intervals that selftests give of their rates
+
 struct SelftestOptions {
   bool json = false;
 };

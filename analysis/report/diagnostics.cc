@@ -30,67 +30,69 @@ namespace {
 using Groups = std::vector<std::vector<double>>;
 
 // One trial or row in the order of the run, as a deviation from its cell.
-struct Step {
+struct Deviation {
   uint32_t order = 0;
   uint32_t block = 0;
   uint32_t cell = 0;
   uint64_t link = 0;  // of cells that are run as linked; else 0
-  double deviation = 0;
+  double value = 0;
 };
 
-std::vector<Step> steps_of(const WorkloadUnits& units) {
-  std::vector<Step> steps;
+std::vector<Deviation> deviations_of(const WorkloadUnits& units) {
+  std::vector<Deviation> deviations;
   for (uint32_t c = 0; c < units.cells.size(); ++c) {
     const CellUnits& cell = units.cells[c];
     if (cell.trial_values.empty()) {
       for (size_t i = 0; i < cell.values.size(); ++i)
-        steps.push_back({cell.orders[i], 0, c, 0, cell.values[i] - cell.moments.mean});
+        deviations.push_back({cell.orders[i], 0, c, 0, cell.values[i] - cell.moments.mean});
       continue;
     }
     const double centre = statistics::moments(cell.trial_values).mean;
     for (size_t i = 0; i < cell.trial_values.size(); ++i)
-      steps.push_back({cell.trial_orders[i], cell.trial_blocks[i], c, is_linked(cell) ? cell.trial_links[i] : 0,
+      deviations.push_back({cell.trial_orders[i], cell.trial_blocks[i], c, is_linked(cell) ? cell.trial_links[i] : 0,
                        cell.trial_values[i] - centre});
   }
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.order < b.order; });
-  return steps;
+  std::sort(deviations.begin(), deviations.end(), [](const Deviation& a, const Deviation& b) { return a.order < b.order; });
+  return deviations;
 }
 
 // A block's trials ran one after the other, before those of the next: blocks are a measure of time.
-bool blocks_follow(const std::vector<Step>& steps) {
+bool blocks_follow(const std::vector<Deviation>& deviations) {
   std::set<uint32_t> done;
-  for (size_t i = 0; i < steps.size(); ++i)
-    if ((i == 0 || steps[i].block != steps[i - 1].block) && !done.insert(steps[i].block).second) return false;
+  for (size_t i = 0; i < deviations.size(); ++i)
+    if ((i == 0 || deviations[i].block != deviations[i - 1].block) && !done.insert(deviations[i].block).second) return false;
   return done.size() > 1;
 }
 
 // Takes off each block's mean, then, where a link ran a cell several times, that link's: what it adds lasts, but says nothing
 // about the order.
-void remove_blocks_and_links(std::vector<Step>& steps) {
+void remove_blocks_and_links(std::vector<Deviation>& deviations) {
   const auto centre = [&](const auto& key_of) {
-    std::map<decltype(key_of(steps[0])), statistics::Moments> groups;
-    for (const Step& step : steps)
-      groups[key_of(step)] = statistics::merge(groups[key_of(step)], statistics::Moments{1, step.deviation, 0});
-    for (Step& step : steps)
-      if (const statistics::Moments& group = groups[key_of(step)]; group.n > 1) step.deviation -= group.mean;
+    std::map<decltype(key_of(deviations[0])), statistics::Moments> groups;
+    for (const Deviation& deviation : deviations)
+      groups[key_of(deviation)] = statistics::merge(groups[key_of(deviation)], statistics::Moments{1, deviation.value, 0});
+    for (Deviation& deviation : deviations)
+      if (const statistics::Moments& group = groups[key_of(deviation)]; group.n > 1) deviation.value -= group.mean;
   };
-  centre([](const Step& step) { return step.block; });
-  if (std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.link != 0; }))
-    // Steps of other cells are groups of one, which stay as they are.
-    centre([](const Step& step) { return std::tuple(step.cell, step.link, step.link ? 0 : step.order + 1); });
+  centre([](const Deviation& deviation) { return deviation.block; });
+  if (std::any_of(deviations.begin(), deviations.end(), [](const Deviation& deviation) { return deviation.link != 0; }))
+    // Deviations of other cells are groups of one, which stay as they are.
+    centre([](const Deviation& deviation) {
+      return std::tuple(deviation.cell, deviation.link, deviation.link ? 0 : deviation.order + 1);
+    });
 }
 
 // The order of what may change places: a block's trials, whose order was drawn; elsewhere the rows of a cell.
-Result<statistics::SequenceTest> autocorrelation(std::vector<Step> steps, bool blocked) {
+Result<statistics::SequenceTest> autocorrelation(std::vector<Deviation> deviations, bool blocked) {
   std::set<uint32_t> blocks;
-  for (const Step& step : steps) blocks.insert(step.block);
-  const bool by_block = blocked && steps.size() >= 2 * blocks.size();
-  if (by_block) remove_blocks_and_links(steps);
+  for (const Deviation& deviation : deviations) blocks.insert(deviation.block);
+  const bool by_block = blocked && deviations.size() >= 2 * blocks.size();
+  if (by_block) remove_blocks_and_links(deviations);
   std::vector<double> values;
   std::vector<uint32_t> groups;
-  for (const Step& step : steps) {
-    values.push_back(step.deviation);
-    groups.push_back(by_block ? step.block : step.cell);
+  for (const Deviation& deviation : deviations) {
+    values.push_back(deviation.value);
+    groups.push_back(by_block ? deviation.block : deviation.cell);
   }
   return statistics::lag1_within(values, groups);
 }
@@ -109,22 +111,22 @@ Result<statistics::SequenceTest> autocorrelation_of_blocks(const Groups& contras
   return statistics::lag1_within(values, groups);
 }
 
-Result<statistics::SequenceTest> drift_of(const std::vector<Step>& steps, bool blocked, uint64_t* n) {
+Result<statistics::SequenceTest> drift_of(const std::vector<Deviation>& deviations, bool blocked, uint64_t* n) {
   std::vector<double> values;
   std::vector<uint32_t> groups;
-  if (blocked && blocks_follow(steps)) {
+  if (blocked && blocks_follow(deviations)) {
     std::vector<std::pair<double, double>> blocks;  // sum and count, in order of time
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (i == 0 || steps[i].block != steps[i - 1].block) blocks.emplace_back();
-      blocks.back().first += steps[i].deviation;
+    for (size_t i = 0; i < deviations.size(); ++i) {
+      if (i == 0 || deviations[i].block != deviations[i - 1].block) blocks.emplace_back();
+      blocks.back().first += deviations[i].value;
       blocks.back().second += 1;
     }
     for (const auto& [sum, count] : blocks) values.push_back(sum / count);
     groups.assign(values.size(), 0);
   } else {
-    for (const Step& step : steps) {
-      values.push_back(step.deviation);
-      groups.push_back(step.cell);
+    for (const Deviation& deviation : deviations) {
+      values.push_back(deviation.value);
+      groups.push_back(deviation.cell);
     }
   }
   *n = values.size();
@@ -308,7 +310,7 @@ void add(Diagnostic diagnostic, const Result<Test>& test, double Test::*statisti
 void diagnose(const Samples& samples, size_t response, uint32_t workload, const WorkloadUnits& units,
               std::vector<Diagnostic>& out) {
   const bool blocked = samples.unit == Unit::kLayout || units.rows_in_blocks;
-  const std::vector<Step> steps = steps_of(units);
+  const std::vector<Deviation> deviations = deviations_of(units);
   const auto named = [&](std::string name, std::string statistic, uint64_t n) {
     Diagnostic diagnostic;
     diagnostic.response = samples.responses[response].name;
@@ -321,15 +323,15 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
   // At a hundred thousand values each test finds the smallest departure, and ranking them takes longer than all
   // the rest of the report.
   constexpr size_t kMostValues = 100'000;
-  if (steps.size() > kMostValues) {
+  if (deviations.size() > kMostValues) {
     for (const char* test : {"normality", "brown-forsythe", "drift"}) {
-      Diagnostic diagnostic = named(test, "", steps.size());
+      Diagnostic diagnostic = named(test, "", deviations.size());
       diagnostic.refused = "not tested beyond 100000 values: any departure would show; look at the figures";
       out.push_back(std::move(diagnostic));
     }
     std::vector<double> sequence;
-    for (const Step& step : steps) sequence.push_back(step.deviation);
-    add(named("lag-1 autocorrelation", "r", steps.size()), statistics::lag1_autocorrelation(sequence),
+    for (const Deviation& deviation : deviations) sequence.push_back(deviation.value);
+    add(named("lag-1 autocorrelation", "r", deviations.size()), statistics::lag1_autocorrelation(sequence),
         &statistics::SequenceTest::statistic, out);
     return;
   }
@@ -356,7 +358,7 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
         &statistics::OneWay::f, out);
   }
   uint64_t n = 0;
-  const auto drift = drift_of(steps, blocked, &n);
+  const auto drift = drift_of(deviations, blocked, &n);
   add(named("drift", "rho", n), drift, &statistics::SequenceTest::statistic, out);
   if (samples.is_sliced) {
     const bool in_order = !draws.blocks.empty() && !draws.recurring;  // and not by link
@@ -366,8 +368,8 @@ void diagnose(const Samples& samples, size_t response, uint32_t workload, const 
     add(named("lag-1 autocorrelation", "r", n), memory, &statistics::SequenceTest::statistic, out);
     return;
   }
-  add(named("lag-1 autocorrelation", "r", steps.size()), autocorrelation(steps, blocked), &statistics::SequenceTest::statistic,
-      out);
+  add(named("lag-1 autocorrelation", "r", deviations.size()), autocorrelation(deviations, blocked),
+      &statistics::SequenceTest::statistic, out);
 }
 
 }  // namespace stab::report
