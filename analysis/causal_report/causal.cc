@@ -10,9 +10,9 @@
 
 #include "analysis/causal_report/causal_fit.h"
 #include "analysis/causal_report/causal_interactions.h"
-#include "analysis/report/settling.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/multiplicity.h"
+#include "analysis/report/report_data/settling.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/families/multiplicity.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::causal_report {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/report/report.h"
 #include "analysis/causal_report/saturation.h"
+#include "analysis/report/report_data/report.h"
 #include "base/result.h"
 
 namespace stab::text {

@@ -5,7 +5,7 @@
 
 #include "analysis/causal_report/causal_fit.h"
 #include "analysis/causal_report/load_arrivals.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::causal_report {

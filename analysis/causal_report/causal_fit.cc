@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 
 namespace stab::causal_report {

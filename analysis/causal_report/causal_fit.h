@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/causal_report/causal.h"
-#include "analysis/statistics/resampling.h"
+#include "analysis/statistics/two_samples/resampling.h"
 
 namespace stab::causal_report {
 

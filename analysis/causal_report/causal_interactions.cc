@@ -11,7 +11,7 @@
 #include <map>
 
 #include "analysis/causal_report/causal_fit.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 
 namespace stab::causal_report {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/causal_report/causal.h"
 #include "analysis/causal_report/null_extension.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 
 namespace stab::causal_report {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/causal_report/causal.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::causal_report {

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 
 namespace stab::causal_report {
 

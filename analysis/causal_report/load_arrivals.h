@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "analysis/report/report.h"
 #include "analysis/causal_report/saturation.h"
+#include "analysis/report/report_data/report.h"
 
 namespace stab::causal_report {
 

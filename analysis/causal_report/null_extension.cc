@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analysis/causal_report/null_extension.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "analysis/text/text_table.h"
 
 namespace stab::causal_report {

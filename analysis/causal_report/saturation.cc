@@ -10,9 +10,9 @@
 
 #include "analysis/causal_report/causal_fit.h"
 #include "analysis/causal_report/load_arrivals.h"
-#include "analysis/report/report_pen.h"
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/report/report_data/report_pen.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 
 namespace stab::causal_report {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 
 namespace stab::causal_report {
 

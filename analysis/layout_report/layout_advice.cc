@@ -9,7 +9,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 
 namespace stab::layout_report {
 namespace {

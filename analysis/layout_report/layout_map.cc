@@ -1,4 +1,4 @@
-// What a place is, which ones are tried, and what comes of them. The numbers are of analysis/statistics/placements.h.
+// What a place is, which ones are tried, and what comes of them. The numbers are of analysis/statistics/places/placements.h.
 #include "analysis/layout_report/layout_map.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "analysis/report/judged_contrast.h"
-#include "analysis/report/report_pen.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/multiplicity.h"
+#include "analysis/report/contrasts/judged_contrast.h"
+#include "analysis/report/report_data/report_pen.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/families/multiplicity.h"
 
 namespace stab::layout_report {
 namespace {

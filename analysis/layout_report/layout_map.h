@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/report/report.h"
-#include "analysis/statistics/placements.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/places/placements.h"
 #include "base/result.h"
 
 namespace stab::layout_report {

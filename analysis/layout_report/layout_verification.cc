@@ -6,10 +6,10 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/report/judged_contrast.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/multiplicity.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/report/contrasts/judged_contrast.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/families/multiplicity.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 
 namespace stab::layout_report {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/report.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
+#include "analysis/report/report_data/report.h"
 #include "base/result.h"
 
 namespace stab::layout_report {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "analysis/layout_report/layout_map.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 #include "base/number_text.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "analysis/layout_report/layout_verification.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/json_writer.h"
 #include "analysis/text/text_table.h"
 

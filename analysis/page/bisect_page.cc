@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "analysis/commands/bisect_rest.h"
+#include "analysis/commands/bisect/bisect_rest.h"
 #include "analysis/page/page.h"
 #include "analysis/page/resources.h"
 #include "analysis/text/markup.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/commands/bisect.h"
+#include "analysis/commands/bisect/bisect.h"
 
 namespace stab::page {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/report/evidence_of_trials.h"
 #include "analysis/page/columns.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/evidence_of_trials.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 
 namespace stab::page {

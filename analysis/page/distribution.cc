@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 
 namespace stab::page {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/report/evidence_of_trials.h"
+#include "analysis/report/experiment/evidence_of_trials.h"
 
 namespace stab::page {
 

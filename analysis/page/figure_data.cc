@@ -7,15 +7,15 @@
 #include <limits>
 #include <map>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/text/json_writer.h"
 #include "analysis/page/distribution.h"
 #include "analysis/page/looks_data.h"
 #include "analysis/page/luck.h"
-#include "analysis/report/first_screen.h"
-#include "analysis/report/cell_pairs.h"
-#include "analysis/report/level_summaries.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/contrasts/cell_pairs.h"
+#include "analysis/report/experiment/level_summaries.h"
+#include "analysis/report/rendering/first_screen.h"
+#include "analysis/report/report_data/report_pen.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/text/json_writer.h"
 
 namespace stab::page {
 namespace {

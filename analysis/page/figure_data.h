@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/report.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/experiment/samples.h"
+#include "analysis/report/report_data/report.h"
 
 namespace stab::page {
 

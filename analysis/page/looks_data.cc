@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/alpha_spending.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/statistics/looks/alpha_spending.h"
 
 namespace stab::page {
 namespace {

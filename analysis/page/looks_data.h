@@ -2,7 +2,7 @@
 // confidence sequence the level at each number of replicates.
 #pragma once
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::page {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/report/draws.h"
 #include "analysis/page/distribution.h"
+#include "analysis/report/experiment/draws.h"
 
 namespace stab::page {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/samples.h"
-#include "analysis/report/replication_units.h"
+#include "analysis/report/experiment/replication_units.h"
+#include "analysis/report/experiment/samples.h"
 
 namespace stab::page {
 

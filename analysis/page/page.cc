@@ -1,16 +1,16 @@
 #include "analysis/page/page.h"
 
+#include "analysis/causal_report/causal.h"
 #include "analysis/page/causal_windows.h"
 #include "analysis/page/computed_parts.h"
-#include "analysis/causal_report/causal.h"
-#include "analysis/report/export.h"
 #include "analysis/page/evidence_json.h"
 #include "analysis/page/figure_data.h"
 #include "analysis/page/page_parts.h"
 #include "analysis/page/sample_columns.h"
-#include "analysis/text/valid_text.h"
-#include "analysis/report/report.h"
+#include "analysis/report/rendering/export.h"
+#include "analysis/report/report_data/report.h"
 #include "analysis/text/markup.h"
+#include "analysis/text/valid_text.h"
 
 namespace stab::page {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "analysis/commands/method_commands.h"
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/report/evidence_of_trials.h"
-#include "analysis/report/samples.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/report/experiment/evidence_of_trials.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 
 namespace stab::page {

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/report/json_parts.h"
+#include "analysis/report/rendering/json_parts.h"
 #include "base/split.h"
 
 namespace stab::page {

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/evidence_of_trials.h"
 #include "analysis/page/columns.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/experiment/evidence_of_trials.h"
+#include "analysis/report/experiment/samples.h"
 
 namespace stab::page {
 

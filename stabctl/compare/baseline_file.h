@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/stored_baseline.h"
-#include "analysis/commands/timed_runs.h"
+#include "analysis/commands/time/stored_baseline.h"
+#include "analysis/commands/time/timed_runs.h"
 #include "base/clock.h"
 #include "base/result.h"
 

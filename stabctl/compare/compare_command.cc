@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "analysis/commands/compare_answer.h"
+#include "analysis/commands/gate/compare_answer.h"
 #include "base/absolute_path.h"
 #include "base/number_text.h"
 #include "base/shell_word.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "analysis/commands/time_answer.h"
+#include "analysis/commands/time/time_answer.h"
 #include "base/absolute_path.h"
 #include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"

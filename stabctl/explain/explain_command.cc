@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/explain/explain.h"
 #include "base/line_ends.h"
 #include "base/printable.h"
 #include "stabctl/command_line/commands.h"

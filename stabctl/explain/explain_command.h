@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/explain/explain.h"
 #include "base/clock.h"
 #include "stabctl/command_line/arguments.h"
 #include "stabctl/explain/explained_sides.h"

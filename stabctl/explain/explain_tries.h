@@ -1,7 +1,7 @@
 // What the two programs of `stabctl explain` did when each ran alone: trials of the preflight, and those that were sampled.
 #pragma once
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/explain/explain.h"
 #include "base/result.h"
 #include "store/store.h"
 

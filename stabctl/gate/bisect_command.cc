@@ -1,5 +1,5 @@
 // bisect GOOD..BAD: which commit made it slower? Each comparison is a gate of its own, over random layouts; the search is
-// analysis/commands/bisection.cc.
+// analysis/commands/bisect/bisection.cc.
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "analysis/commands/bisect.h"
+#include "analysis/commands/bisect/bisect.h"
 #include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"

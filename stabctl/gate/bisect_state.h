@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/bisect.h"
+#include "analysis/commands/bisect/bisect.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/commands/gate.h"
+#include "analysis/commands/gate/gate.h"
 #include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/explain/explain_command.h"

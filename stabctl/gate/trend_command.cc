@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/series_trend.h"
+#include "analysis/commands/bisect/series_trend.h"
 
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_trend.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/gate_sessions.h"
+#include "analysis/commands/gate/gate_sessions.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "store/logbook.h"

@@ -1,9 +1,9 @@
-// export FORMAT: an experiment in the files of other tools (analysis/commands/tool_formats.h). It reads the database and changes
-// nothing.
+// export FORMAT: an experiment in the files of other tools (analysis/commands/imports/tool_formats.h). It reads the database
+// and changes nothing.
 #include <cstdio>
 #include <ctime>
 
-#include "analysis/commands/tool_formats.h"
+#include "analysis/commands/imports/tool_formats.h"
 #include "base/version.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/records/database.h"

@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/commands/imported_times.h"
+#include "analysis/commands/imports/imported_times.h"
 #include "base/named_input.h"
 #include "plan/metrics/metrics.h"
 #include "stabctl/command_line/commands.h"

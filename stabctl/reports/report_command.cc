@@ -1,8 +1,8 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
 
-#include "analysis/commands/causal_report.h"
-#include "analysis/commands/method_commands.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/selftest/causal_report.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_report.h"
 #include "stabctl/records/database.h"

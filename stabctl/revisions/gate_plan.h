@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/gate_places.h"
+#include "analysis/commands/gate/gate_places.h"
 #include "plan/toml/diagnostic.h"
 #include "store/logbook.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "analysis/commands/causal_selftest.h"
+#include "analysis/commands/selftest/causal_selftest.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/records/database.h"
 #include "stabctl/selftest/selftest_run.h"

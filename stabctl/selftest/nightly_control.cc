@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "analysis/commands/compare_answer.h"
-#include "analysis/commands/gate.h"
-#include "analysis/commands/nightly.h"
+#include "analysis/commands/gate/compare_answer.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/commands/gate/nightly.h"
 #include "plan/parse.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/records/database.h"

@@ -5,7 +5,7 @@
 // on the way.
 #include <cstdio>
 
-#include "analysis/commands/selftest.h"
+#include "analysis/commands/selftest/selftest.h"
 #include "base/architecture.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/records/database.h"

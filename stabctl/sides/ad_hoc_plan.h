@@ -14,8 +14,8 @@
 
 namespace stab::ctl {
 
-// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/compared_cells.h): two binaries
-// that are not randomized have a difference that is theirs.
+// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/contrasts/compared_cells.h): two
+// binaries that are not randomized have a difference that is theirs.
 inline constexpr char kSideFactor[] = "binary";
 
 // What an ad-hoc plan says beside its commands.

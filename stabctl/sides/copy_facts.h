@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/commands/copy_price.h"
+#include "analysis/commands/answers/copy_price.h"
 #include "base/clock.h"
 #include "stabctl/run/run_command.h"
 #include "stabd/engine/results/function_places.h"

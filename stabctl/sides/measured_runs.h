@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/timed_runs.h"
+#include "analysis/commands/time/timed_runs.h"
 #include "base/result.h"
 #include "stabctl/command_line/arguments.h"
 #include "stabctl/plan/measured_command.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "analysis/commands/failed_runs.h"
-#include "analysis/commands/side_differences.h"
+#include "analysis/commands/answers/failed_runs.h"
+#include "analysis/commands/answers/side_differences.h"
 #include "base/result.h"
 #include "store/store.h"
 

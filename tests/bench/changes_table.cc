@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/e_divisive.h"
+#include "analysis/statistics/diagnostics/e_divisive.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 
 namespace {

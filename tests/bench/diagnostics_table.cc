@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/report/diagnostics.h"
+#include "analysis/report/conditions/diagnostics.h"
 #include "tests/unit/analysis/simulated_blocks.h"
 
 namespace {

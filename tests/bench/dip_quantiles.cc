@@ -1,14 +1,14 @@
-// dip_quantiles [SAMPLES]: prints analysis/statistics/dip_quantiles.h, quantiles of the dip of uniform samples, from so many
-// of them for each size up to 500 and a fifth of that beyond. Some ten minutes for 400,000.
+// dip_quantiles [SAMPLES]: prints analysis/statistics/diagnostics/dip_quantiles.h, quantiles of the dip of uniform samples, from
+// so many of them for each size up to 500 and a fifth of that beyond. Some ten minutes for 400,000.
 //
-//   build/release/bin/dip_quantiles 400000 > analysis/statistics/dip_quantiles.h
+//   build/release/bin/dip_quantiles 400000 > analysis/statistics/diagnostics/dip_quantiles.h
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#include "analysis/statistics/unimodality.h"
+#include "analysis/statistics/diagnostics/unimodality.h"
 #include "base/rng.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/estimators.h"
+#include "analysis/report/contrasts/estimators.h"
 #include "tests/unit/analysis/estimated_blocks.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // gate_table [ROUNDS]: a Markdown table of what `stabctl gate` answers, and after how many blocks, where head is slower
 // than base by a known amount. Whole gates are simulated: blocks of two trials with a layout each, the stopping rule that
-// stab-gate.toml declares, then the answer itself (analysis/commands/gate.h).
+// stab-gate.toml declares, then the answer itself (analysis/commands/gate/gate.h).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/gate.h"
-#include "analysis/report/stopping_decision.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_layouts.h"
 

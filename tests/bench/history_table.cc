@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/gate.h"
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "tests/unit/analysis/made_bisections.h"
 #include "tests/unit/analysis/made_layouts.h"
 

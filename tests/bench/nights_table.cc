@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/gate.h"
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/proportion.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/statistics/two_samples/proportion.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_layouts.h"
 

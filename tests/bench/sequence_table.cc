@@ -10,8 +10,8 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/statistics/bets.h"
-#include "analysis/statistics/confidence_sequence.h"
+#include "analysis/statistics/looks/bets.h"
+#include "analysis/statistics/looks/confidence_sequence.h"
 #include "tests/unit/analysis/watched_blocks.h"
 
 namespace {

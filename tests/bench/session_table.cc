@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/online_discoveries.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/looks/online_discoveries.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/report/modes.h"
-#include "analysis/report/run_changes.h"
-#include "analysis/statistics/multiplicity.h"
-#include "analysis/statistics/unimodality.h"
+#include "analysis/report/conditions/modes.h"
+#include "analysis/report/conditions/run_changes.h"
+#include "analysis/statistics/diagnostics/unimodality.h"
+#include "analysis/statistics/families/multiplicity.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/made_shapes.h"
 #include "tests/unit/analysis/simulated_blocks.h"

@@ -23,11 +23,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/judged_contrast.h"
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/bets.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/report/contrasts/judged_contrast.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/looks/bets.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "base/rng.h"
 
 namespace {

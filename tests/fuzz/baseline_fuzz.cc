@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "analysis/commands/stored_baseline.h"
+#include "analysis/commands/time/stored_baseline.h"
 
 namespace {
 

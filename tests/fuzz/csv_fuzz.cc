@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/statistics/anova.h"
-#include "analysis/commands/csv.h"
-#include "analysis/statistics/normality.h"
+#include "analysis/commands/table/csv.h"
+#include "analysis/statistics/diagnostics/normality.h"
+#include "analysis/statistics/models/anova.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "analysis/commands/stats_methods.h"
+#include "analysis/commands/stats/stats_methods.h"
 #include "tests/fuzz/command_input.h"
 
 namespace {

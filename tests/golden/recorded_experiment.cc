@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "plan/parse.h"
 #include "tests/golden/record.h"

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/statistics/two_samples/descriptive.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 
 int main() {
   using namespace stab::statistics;

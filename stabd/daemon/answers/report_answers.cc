@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "analysis/commands/causal_report.h"
-#include "analysis/commands/method_commands.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/selftest/causal_report.h"
 #include "analysis/page/page.h"
 #include "base/json_line.h"
 #include "base/printable.h"

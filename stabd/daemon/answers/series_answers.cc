@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/series_trend.h"
+#include "analysis/commands/bisect/series_trend.h"
 #include "base/json_line.h"
 #include "stabd/engine/results/load_series.h"
 

@@ -1,5 +1,5 @@
-// plan/stopping.h says where the points are, analysis/report/stopping_decision.h what may be concluded there. Here they meet
-// the store.
+// plan/stopping.h says where the points are, analysis/report/contrasts/stopping_decision.h what may be concluded there. Here they
+// meet the store.
 //
 // Whether a point has been passed is read off the schedule: as long as no trial of a later block was tried, the decision
 // can be taken (again) from the same data with the same answer. Nothing else has to survive a crash.
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 #include "plan/stopping.h"
 #include "stabd/engine/results/load_samples.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 #include "stabd/engine/results/load_samples.h"
 
 namespace stab::engine {

@@ -1,6 +1,6 @@
 // An experiment that had a time to measure in, and whose time is over: what it has is all that there will be. The time was set
-// before any of its data was seen, so its last whole block may be its last look (analysis/report/stopping_decision.h). That is
-// recorded, so that each later report gives the verdict that was given when it ended.
+// before any of its data was seen, so its last whole block may be its last look (analysis/report/contrasts/stopping_decision.h).
+// That is recorded, so that each later report gives the verdict that was given when it ended.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "store/store.h"
 

@@ -6,12 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/selftest.h"
+#include "analysis/commands/selftest/selftest.h"
 #include "plan/layout_replay.h"
 #include "plan/plan.h"
 #include "stabd/engine/build/expand.h"
-#include "stabd/engine/results/local_time.h"
 #include "stabd/engine/results/load_samples.h"
+#include "stabd/engine/results/local_time.h"
 
 namespace stab::engine {
 namespace {

@@ -2,8 +2,8 @@
 // trial, and what the lab's last self-test found.
 #pragma once
 
-#include "analysis/report/evidence_of_trials.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/evidence_of_trials.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "stabd/engine/build/expand.h"
 #include "store/store.h"

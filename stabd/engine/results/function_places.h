@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/statistics/cause.h"
-#include "analysis/statistics/place_effects.h"
+#include "analysis/statistics/places/cause.h"
+#include "analysis/statistics/places/place_effects.h"
 #include "base/result.h"
 #include "stabd/engine/results/build_bodies.h"
 #include "stabd/engine/results/layout_tool.h"

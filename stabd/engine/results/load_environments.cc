@@ -11,7 +11,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "analysis/report/environment.h"
+#include "analysis/report/report_data/environment.h"
 #include "plan/plan.h"
 #include "stabd/engine/results/node_preflight.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "store/store.h"
 

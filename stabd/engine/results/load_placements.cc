@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "analysis/statistics/placements.h"
+#include "analysis/statistics/places/placements.h"
 #include "base/like.h"
 #include "base/number_text.h"
 #include "base/split.h"

@@ -7,18 +7,18 @@
 #include <set>
 #include <unordered_set>
 
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 #include "base/printable.h"
 #include "base/wording.h"
+#include "plan/layout_replay.h"
+#include "plan/slicing.h"
+#include "stabd/engine/build/expand.h"
+#include "stabd/engine/results/ended_in_time.h"
+#include "stabd/engine/results/load_environments.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/layout_output.h"
 #include "stabd/engine/trial/simulated.h"
 #include "stabd/engine/trial/trial_metrics.h"
-#include "stabd/engine/build/expand.h"
-#include "stabd/engine/results/ended_in_time.h"
-#include "stabd/engine/results/load_environments.h"
-#include "plan/layout_replay.h"
-#include "plan/slicing.h"
 
 namespace stab::engine {
 namespace {

@@ -1,7 +1,7 @@
 // From the store to what the analysis takes: design facts and one row for each recorded trial.
 #pragma once
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "stabd/engine/build/expand.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/trend.h"
+#include "analysis/report/contrasts/trend.h"
 #include "base/result.h"
 #include "stabd/engine/build/naming.h"
 #include "store/store.h"

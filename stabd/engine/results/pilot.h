@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "store/store.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "plan/slicing.h"
 
 namespace stab::engine {

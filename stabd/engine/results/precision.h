@@ -23,10 +23,9 @@ struct LogTimes {
   void add(double log_seconds);
 };
 
-// Wall times of one cell of one subject. The unit is the layout, as in the report (analysis/report/replication_units.h): trials
-// that share
-// one, as those of a link do, count once, with their mean. Where the only layout is that of a binary they are counted as
-// repeats of it.
+// Wall times of one cell of one subject. The unit is the layout, as in the report
+// (analysis/report/experiment/replication_units.h): trials that share one, as those of a link do, count once, with their mean.
+// Where the only layout is that of a binary they are counted as repeats of it.
 struct CellTimes {
   std::string subject, cell;
   LogTimes own;                         // trials with a layout of their own

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/report/report.h"
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/report_data/report.h"
 #include "base/json_line.h"
 #include "plan/parse.h"
 #include "stabd/engine/results/load_samples.h"

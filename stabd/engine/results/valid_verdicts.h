@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 #include "store/store.h"
 

@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/commands/gate.h"
-#include "analysis/report/first_screen.h"
-#include "analysis/report/report.h"
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/multiplicity.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/rendering/first_screen.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/families/multiplicity.h"
 #include "analysis/text/valid_text.h"
 #include "base/rng.h"
 #include "tests/places.h"

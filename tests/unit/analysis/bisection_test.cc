@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/bisect_rest.h"
+#include "analysis/commands/bisect/bisect_rest.h"
 #include "analysis/page/bisect_page.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/made_bisections.h"

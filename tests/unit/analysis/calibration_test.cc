@@ -9,14 +9,14 @@
 #include <functional>
 #include <sstream>
 
-#include "analysis/report/clusters.h"
-#include "analysis/statistics/e_divisive.h"
-#include "analysis/statistics/normality.h"
-#include "analysis/statistics/rank_tests.h"
-#include "analysis/report/report.h"
-#include "analysis/statistics/resampling.h"
-#include "analysis/statistics/t_tests.h"
-#include "analysis/statistics/variance_tests.h"
+#include "analysis/report/experiment/clusters.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/diagnostics/e_divisive.h"
+#include "analysis/statistics/diagnostics/normality.h"
+#include "analysis/statistics/diagnostics/variance_tests.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
+#include "analysis/statistics/two_samples/resampling.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_series.h"

@@ -9,7 +9,7 @@
 
 #include "analysis/causal_report/causal.h"
 #include "analysis/causal_report/causal_fit.h"
-#include "analysis/statistics/proportion.h"
+#include "analysis/statistics/two_samples/proportion.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/commands/causal_csv.h"
-#include "analysis/commands/causal_report.h"
-#include "analysis/commands/method_commands.h"
 #include "analysis/causal_report/causal.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/selftest/causal_report.h"
+#include "analysis/commands/stats/causal_csv.h"
 #include "analysis/text/json_writer.h"
 #include "tests/unit/analysis/made_windows.h"
 

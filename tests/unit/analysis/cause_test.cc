@@ -1,5 +1,5 @@
 // Code or place, and of which function: where the truth is made, and by properties that hold whatever it is.
-#include "analysis/statistics/cause.h"
+#include "analysis/statistics/places/cause.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/place_effects.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/places/place_effects.h"
 #include "tests/unit/analysis/made_causes.h"
 
 namespace stab::statistics {

@@ -1,13 +1,13 @@
 // Any two cells: the same answer as a declared contrast gives where one asks the same, and wider intervals for who picks.
-#include "analysis/report/cell_pairs.h"
+#include "analysis/report/contrasts/cell_pairs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/combination.h"
-#include "analysis/report/report.h"
+#include "analysis/report/contrasts/combination.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/statistics/resampling.h"
+#include "analysis/statistics/two_samples/resampling.h"
 
 namespace stab::analysis {
 namespace {

@@ -1,13 +1,13 @@
 // What belongs together counts once: --block and --cluster of `stabctl analyze`, and the contrast behind them.
-#include "analysis/report/clusters.h"
+#include "analysis/report/experiment/clusters.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace stab::analysis {

@@ -1,5 +1,5 @@
 // The search for a commit: whatever the commits do, and although answers are wrong, it ends at one that made the program slower.
-#include "analysis/commands/commit_search.h"
+#include "analysis/commands/bisect/commit_search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What `stabctl compare` and `stabctl time` say: word for word in tests/golden/analysis, and the exit status of each answer.
-#include "analysis/commands/compare_answer.h"
+#include "analysis/commands/gate/compare_answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/time_answer.h"
-#include "analysis/report/compared_cells.h"
+#include "analysis/commands/time/time_answer.h"
+#include "analysis/report/contrasts/compared_cells.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/made_sliced.h"
 

@@ -1,5 +1,5 @@
 // The CSV reader: what it takes, and how it refuses.
-#include "analysis/commands/csv.h"
+#include "analysis/commands/table/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/report/report.h"
-#include "analysis/statistics/sequence.h"
-#include "analysis/statistics/variance_tests.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/diagnostics/sequence.h"
+#include "analysis/statistics/diagnostics/variance_tests.h"
 #include "tests/unit/analysis/simulated_blocks.h"
 
 namespace stab::analysis {

@@ -1,6 +1,6 @@
 // E-divisive: what doesn't depend on unit and origin, what is planted is found, and nothing is found in nothing. Against the
 // paper's definition: tests/reference/analysis/generate_changes.R.
-#include "analysis/statistics/e_divisive.h"
+#include "analysis/statistics/diagnostics/e_divisive.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 
 namespace stab::analysis {

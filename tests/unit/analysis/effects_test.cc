@@ -1,5 +1,5 @@
 // What cells tell apart, against textbooks and R: fractions, nested factors, cells left out.
-#include "analysis/statistics/effects.h"
+#include "analysis/statistics/models/effects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/report.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/places.h"
 
 namespace stab::analysis {

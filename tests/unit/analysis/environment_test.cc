@@ -1,13 +1,13 @@
 // What a report says of the machine as it stood: what differed between trials, along what, and where a factor's difference may be
 // the machine's.
-#include "analysis/report/environment.h"
+#include "analysis/report/report_data/environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/report_of.h"
 

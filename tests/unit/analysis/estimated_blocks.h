@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/report.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/made_layouts.h"
 

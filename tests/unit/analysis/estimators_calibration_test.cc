@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "analysis/report/estimators.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/quantile_contrast.h"
+#include "analysis/report/contrasts/estimators.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/quantile_contrast.h"
 #include "tests/unit/analysis/estimated_blocks.h"
 #include "tests/unit/analysis/made_shapes.h"
 

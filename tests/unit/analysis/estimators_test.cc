@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/report/estimators.h"
-#include "analysis/report/report.h"
-#include "analysis/statistics/quantile_contrast.h"
-#include "analysis/statistics/rank_tests.h"
+#include "analysis/report/contrasts/estimators.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/two_samples/quantile_contrast.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
 #include "tests/unit/analysis/estimated_blocks.h"
 #include "tests/unit/analysis/lab_samples.h"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "analysis/commands/explain.h"
+#include "analysis/commands/explain/explain.h"
 
 namespace stab::commands {
 namespace {

@@ -1,12 +1,12 @@
 // What a gate makes of runs that failed: Fisher's test against R's fisher.test, and an answer in each of its outputs.
-#include "analysis/commands/failed_runs.h"
+#include "analysis/commands/answers/failed_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/gate.h"
+#include "analysis/commands/gate/gate.h"
 
 namespace stab::analysis {
 namespace {

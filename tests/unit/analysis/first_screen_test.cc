@@ -1,5 +1,5 @@
 // The first screen of a report: what it says of experiments of every kind, and that it fits.
-#include "analysis/report/first_screen.h"
+#include "analysis/report/rendering/first_screen.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/lab_samples.h"

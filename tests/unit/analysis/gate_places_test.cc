@@ -1,5 +1,5 @@
 // What a gate makes of places: its exit status, sentence and JSON for each rule and each answer of `explain`.
-#include "analysis/commands/gate_places.h"
+#include "analysis/commands/gate/gate_places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/gate.h"
+#include "analysis/commands/gate/gate.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_layouts.h"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/commands/gate.h"
-#include "analysis/commands/nightly.h"
-#include "analysis/report/stopping_decision.h"
+#include "analysis/commands/gate/gate.h"
+#include "analysis/commands/gate/nightly.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 #include "base/rng.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"

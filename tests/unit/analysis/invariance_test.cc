@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/anova.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/normality.h"
-#include "analysis/statistics/rank_tests.h"
-#include "analysis/statistics/sequence.h"
-#include "analysis/statistics/studentized.h"
-#include "analysis/statistics/t_tests.h"
-#include "analysis/statistics/variance_tests.h"
+#include "analysis/statistics/diagnostics/normality.h"
+#include "analysis/statistics/diagnostics/sequence.h"
+#include "analysis/statistics/diagnostics/variance_tests.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/distributions/studentized.h"
+#include "analysis/statistics/models/anova.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "analysis/report/report_data/report.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/lab_samples.h"
-#include "analysis/report/report.h"
 
 namespace stab::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // What is computed beforehand for a filter by levels: against the cells, where one is left, and against a formula of its own.
-#include "analysis/report/level_summaries.h"
+#include "analysis/report/experiment/level_summaries.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/replication_units.h"
-#include "analysis/report/report.h"
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/report/experiment/replication_units.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {

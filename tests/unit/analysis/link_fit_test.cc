@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/report/draws.h"
+#include "analysis/report/experiment/draws.h"
 #include "tests/places.h"
 
 namespace stab::analysis {

@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/places.h"
 
 namespace stab::analysis {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/bisect.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/commands/bisect/bisect.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/statistics/cause.h"
+#include "analysis/statistics/places/cause.h"
 #include "base/rng.h"
 
 namespace stab::statistics {

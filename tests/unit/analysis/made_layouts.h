@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 
 namespace stab::analysis {
 

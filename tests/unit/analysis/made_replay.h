@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 

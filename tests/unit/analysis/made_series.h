@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/trend.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/report/contrasts/trend.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 
 namespace stab::analysis {

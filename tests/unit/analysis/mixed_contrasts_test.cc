@@ -1,5 +1,5 @@
 // The declared estimator "mixed": R's numbers for the same exported trials, what it refuses, and how it is shown.
-#include "analysis/report/mixed_contrasts.h"
+#include "analysis/report/contrasts/mixed_contrasts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/made_layouts.h"
 #include "tests/unit/analysis/watched_blocks.h"

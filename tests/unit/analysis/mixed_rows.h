@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/mixed_model.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/models/mixed_model.h"
 #include "base/rng.h"
 
 namespace stab::analysis {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "analysis/statistics/mixed_model.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/statistics/models/mixed_model.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/analysis/mixed_rows.h"
 
 namespace stab::analysis {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "analysis/statistics/anova.h"
-#include "analysis/commands/method_commands.h"
-#include "analysis/statistics/variance_tests.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/statistics/diagnostics/variance_tests.h"
+#include "analysis/statistics/models/anova.h"
 #include "tests/places.h"
 #include "tests/unit/temporary_directory.h"
 

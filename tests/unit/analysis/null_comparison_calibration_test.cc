@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "analysis/causal_report/causal.h"
-#include "analysis/statistics/multiplicity.h"
+#include "analysis/statistics/families/multiplicity.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {

@@ -10,8 +10,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/statistics/alpha_spending.h"
-#include "analysis/statistics/distributions.h"
 #include "analysis/page/causal_windows.h"
 #include "analysis/page/columns.h"
 #include "analysis/page/computed_parts.h"
@@ -19,6 +17,8 @@
 #include "analysis/page/luck.h"
 #include "analysis/page/page_parts.h"
 #include "analysis/page/sample_columns.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/looks/alpha_spending.h"
 #include "analysis/text/valid_text.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_sliced.h"

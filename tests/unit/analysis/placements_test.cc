@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "analysis/statistics/placements.h"
+#include "analysis/statistics/places/placements.h"
 #include "tests/unit/analysis/made_placements.h"
 
 namespace stab::analysis {

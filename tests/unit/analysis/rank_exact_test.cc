@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/statistics/rank_counts.h"
-#include "analysis/statistics/rank_tests.h"
-#include "analysis/statistics/resampling.h"
+#include "analysis/statistics/two_samples/rank_counts.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
+#include "analysis/statistics/two_samples/resampling.h"
 #include "base/rng.h"
 
 namespace stab::analysis {

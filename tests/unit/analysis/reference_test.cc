@@ -8,9 +8,9 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/statistics/rank_tests.h"
-#include "analysis/statistics/studentized.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/statistics/distributions/studentized.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
 #include "tests/places.h"
 
 namespace stab::analysis {

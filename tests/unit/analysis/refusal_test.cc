@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/commands/stats_methods.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/stats_methods.h"
 #include "base/rng.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -1,13 +1,13 @@
 // Where to repeat: the formula, the search for whole numbers, and what is reached in simulated experiments.
-#include "analysis/statistics/repetitions.h"
+#include "analysis/statistics/planning/repetitions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 #include "base/rng.h"
 
 namespace stab::analysis {

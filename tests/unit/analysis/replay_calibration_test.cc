@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/made_replay.h"
 
 namespace stab::analysis {

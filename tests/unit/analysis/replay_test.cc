@@ -1,5 +1,5 @@
 // What a replay says of its trial, in words and numbers.
-#include "analysis/report/replayed_trial.h"
+#include "analysis/report/report_data/replayed_trial.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include <cmath>
 
-#include "analysis/report/first_screen.h"
-#include "analysis/report/report.h"
-#include "analysis/statistics/t_tests.h"
+#include "analysis/report/rendering/first_screen.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/analysis/made_replay.h"
 
 namespace stab::analysis {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 
 namespace stab::analysis {
 

@@ -1,8 +1,8 @@
 // analyse() and its renderings on made experiments with known effects.
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/commands/selftest.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/selftest/selftest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "analysis/causal_report/causal.h"
 #include "analysis/causal_report/load_arrivals.h"
-#include "analysis/report/report_pen.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace stab::analysis {

@@ -1,14 +1,14 @@
 // Confidence sequences: formula against formula, and that watching them costs nothing. Rates within 4 standard errors of what
 // is promised; docs/explanation/how-often-wrong.md has those of 4,000 rounds (tests/bench/sequence_table.cc).
-#include "analysis/statistics/bets.h"
-#include "analysis/statistics/confidence_sequence.h"
+#include "analysis/statistics/looks/bets.h"
+#include "analysis/statistics/looks/confidence_sequence.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analysis/report/report.h"
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/watched_blocks.h"
 
 namespace stab::analysis {

@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/online_discoveries.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/looks/online_discoveries.h"
 #include "base/rng.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"

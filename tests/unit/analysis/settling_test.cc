@@ -1,5 +1,5 @@
 // "N would tell": exact powers against other formulas and published tables, and what N promises against simulated experiments.
-#include "analysis/report/settling.h"
+#include "analysis/report/report_data/settling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/first_screen.h"
-#include "analysis/statistics/distributions.h"
-#include "analysis/statistics/power.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/rendering/first_screen.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/planning/power.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/lab_samples.h"
 

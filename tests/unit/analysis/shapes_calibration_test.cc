@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "analysis/report/run_changes.h"
-#include "analysis/statistics/unimodality.h"
+#include "analysis/report/conditions/run_changes.h"
+#include "analysis/statistics/diagnostics/unimodality.h"
 #include "tests/unit/analysis/made_shapes.h"
 #include "tests/unit/analysis/simulated_blocks.h"
 

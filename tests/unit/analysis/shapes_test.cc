@@ -6,8 +6,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "analysis/report/modes.h"
-#include "analysis/report/run_changes.h"
+#include "analysis/report/conditions/modes.h"
+#include "analysis/report/conditions/run_changes.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/simulated_blocks.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/report/report.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_layouts.h"
 #include "tests/unit/temporary_directory.h"

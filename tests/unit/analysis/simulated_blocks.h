@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/report/samples.h"
+#include "analysis/report/experiment/samples.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/made_layouts.h"
 

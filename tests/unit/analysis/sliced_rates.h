@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "analysis/report/report.h"
-#include "analysis/report/run_changes.h"
+#include "analysis/report/conditions/run_changes.h"
+#include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/made_sliced.h"
 
 namespace stab::analysis {

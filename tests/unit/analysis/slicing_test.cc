@@ -1,5 +1,5 @@
 // Sliced blocks in a report: which blocks answer, what their control says, and which numbers are of differences.
-#include "analysis/report/control_blocks.h"
+#include "analysis/report/contrasts/control_blocks.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/method_commands.h"
-#include "analysis/report/combination.h"
-#include "analysis/report/estimators.h"
-#include "analysis/report/first_screen.h"
-#include "analysis/report/run_changes.h"
-#include "analysis/statistics/descriptive.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/report/conditions/run_changes.h"
+#include "analysis/report/contrasts/combination.h"
+#include "analysis/report/contrasts/estimators.h"
+#include "analysis/report/rendering/first_screen.h"
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/made_sliced.h"
 

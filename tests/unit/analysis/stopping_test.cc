@@ -1,6 +1,6 @@
 // Looking early must cost nothing: simulations of whole experiments that stop by the declared rule. Fixed seeds; rates
 // within 4 standard errors of what is promised. Measured rates go into docs/explanation/how-often-wrong.md.
-#include "analysis/report/stopping_decision.h"
+#include "analysis/report/contrasts/stopping_decision.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <functional>
 #include <map>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/report.h"
-#include "analysis/report/worse.h"
-#include "analysis/statistics/spending_curve.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/report/report_data/worse.h"
+#include "analysis/statistics/looks/spending_curve.h"
 #include "tests/unit/analysis/lab_samples.h"
 
 namespace stab::analysis {

@@ -1,6 +1,6 @@
 // A new session against stored ones: R's prediction intervals, how often equal programs are called slower, and files that are
 // none.
-#include "analysis/commands/stored_baseline.h"
+#include "analysis/commands/time/stored_baseline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/time_answer.h"
+#include "analysis/commands/time/time_answer.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_sliced.h"

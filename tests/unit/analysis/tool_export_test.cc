@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/commands/tool_formats.h"
-#include "analysis/report/export.h"
-#include "analysis/report/report.h"
+#include "analysis/commands/imports/tool_formats.h"
+#include "analysis/report/rendering/export.h"
+#include "analysis/report/report_data/report.h"
 #include "analysis/text/valid_text.h"
 
 namespace stab::analysis {

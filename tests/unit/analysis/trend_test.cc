@@ -1,5 +1,5 @@
 // Series of experiments: against metafor's numbers (tests/reference/analysis/trend.R), and what can't be compared is said.
-#include "analysis/report/trend.h"
+#include "analysis/report/contrasts/trend.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "analysis/commands/series_trend.h"
-#include "analysis/statistics/arm_network.h"
+#include "analysis/commands/bisect/series_trend.h"
+#include "analysis/statistics/models/arm_network.h"
 #include "tests/places.h"
 #include "tests/unit/analysis/made_series.h"
 

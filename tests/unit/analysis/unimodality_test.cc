@@ -1,6 +1,6 @@
 // The dip: what doesn't depend on unit, origin and direction, its two extremes, clocks that round, and groups that are planted.
 // Against R's diptest: tests/reference/analysis/generate_dip.R. How often it speaks without cause: shapes_calibration_test.cc.
-#include "analysis/statistics/unimodality.h"
+#include "analysis/statistics/diagnostics/unimodality.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/contrasts.h"
-#include "analysis/report/samples.h"
-#include "analysis/report/stopping_decision.h"
-#include "analysis/statistics/distributions.h"
+#include "analysis/report/contrasts/contrasts.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/experiment/samples.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "tests/unit/analysis/made_layouts.h"
 

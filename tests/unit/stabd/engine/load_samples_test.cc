@@ -8,11 +8,11 @@
 #include <map>
 #include <set>
 
-#include "analysis/report/report.h"
-#include "analysis/report/replication_units.h"
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/experiment/replication_units.h"
+#include "analysis/report/report_data/report.h"
 #include "base/rng.h"
 #include "plan/parse.h"
-#include "analysis/report/stopping_decision.h"
 #include "stabd/engine/results/ended_in_time.h"
 #include "stabd/engine/results/pilot.h"
 #include "stabd/engine/results/precision.h"

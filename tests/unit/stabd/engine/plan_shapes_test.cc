@@ -8,8 +8,8 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/statistics/distributions.h"
-#include "analysis/report/report.h"
+#include "analysis/report/report_data/report.h"
+#include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
 #include "plan/check.h"
 #include "plan/parse.h"

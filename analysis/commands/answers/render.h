@@ -1,0 +1,20 @@
+// From a report and its options to what a command says; shared by report and analyze.
+#pragma once
+
+#include <vector>
+
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/table/method_flags.h"
+#include "analysis/report/experiment/replication_units.h"
+#include "analysis/report/report_data/report.h"
+
+namespace stab::commands {
+
+// --json, --markdown, --csv, --r (at most one) and --figures.
+Result<ReportOptions> report_options_of(const Arguments& args, int width, bool colour);
+
+// units[0]: of the primary response; needed for figures, and for kCsv where the design has no trials.
+CommandOutput render(const report::Report& report, const report::Samples& design,
+                     const std::vector<std::vector<report::WorkloadUnits>>& units, const ReportOptions& options);
+
+}  // namespace stab::commands

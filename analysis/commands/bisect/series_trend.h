@@ -1,0 +1,25 @@
+// The pure part of `stabctl trend`: a series of experiments in, a table of its levels out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/commands/answers/method_commands.h"
+#include "analysis/report/contrasts/trend.h"
+
+namespace stab::commands {
+
+struct TrendOptions {
+  std::string series;
+  report::TrendRequest request;
+  std::vector<std::string> left_out;  // of the series, before any analysis
+  bool json = false;
+  bool full = false;  // each workload's table, not the first alone
+  int width = 100;
+  bool colour = false;
+};
+
+// Exit code 0 whatever has changed; 2: there is no trend, and why.
+CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options);
+
+}  // namespace stab::commands

@@ -1,0 +1,177 @@
+#include "analysis/statistics/looks/between_sessions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/distributions/root.h"
+
+namespace stab::statistics {
+namespace {
+
+// From here on a t is a normal distribution to ten digits, and the difference of two log gammas has lost them.
+constexpr double kNormalDf = 1e9;
+
+double sum_of_squares(std::span<const SessionDifference> controls, double variance) {
+  double sum = 0;
+  for (const SessionDifference& one : controls)
+    sum += one.difference * one.difference / (one.standard_error * one.standard_error * one.df / (one.df - 2) + variance);
+  return sum;
+}
+
+// The sd at which the sum is `target`; 0 where it is below that without any.
+double sd_where(std::span<const SessionDifference> controls, double target) {
+  if (sum_of_squares(controls, 0) <= target) return 0;
+  double squares = 0;
+  for (const SessionDifference& one : controls) squares += one.difference * one.difference;
+  // Without any error within sessions the sum were squares / variance: there it is at most the target.
+  const double most = squares / target;
+  RootStop stop;
+  stop.width = 1e-13;
+  return std::sqrt(falling_root([&](double variance) { return sum_of_squares(controls, variance) - target; }, 0, most, stop));
+}
+
+double satterthwaite_df(double standard_error, double df, double variance) {
+  const double ratio = variance / (standard_error * standard_error);
+  return std::min(df * ratio * ratio, kNormalDf);
+}
+
+// A value of sd and what the controls leave of its probability.
+struct Weighted {
+  double sd = 0, weight = 0;
+};
+
+// On a logarithmic grid around where the density is. A flat prior of sd is sd itself on the scale of its logarithm.
+std::vector<Weighted> posterior(std::span<const SessionDifference> controls) {
+  double size = 0;
+  for (const SessionDifference& one : controls) size = std::max({size, std::fabs(one.difference), one.standard_error});
+  const auto log_of = [&](double log_sd) {
+    double sum = log_sd;
+    for (const SessionDifference& one : controls) sum += SessionDensity(one, std::exp(log_sd)).log_at(0);
+    return sum;
+  };
+  constexpr double kBelow = 12, kAbove = 8;  // of the largest number, in nats: what is left out is a hundred-thousandth
+  const double from = std::log(size) - kBelow, to = std::log(size) + kAbove;
+  constexpr int kCoarse = 60, kFine = 60;
+  std::vector<double> coarse(kCoarse + 1);
+  for (int i = 0; i <= kCoarse; ++i) coarse[static_cast<size_t>(i)] = log_of(from + (to - from) * i / kCoarse);
+  const double top = *std::max_element(coarse.begin(), coarse.end());
+  constexpr double kNegligible = 14;  // nats below the highest
+  int first = 0, last = kCoarse;
+  while (first < kCoarse && coarse[static_cast<size_t>(first)] < top - kNegligible) ++first;
+  while (last > 0 && coarse[static_cast<size_t>(last)] < top - kNegligible) --last;
+  const double low = from + (to - from) * std::max(0, first - 1) / kCoarse;
+  const double high = from + (to - from) * std::min(kCoarse, last + 1) / kCoarse;
+  std::vector<Weighted> out;
+  double sum = 0;
+  for (int i = 0; i <= kFine; ++i) {
+    const double log_sd = low + (high - low) * i / kFine;
+    out.push_back({std::exp(log_sd), std::exp(log_of(log_sd) - top)});
+    sum += out.back().weight;
+  }
+  for (Weighted& one : out) one.weight /= sum;
+  return out;
+}
+
+}  // namespace
+
+SessionDifference pooled(std::span<const SessionDifference> of_one_session) {
+  SessionDifference out;
+  double weights = 0;
+  for (const SessionDifference& one : of_one_session) {
+    const double weight = 1 / (one.standard_error * one.standard_error);
+    weights += weight;
+    out.difference += weight * one.difference;
+    out.df += one.df;
+  }
+  out.difference /= weights;
+  out.standard_error = 1 / std::sqrt(weights);
+  return out;
+}
+
+Status check_sessions(std::span<const SessionDifference> sessions) {
+  for (const SessionDifference& one : sessions) {
+    if (!std::isfinite(one.difference) || !std::isfinite(one.df) || !std::isfinite(one.standard_error) ||
+        !(one.standard_error > 0))
+      return bad_input("a session's difference has no standard error above 0");
+    if (!(one.df > 2)) return bad_input("a session's standard error has 2 degrees of freedom or fewer; it needs 4 blocks");
+  }
+  return {};
+}
+
+Result<BetweenSessions> between_sessions(std::span<const SessionDifference> controls, double conf) {
+  constexpr size_t kFewest = 2;
+  if (controls.size() < kFewest) return bad_input("what lies between sessions needs two of them");
+  STAB_CHECK_OK(check_sessions(controls));
+  const auto count = static_cast<double>(controls.size());
+  BetweenSessions out;
+  out.sessions = controls.size();
+  out.q = sum_of_squares(controls, 0);
+  out.p_value = chi_squared_upper(out.q, count);
+  out.sd = sd_where(controls, count);
+  out.low = sd_where(controls, chi_squared_quantile_upper((1 - conf) / 2, count));
+  out.high = sd_where(controls, chi_squared_quantile((1 - conf) / 2, count));
+  return out;
+}
+
+SessionDensity::SessionDensity(const SessionDifference& session, double sd)
+    : difference_(session.difference),
+      variance_(session.standard_error * session.standard_error + sd * sd),
+      df_(satterthwaite_df(session.standard_error, session.df, variance_)),
+      log_constant_(df_ >= kNormalDf ? -std::log(2 * std::numbers::pi * variance_) / 2
+                                     : log_gamma((df_ + 1) / 2) - log_gamma(df_ / 2) -
+                                           std::log(df_ * std::numbers::pi * variance_) / 2) {}
+
+double SessionDensity::log_at(double truth) const {
+  const double squared = (difference_ - truth) * (difference_ - truth) / variance_;
+  return log_constant_ - (df_ >= kNormalDf ? squared / 2 : (df_ + 1) / 2 * std::log1p(squared / df_));
+}
+
+WidenedError widened_error(std::span<const SessionDifference> controls, double standard_error, double df) {
+  struct Part {
+    double weight, scale, df;
+  };
+  std::vector<Part> parts;
+  for (const Weighted& one : posterior(controls)) {
+    const double variance = standard_error * standard_error + one.sd * one.sd;
+    constexpr double kNothing = 1e-9;
+    if (one.weight > kNothing) parts.push_back({one.weight, std::sqrt(variance), satterthwaite_df(standard_error, df, variance)});
+  }
+  const auto quantile = [&](double upper) {
+    // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest
+    // degrees of freedom.
+    double least = std::numeric_limits<double>::infinity(), most = 0, fewest = kNormalDf;
+    for (const Part& part : parts) {
+      least = std::min(least, part.scale);
+      most = std::max(most, part.scale);
+      fewest = std::min(fewest, part.df);
+    }
+    const double low = least * t_quantile_upper(upper, kNormalDf), high = most * t_quantile_upper(upper, fewest);
+    const auto excess = [&](double x) {
+      double sum = 0;
+      for (const Part& part : parts) sum += part.weight * t_upper(x / part.scale, part.df);
+      return std::log(sum / upper);
+    };
+    RootStop stop;
+    stop.width = stop.residual = 1e-7;
+    // On the logarithm of x a tail is nearly straight.
+    return std::exp(falling_root([&](double log_x) { return excess(std::exp(log_x)); }, std::log(low), std::log(high), stop));
+  };
+  constexpr double kNear = 0.025, kFar = 0.0005;
+  const double near = quantile(kNear), far = quantile(kFar);
+  const auto ratio = [&](double log_df) {
+    return t_quantile_upper(kFar, std::exp(log_df)) / t_quantile_upper(kNear, std::exp(log_df)) - far / near;
+  };
+  WidenedError out;
+  const double least = std::log(0.5), most = std::log(kNormalDf);
+  out.df = ratio(most) >= 0   ? kNormalDf
+           : ratio(least) <= 0 ? std::exp(least)
+                               : std::exp(falling_root(ratio, least, most, {.width = 1e-9, .residual = 1e-12}));
+  out.scale = near / t_quantile_upper(kNear, out.df);
+  return out;
+}
+
+}  // namespace stab::statistics

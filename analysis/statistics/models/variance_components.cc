@@ -1,0 +1,247 @@
+// Variance components of a nested design. Expected mean squares equate each mean square with what it estimates;
+// with unbalanced data the coefficients come from the design itself. REML maximizes the likelihood of what is
+// left after the mean, over relative standard deviations theta >= 0.
+#include "analysis/statistics/models/variance_components.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/statistics/two_samples/descriptive.h"
+
+namespace stab::statistics {
+namespace {
+
+// Levels of each factor within those before it, numbered from 0.
+std::vector<std::vector<int>> nested_levels(const FactorCodes& factors, std::vector<int>& counts) {
+  const size_t rows = factors.rows();
+  std::vector<std::vector<int>> levels;
+  std::vector<std::vector<uint32_t>> path(rows);
+  for (const auto& codes : factors.codes) {
+    std::map<std::vector<uint32_t>, int> seen;
+    levels.emplace_back(rows);
+    for (size_t row = 0; row < rows; ++row) {
+      path[row].push_back(codes[row]);
+      levels.back()[row] = seen.try_emplace(path[row], static_cast<int>(seen.size())).first->second;
+    }
+    counts.push_back(static_cast<int>(seen.size()));
+  }
+  return levels;
+}
+
+// The profiled REML criterion at relative standard deviations theta, for y ~ 1 + random intercepts of nested levels. The
+// matrix that is factorized, I + Lambda Z'Z Lambda, couples a level only with those around it: eliminated from the
+// innermost outwards it fills nothing in, so a round costs as much as there are levels.
+class RemlCriterion {
+ public:
+  RemlCriterion(const std::vector<std::vector<int>>& levels, const std::vector<int>& counts, const std::vector<double>& y)
+      : n_(static_cast<double>(y.size())), of_factor_(counts.size()) {
+    for (size_t f = 0; f < counts.size(); ++f) of_factor_[f].resize(static_cast<size_t>(counts[f]));
+    for (size_t row = 0; row < y.size(); ++row) {
+      sum_ += y[row];
+      squares_ += y[row] * y[row];
+      for (size_t f = 0; f < counts.size(); ++f) {
+        Level& level = of_factor_[f][static_cast<size_t>(levels[f][row])];
+        level.rows += 1;
+        level.sum += y[row];
+        level.around.resize(f);
+        for (size_t g = 0; g < f; ++g) level.around[g] = static_cast<size_t>(levels[g][row]);
+      }
+    }
+  }
+
+  double operator()(const std::vector<double>& theta) {
+    const size_t depth = theta.size();
+    // The matrix's diagonal and its entries with the levels around, then the two right-hand sides.
+    for (size_t f = 0; f < depth; ++f) {
+      for (Level& level : of_factor_[f]) {
+        level.pivot = 1 + theta[f] * theta[f] * level.rows;
+        level.coupling.resize(f);
+        for (size_t g = 0; g < f; ++g) level.coupling[g] = theta[f] * theta[g] * level.rows;
+        level.y = theta[f] * level.sum;
+        level.x = theta[f] * level.rows;
+      }
+    }
+    double log_det = 0, yy = 0, xx = 0, xy = 0;  // of what is explained
+    for (size_t f = depth; f-- > 0;) {
+      for (const Level& level : of_factor_[f]) {
+        log_det += std::log(level.pivot);
+        yy += level.y * level.y / level.pivot;
+        xx += level.x * level.x / level.pivot;
+        xy += level.x * level.y / level.pivot;
+        for (size_t g = 0; g < f; ++g) {
+          const double share = level.coupling[g] / level.pivot;
+          Level& outer = of_factor_[g][level.around[g]];
+          outer.pivot -= share * level.coupling[g];
+          outer.y -= share * level.y;
+          outer.x -= share * level.x;
+          for (size_t h = 0; h < g; ++h) outer.coupling[h] -= share * level.coupling[h];
+        }
+      }
+    }
+    const double rx2 = n_ - xx;
+    const double cb = (sum_ - xy) / std::sqrt(rx2);
+    const double rss = squares_ - yy - cb * cb;
+    sigma2_ = rss / (n_ - 1);
+    return log_det + std::log(rx2) + (n_ - 1) * (1 + std::log(2 * M_PI * sigma2_));
+  }
+  double sigma2() const { return sigma2_; }  // residual variance at the last theta
+
+ private:
+  struct Level {
+    double rows = 0, sum = 0;
+    std::vector<size_t> around;    // its level of each outer factor
+    double pivot = 1, y = 0, x = 0;
+    std::vector<double> coupling;  // with the levels around
+  };
+  double n_ = 0, sum_ = 0, squares_ = 0, sigma2_ = 0;
+  std::vector<std::vector<Level>> of_factor_;
+};
+
+// Minimizes one coordinate at a time by golden section on a shrinking bracket, round after round: few
+// coordinates, smooth, and zero (the boundary) is tried itself.
+std::vector<double> minimize(RemlCriterion& criterion, std::vector<double> theta) {
+  double best = criterion(theta);
+  for (int round = 0; round < 100; ++round) {
+    const double before = best;
+    for (size_t f = 0; f < theta.size(); ++f) {
+      const auto at = [&](double value) {
+        std::vector<double> trial(theta);
+        trial[f] = value;
+        return criterion(trial);
+      };
+      double low = 0, high = std::max(2 * theta[f], 0.1);
+      while (at(high) < best && high < 1e6) high *= 2;
+      constexpr double kGolden = 0.6180339887498949;
+      double a = high - kGolden * (high - low), b = low + kGolden * (high - low), fa = at(a), fb = at(b);
+      for (int step = 0; step < 80 && high - low > 1e-9 * (1 + high); ++step) {
+        if (fa < fb) {
+          high = b;
+          b = a;
+          fb = fa;
+          a = high - kGolden * (high - low);
+          fa = at(a);
+        } else {
+          low = a;
+          a = b;
+          fa = fb;
+          b = low + kGolden * (high - low);
+          fb = at(b);
+        }
+      }
+      double value = 0.5 * (low + high);
+      if (at(0) <= at(value)) value = 0;
+      const double reached = at(value);
+      if (reached < best) {
+        best = reached;
+        theta[f] = value;
+      }
+    }
+    if (before - best < 1e-12 * (1 + std::fabs(best))) break;
+  }
+  criterion(theta);
+  return theta;
+}
+
+}  // namespace
+
+Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& factors,
+                                                           std::span<const double> values) {
+  STAB_CHECK_OK(check_sample(values, 3, "variance components"));
+  if (constant(values)) return bad_input("all values are equal: there is no variance to divide");
+  STAB_CHECK_OK(check_squares(values));
+  std::vector<int> counts;
+  const std::vector<std::vector<int>> levels = nested_levels(factors, counts);
+  const size_t depth = levels.size();
+  const auto n = static_cast<double>(values.size());
+  for (size_t f = 0; f < depth; ++f) {
+    if (counts[f] == (f ? counts[f - 1] : 1))
+      return bad_input("'" + factors.names[f] + "' has one level" +
+                       (f ? " in each of '" + factors.names[f - 1] + "'" : std::string()) +
+                       ": its variance can't be told from what is around it");
+  }
+  if (static_cast<double>(counts.back()) >= n)
+    return bad_input("each '" + factors.names.back() + "' has one value: its variance can't be told from the "
+                     "residual; run each more than once");
+  constexpr size_t kMostLevels = 100'000;
+  size_t all_levels = 0;
+  for (int count : counts) all_levels += static_cast<size_t>(count);
+  if (all_levels > kMostLevels)
+    return bad_input(std::to_string(all_levels) + " levels in all; at most 100000, use a part of the data");
+
+  // Sums of squares between levels, type I, from level means.
+  const Moments all = moments(values);
+  std::vector<double> y(values.size());
+  for (size_t row = 0; row < values.size(); ++row) y[row] = values[row] - all.mean;
+  std::vector<std::vector<double>> sizes(depth), sums(depth);
+  std::vector<double> explained(depth + 1, 0.0);  // squares explained by the levels of factors 0..f-1
+  for (size_t f = 0; f < depth; ++f) {
+    sizes[f].resize(static_cast<size_t>(counts[f]));
+    sums[f].resize(static_cast<size_t>(counts[f]));
+    for (size_t row = 0; row < values.size(); ++row) {
+      sizes[f][static_cast<size_t>(levels[f][row])] += 1;
+      sums[f][static_cast<size_t>(levels[f][row])] += y[row];
+    }
+    for (size_t level = 0; level < sizes[f].size(); ++level)
+      explained[f + 1] += sums[f][level] * sums[f][level] / sizes[f][level];
+  }
+  // Expected squares: the component of factor g adds sum over its levels j of n_j^2 / N_(f)(j) to what the levels
+  // of f explain, N_(f)(j) the size of the f-level around (or for f deeper than g: n_j itself).
+  const auto coefficient = [&](int f, size_t g) {  // f == -1: the overall mean
+    double sum = 0;
+    std::vector<char> counted(sizes[g].size(), 0);
+    for (size_t row = 0; row < values.size(); ++row) {
+      const auto j = static_cast<size_t>(levels[g][row]);
+      if (counted[j]++ == 0) {
+        const double outer =
+            f < 0 ? n
+                  : (static_cast<size_t>(f) >= g
+                         ? sizes[g][j]
+                         : sizes[static_cast<size_t>(f)][static_cast<size_t>(levels[static_cast<size_t>(f)][row])]);
+        sum += sizes[g][j] * sizes[g][j] / outer;
+      }
+    }
+    return sum;
+  };
+  std::vector<VarianceComponent> components(depth + 1);
+  VarianceComponent& residual = components[depth];
+  residual.name = "residual";
+  residual.df = n - counts.back();
+  std::vector<std::vector<double>> innermost(static_cast<size_t>(counts.back()));
+  for (size_t row = 0; row < values.size(); ++row) innermost[static_cast<size_t>(levels.back()[row])].push_back(values[row]);
+  double within = 0;
+  for (const auto& level : innermost) within += moments(level).m2;
+  residual.mean_square = within / residual.df;
+  if (within <= 0) return bad_input("values within the innermost level are all equal: there is no residual variance");
+  if (within <= 1e-12 * all.m2)
+    return bad_input(
+        "values within the innermost level differ by less than a millionth of what others do: the components can't be "
+        "told from rounding; take the innermost level's means instead");
+  residual.ems = residual.mean_square;
+  for (size_t f = depth; f-- > 0;) {
+    VarianceComponent& component = components[f];
+    component.name = factors.names[f];
+    component.df = counts[f] - (f ? counts[f - 1] : 1);
+    component.mean_square = std::max(0.0, explained[f + 1] - explained[f]) / component.df;
+    // E[MS_f] = residual + sum over g >= f of c_g component_g.
+    double known = residual.ems;
+    for (size_t g = f + 1; g < depth; ++g)
+      known += (coefficient(static_cast<int>(f), g) - coefficient(static_cast<int>(f) - 1, g)) / component.df * components[g].ems;
+    const double own = (coefficient(static_cast<int>(f), f) - coefficient(static_cast<int>(f) - 1, f)) / component.df;
+    component.ems = (component.mean_square - known) / own;
+  }
+  // REML, on values scaled to unit variance.
+  const double scale = all.sd();
+  for (double& value : y) value /= scale;
+  RemlCriterion criterion(levels, counts, y);
+  std::vector<double> theta;
+  for (size_t f = 0; f < depth; ++f)
+    theta.push_back(std::sqrt(std::max(components[f].ems, 0.01 * residual.ems) / residual.ems));
+  theta = minimize(criterion, theta);
+  for (size_t f = 0; f < depth; ++f)
+    components[f].reml = theta[f] * theta[f] * criterion.sigma2() * scale * scale;
+  residual.reml = criterion.sigma2() * scale * scale;
+  return components;
+}
+
+}  // namespace stab::statistics
