@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/report/experiment/evidence_of_trials.h"
 #include "analysis/report/experiment/samples.h"
 #include "base/result.h"

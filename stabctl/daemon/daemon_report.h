@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "stabctl/command_line/arguments.h"
 #include "stabctl/daemon/daemon_client.h"
 

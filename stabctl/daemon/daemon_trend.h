@@ -1,7 +1,7 @@
 // The trend of a series as a daemon makes it.
 #pragma once
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "base/result.h"
 #include "stabctl/command_line/arguments.h"
 

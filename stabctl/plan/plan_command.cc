@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/commands/answers/method_commands.h"
 #include "analysis/commands/selftest/causal_report.h"
+#include "analysis/commands/stats/power_command.h"
 #include "base/number_text.h"
 #include "plan/check.h"
 #include "stabctl/command_line/commands.h"

@@ -1,7 +1,7 @@
 // The report of one experiment, on stdout.
 #pragma once
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "stabctl/command_line/arguments.h"
 #include "store/store.h"
 

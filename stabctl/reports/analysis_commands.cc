@@ -1,4 +1,6 @@
 // The flags of stats depend on the method, so analysis/ parses them itself; here is only the terminal.
+#include "analysis/commands/stats/analyze_command.h"
+#include "analysis/commands/stats/stats_command.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/terminal/slow_computation.h"
 #include "stabctl/terminal/terminal.h"

@@ -1,7 +1,8 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/render.h"
+#include "analysis/commands/answers/verdict.h"
 #include "analysis/commands/selftest/causal_report.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_report.h"
@@ -129,7 +130,7 @@ std::string shown_state(store::ExperimentState state, bool is_written) {
 int verdict_command(const Arguments& arguments) {
   auto store = open_for_reading(arguments);
   if (!store) return complain_of_no_answer(store.error());
-  commands::CompareOptions options;
+  commands::VerdictOptions options;
   options.json = arguments.json;
   options.width = terminal_width();
   options.colour = terminal_has_colour();
@@ -137,14 +138,14 @@ int verdict_command(const Arguments& arguments) {
     const auto a = samples_of(*store, arguments.words[0]), b = samples_of(*store, arguments.words[1]);
     if (!a) return complain_of_no_answer(a.error());
     if (!b) return complain_of_no_answer(b.error());
-    return print(commands::run_compare(*a, *b, options));
+    return print(commands::run_verdict(*a, *b, options));
   }
   options.factor = arguments.words[0];
   options.level_a = arguments.words[1];
   options.level_b = arguments.words[2];
   const auto samples = samples_of(*store, arguments.experiment);
   if (!samples) return complain_of_no_answer(samples.error());
-  return print(commands::run_compare(*samples, options));
+  return print(commands::run_verdict(*samples, options));
 }
 
 int list_command(const Arguments& arguments) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 
 namespace stab::ctl {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analysis/commands/stats/analyze_command.h"
 #include "tests/fuzz/command_input.h"
 
 namespace {

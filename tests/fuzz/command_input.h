@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 
 namespace stab::fuzz {
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "analysis/commands/stats/stats_command.h"
 #include "analysis/commands/stats/stats_methods.h"
 #include "tests/fuzz/command_input.h"
 

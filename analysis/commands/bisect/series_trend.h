@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/report/contrasts/trend.h"
 
 namespace stab::commands {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/commands/gate/gate_sessions.h"
 
 namespace stab::commands {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 
 namespace stab::commands {
 

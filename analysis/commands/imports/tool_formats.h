@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/report/experiment/samples.h"
 #include "base/result.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/causal_report/causal.h"
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 
 namespace stab::commands {
 

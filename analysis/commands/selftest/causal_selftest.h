@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/causal_report/causal_data.h"
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/commands/selftest/selftest.h"
 
 namespace stab::commands {

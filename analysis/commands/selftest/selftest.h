@@ -1,7 +1,7 @@
 // Selftest: how often the lab raises an alarm where there is none, from an A/A experiment.
 #pragma once
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/report/experiment/samples.h"
 
 namespace stab::commands {

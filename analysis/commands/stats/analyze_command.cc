@@ -1,11 +1,12 @@
 // `stabctl analyze`: a report on anybody's CSV. Columns go straight into cells; a million rows never become a
 // million trials.
+#include "analysis/commands/stats/analyze_command.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
 
-#include "analysis/commands/answers/method_commands.h"
 #include "analysis/commands/answers/render.h"
 #include "analysis/commands/stats/stats_data.h"
 #include "analysis/commands/table/csv.h"

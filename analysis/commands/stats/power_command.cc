@@ -1,11 +1,12 @@
 // `stabctl plan power`: how many replicates settle a question as large as the margin, from what a pilot knows of the
 // spread. A contrast's standard error shrinks with the root of the draws, and its degrees of freedom grow with them: settling.h
 // has both, power.h the exact powers.
+#include "analysis/commands/stats/power_command.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "analysis/commands/answers/method_commands.h"
 #include "analysis/report/report_data/report.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/settling.h"

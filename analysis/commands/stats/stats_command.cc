@@ -1,7 +1,8 @@
 // `stabctl stats`: finds the method, checks its flags, loads its columns, renders what it found.
+#include "analysis/commands/stats/stats_command.h"
+
 #include <algorithm>
 
-#include "analysis/commands/answers/method_commands.h"
 #include "analysis/commands/stats/stats_methods.h"
 #include "analysis/text/text_table.h"
 #include "base/wording.h"

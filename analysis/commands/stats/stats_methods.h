@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/commands/stats/stats_data.h"
 #include "analysis/commands/table/method_flags.h"
 #include "analysis/text/finding.h"

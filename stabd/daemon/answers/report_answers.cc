@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/render.h"
 #include "analysis/commands/selftest/causal_report.h"
 #include "analysis/page/page.h"
 #include "base/json_line.h"

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "analysis/causal_report/causal.h"
-#include "analysis/commands/answers/method_commands.h"
 #include "analysis/commands/selftest/causal_report.h"
 #include "analysis/commands/stats/causal_csv.h"
+#include "analysis/commands/stats/stats_command.h"
 #include "analysis/text/json_writer.h"
 #include "tests/unit/analysis/made_windows.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/analyze_command.h"
 #include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/temporary_directory.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/command_output.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/golden.h"

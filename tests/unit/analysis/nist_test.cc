@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/stats_command.h"
 #include "analysis/statistics/diagnostics/variance_tests.h"
 #include "analysis/statistics/models/anova.h"
 #include "tests/places.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/stats_command.h"
 #include "analysis/statistics/distributions/studentized.h"
 #include "analysis/statistics/two_samples/rank_tests.h"
 #include "tests/places.h"

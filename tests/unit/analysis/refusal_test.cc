@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/analyze_command.h"
+#include "analysis/commands/stats/stats_command.h"
 #include "analysis/commands/stats/stats_methods.h"
 #include "base/rng.h"
 #include "tests/unit/temporary_directory.h"

@@ -1,7 +1,8 @@
 // analyse() and its renderings on made experiments with known effects.
 #include "analysis/report/report_data/report.h"
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/render.h"
+#include "analysis/commands/answers/verdict.h"
 #include "analysis/commands/selftest/selftest.h"
 
 #include <gmock/gmock.h>
@@ -431,7 +432,7 @@ TEST(Report, MeansHaveAsManyDigitsAsTheirIntervalsTell) {
 TEST(Compare, ExitCodesForBuilds) {
   const report::Samples samples = lab_samples(3, {.links = 10});
   const auto exit_code = [&](const std::string& factor, const std::string& a, const std::string& b) {
-    return commands::run_compare(samples, {.factor = factor, .level_a = a, .level_b = b}).exit_code;
+    return commands::run_verdict(samples, {.factor = factor, .level_a = a, .level_b = b}).exit_code;
   };
   EXPECT_EQ(exit_code("heap", "base", "page"), 0) << "3 % faster";
   EXPECT_EQ(exit_code("heap", "page", "base"), 1) << "3 % slower";
@@ -439,19 +440,19 @@ TEST(Compare, ExitCodesForBuilds) {
   EXPECT_EQ(exit_code("heap", "base", "nowhere"), 2);
   EXPECT_EQ(exit_code("nothing", "base", "page"), 2);
   const report::Samples noisy = lab_samples(3, {.replicates = 3, .links = 3, .noise = 0.05});
-  EXPECT_EQ(commands::run_compare(noisy, {.factor = "stack", .level_a = "zero", .level_b = "on"}).exit_code, 3);
+  EXPECT_EQ(commands::run_verdict(noisy, {.factor = "stack", .level_a = "zero", .level_b = "on"}).exit_code, 3);
 }
 
 // Two nights are confounded with two builds, however clear the numbers are.
 TEST(Compare, TwoExperimentsAreUnsure) {
   report::Samples later = lab_samples(3, {.links = 10});
   for (report::Trial& trial : later.trials) *trial.values[0] *= 1.5;
-  const commands::CommandOutput output = commands::run_compare(lab_samples(2, {.links = 10}), later, {});
+  const commands::CommandOutput output = commands::run_verdict(lab_samples(2, {.links = 10}), later, {});
   EXPECT_EQ(output.exit_code, 3);
   EXPECT_THAT(output.out, HasSubstr("night"));
   EXPECT_THAT(output.out, HasSubstr("+5"));
   later.workloads[0] = "another";
-  EXPECT_EQ(commands::run_compare(lab_samples(2), later, {}).exit_code, 2);
+  EXPECT_EQ(commands::run_verdict(lab_samples(2), later, {}).exit_code, 2);
 }
 
 TEST(Report, ColourOnlyWhenAsked) {

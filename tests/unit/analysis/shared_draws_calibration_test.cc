@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/analyze_command.h"
 #include "analysis/report/report_data/report.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_layouts.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/stats/power_command.h"
 #include "analysis/report/conditions/run_changes.h"
 #include "analysis/report/contrasts/combination.h"
 #include "analysis/report/contrasts/estimators.h"

@@ -1,67 +1,14 @@
-// stabctl report and verdict, without their input and output, and what they share with analyze.
-#include "analysis/commands/answers/method_commands.h"
+#include "analysis/commands/answers/verdict.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/commands/answers/render.h"
-#include "analysis/commands/table/method_flags.h"
 #include "analysis/report/contrasts/stopping_decision.h"
-#include "analysis/report/rendering/export.h"
-#include "analysis/report/rendering/figures.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/worse.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::commands {
-
-CommandOutput refused(const Error& error) { return {"", "error: " + error.text() + "\n", 2}; }
-
-Result<ReportOptions> report_options_of(const Arguments& args, int width, bool colour) {
-  ReportOptions options{.width = width, .colour = colour, .figures = args.text("figures")};
-  const std::pair<const char*, ReportFormat> formats[] = {{"json", ReportFormat::kJson},
-                                                          {"markdown", ReportFormat::kMarkdown},
-                                                          {"latex", ReportFormat::kLatex},
-                                                          {"csv", ReportFormat::kCsv},
-                                                          {"r", ReportFormat::kR}};
-  int asked = 0;
-  for (const auto& [flag, format] : formats) {
-    if (!args.has(flag)) continue;
-    options.format = format;
-    ++asked;
-  }
-  if (asked > 1) return bad_input("--json, --markdown, --latex, --csv and --r exclude each other");
-  return options;
-}
-
-CommandOutput render(const report::Report& report, const report::Samples& design,
-                     const std::vector<std::vector<report::WorkloadUnits>>& units, const ReportOptions& options) {
-  if (!options.figures.empty())
-    if (const Status drawn = report::draw(report::figures_of(design, units[0]), options.figures); !drawn)
-      return refused(drawn.error());
-  switch (options.format) {
-    case ReportFormat::kFirstScreen:
-      return {report::render_first_screen(report, options.where, options.width, options.colour), "", 0};
-    case ReportFormat::kTerminal: return {report::render_terminal(report, options.width, options.colour), "", 0};
-    case ReportFormat::kJson: return {report::to_json(report), "", 0};
-    case ReportFormat::kMarkdown: return {report::render_markdown(report), "", 0};
-    case ReportFormat::kLatex: return {report::render_latex(report), "", 0};
-    case ReportFormat::kCsv:
-      return {design.trials.empty() ? report::export_csv(design, units) : report::export_csv(design), "", 0};
-    case ReportFormat::kR: return {report::export_r(report), "", 0};
-  }
-  return {};
-}
-
-CommandOutput run_report(const report::Samples& samples, const ReportOptions& options) {
-  const Result<report::Report> report = report::analyse(samples);
-  if (!report) return refused(report.error());
-  std::vector<std::vector<report::WorkloadUnits>> units(1);
-  if (!options.figures.empty())
-    for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[0].push_back(report::units_of(samples, w, 0));
-  return render(*report, samples, units, options);
-}
-
 namespace {
 
 struct Judgement {
@@ -88,7 +35,7 @@ Judgement judge(const report::Report& report, const std::string& factor) {
   return result;
 }
 
-CommandOutput say(const report::Report& report, const Judgement& comparison, const CompareOptions& options,
+CommandOutput say(const report::Report& report, const Judgement& comparison, const VerdictOptions& options,
                   const std::string& reason) {
   const char* words[] = {"not worse", "worse", "unsure"};
   const int codes[] = {0, 1, 3};
@@ -140,7 +87,7 @@ CommandOutput say(const report::Report& report, const Judgement& comparison, con
 }
 
 // The same experiment with A as the only baseline and B as the only other level of the factor.
-Result<report::Samples> restricted(const report::Samples& samples, const CompareOptions& options, size_t* factor_index) {
+Result<report::Samples> restricted(const report::Samples& samples, const VerdictOptions& options, size_t* factor_index) {
   std::vector<std::string> names;
   for (const report::Factor& factor : samples.factors) names.push_back(factor.name);
   const auto found = std::find(names.begin(), names.end(), options.factor);
@@ -167,7 +114,7 @@ Result<report::Samples> restricted(const report::Samples& samples, const Compare
 
 }  // namespace
 
-CommandOutput run_compare(const report::Samples& samples, const CompareOptions& options) {
+CommandOutput run_verdict(const report::Samples& samples, const VerdictOptions& options) {
   size_t factor = 0;
   const Result<report::Samples> two = restricted(samples, options, &factor);
   if (!two) return refused(two.error());
@@ -179,7 +126,7 @@ CommandOutput run_compare(const report::Samples& samples, const CompareOptions& 
   return say(*report, comparison, options, reason);
 }
 
-CommandOutput run_compare(const report::Samples& a, const report::Samples& b, const CompareOptions& options) {
+CommandOutput run_verdict(const report::Samples& a, const report::Samples& b, const VerdictOptions& options) {
   // One experiment with a treatment "experiment"; workloads, factors and responses must be the same.
   const auto same_factors = [&] {
     if (a.factors.size() != b.factors.size()) return false;
