@@ -20,15 +20,23 @@ plan::MappedPlace place_of(const layout_report::Candidate& candidate) {
           candidate.fastest};
 }
 
-}  // namespace
+// Events of an experiment, in its log.
+constexpr char kMap[] = "layout-map", kBegun[] = "begun", kOver[] = "over";
+// A map that needs more memory than there is has the kernel end whoever computes it, each time.
+constexpr uint64_t kMostCutOff = 2;
 
-Result<std::optional<store::Id>> confirm_map(Engine& engine, const store::ExperimentRow& row, const ExpandedPlan& expanded,
-                                             Observer& observer, int cancel_fd) {
+// How often the map was begun since it was last over: each time its process was ended.
+Result<uint64_t> times_cut_off(store::Store& store, store::Id experiment) {
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment));
+  uint64_t cut_off = 0;
+  for (const store::EventRow& event : events)
+    if (event.kind == kMap) cut_off = event.text == kBegun ? cut_off + 1 : 0;
+  return cut_off;
+}
+
+Result<std::optional<store::Id>> screen_and_submit(Engine& engine, const store::ExperimentRow& row, const ExpandedPlan& expanded,
+                                                   Observer& observer, int cancel_fd) {
   store::Store& store = engine.store();
-  if (!expanded.plan.layout.map || expanded.plan.layout.confirm == 0) return std::optional<store::Id>();
-  STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, row.id));
-  if (made) return made;
-  observer.phase("mapping layouts");
   const LayoutTool tool = layout_tool(engine.options(), row, engine.gate(), cancel_fd);
   STAB_TRY(LoadedPlacements all, load_placements(store, row, expanded.plan, expanded.subjects, {}, tool,
                                                  Archive(archive_beside(engine.options().database))));
@@ -75,6 +83,30 @@ Result<std::optional<store::Id>> confirm_map(Engine& engine, const store::Experi
   observer.note("the layout map names " + plural(candidates, "place") +
                 " to measure again: experiment " + std::to_string(id) + ", '" + plan.experiment.name + "'");
   return std::optional(id);
+}
+
+}  // namespace
+
+Result<std::optional<store::Id>> confirm_map(Engine& engine, const store::ExperimentRow& row, const ExpandedPlan& expanded,
+                                             Observer& observer, int cancel_fd) {
+  store::Store& store = engine.store();
+  if (!expanded.plan.layout.map || expanded.plan.layout.confirm == 0) return std::optional<store::Id>();
+  STAB_TRY(const std::optional<store::Id> made, confirmation_of(store, row.id));
+  if (made) return made;
+  const auto log = [&](const char* text) {
+    return store.log({engine.options().clock->realtime().count(), row.id, kMap, text});
+  };
+  STAB_TRY(const uint64_t cut_off, times_cut_off(store, row.id));
+  if (cut_off >= kMostCutOff) {
+    STAB_CHECK_OK(log(kOver));  // an extension's is another one
+    return bad_input(std::to_string(cut_off) + " processes were ended while computing it, perhaps for want of memory; " +
+                     "'stabctl layout map " + row.name + "' computes it by itself");
+  }
+  observer.phase("mapping layouts");
+  STAB_CHECK_OK(log(kBegun));
+  auto submitted = screen_and_submit(engine, row, expanded, observer, cancel_fd);
+  STAB_CHECK_OK(log(kOver));
+  return submitted;
 }
 
 }  // namespace stab::engine
