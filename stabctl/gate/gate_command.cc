@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "analysis/commands/gate/gate.h"
@@ -172,124 +173,187 @@ void say_time_of_places(size_t workloads) {
   std::fprintf(stderr, "after the trials 'place' takes up to %s; --at-most limits the whole gate\n", time.c_str());
 }
 
-// ended: how the experiment did, where it came to one
-int run_gate(const Arguments& arguments, std::optional<engine::RunEnd>& ended, bool& interrupted) {
-  for (const std::string* path : {&arguments.summary, &arguments.junit})
+// A gate, from what is asked to what is said.
+class GateRun {
+ public:
+  explicit GateRun(const Arguments& arguments) : arguments_(arguments) {}
+
+  // The exit status, once everything is written.
+  int run();
+  int run_for_bisect() { return for_bisect(run(), ended_, was_interrupted()); }
+
+ private:
+  // What is compared, and what is known of it before: nothing is made yet.
+  Status read_question();
+  Status open_stream();
+  // Where trials are kept; from here on what is interrupted still removes what it has made.
+  Status open_lab();
+  Status measure();
+  // What is known once the trials are over.
+  Status note_failures();
+  Status note_end(const report::Samples& samples);
+  void count_copies();
+  Status note_sides();
+  // The answer of these trials.
+  Result<commands::GateOutput> answer();
+  Result<commands::GateOutput> judge(const report::Samples& samples);
+
+  bool asks_places() const { return file_.place && !arguments_.bisect; }
+  bool ran_out() const { return ended_ == engine::RunEnd::kStopped && limit_.is_over; }
+  bool was_interrupted() const { return ended_ == engine::RunEnd::kStopped && !limit_.is_over; }
+  bool has_budget() const { return budget_.count() > 0; }
+  std::chrono::nanoseconds spent() const { return clock_.monotonic_raw() - start_; }
+
+  const Arguments& arguments_;
+  const SystemClock clock_;
+  commands::GateFacts facts_;
+  std::chrono::nanoseconds budget_{};  // 0: none
+  Revisions revisions_;
+  GateFile file_;
+  store::LogbookSession session_;
+  std::optional<store::StreamName> stream_;
+  std::optional<store::Logbook> logbook_;
+  engine::StopSignal stop_;
+  std::optional<CaughtInterrupts> caught_;
+  std::optional<TemporaryFolder> scratch_;
+  Arguments own_;  // with a database in the temporary folder, where none is named
+  std::unique_ptr<engine::Engine> engine_;
+  SidesByWorkload sides_;
+  std::chrono::nanoseconds start_{};
+  Budget limit_;
+  ToldNotes told_;
+  store::ExperimentRow row_;
+  std::optional<engine::RunEnd> ended_;  // how the experiment did, where it came to one
+};
+
+int GateRun::run() {
+  for (const std::string* path : {&arguments_.summary, &arguments_.junit})
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
-  commands::GateFacts facts;
-  const auto no_answer = [&](const Error& error) { return say_no_answer(error, facts, arguments); };
-  const auto budget = budget_of(arguments.at_most);
-  if (!budget) return no_answer(budget.error());
-  const auto revisions = revisions_of(arguments.range);
-  if (!revisions) return no_answer(revisions.error());
-  facts.base = revisions->base.substr(0, kShownCommit);
-  facts.head = revisions->head.substr(0, kShownCommit);
-  facts.command = "stabctl gate " + facts.base + ".." + facts.head + plan_option(arguments);
-  const auto file = sliced_gate_plan_of(*revisions, arguments);
-  if (!file) return no_answer(file.error());
-  facts.cause_commands = cause_commands(file->plan, facts, arguments);
-  const auto logbook_file = logbook_path(file->sessions.logbook, revisions->root);
-  if (!logbook_file) return no_answer(logbook_file.error());
-  if (const Status asked = ask_logbook(*logbook_file, arguments, facts); !asked) return no_answer(asked.error());
-  const SystemClock clock;
-  const auto session = this_session(clock);
-  if (!session) return no_answer(session.error());
+  const Result<commands::GateOutput> output = answer();
+  return output ? say(*output, arguments_) : say_no_answer(output.error(), facts_, arguments_);
+}
+
+Status GateRun::read_question() {
+  STAB_TRY(budget_, budget_of(arguments_.at_most));
+  STAB_TRY(revisions_, revisions_of(arguments_.range));
+  facts_.base = revisions_.base.substr(0, kShownCommit);
+  facts_.head = revisions_.head.substr(0, kShownCommit);
+  facts_.command = "stabctl gate " + facts_.base + ".." + facts_.head + plan_option(arguments_);
+  STAB_TRY(file_, sliced_gate_plan_of(revisions_, arguments_));
+  facts_.cause_commands = cause_commands(file_.plan, facts_, arguments_);
+  return {};
+}
+
+Status GateRun::open_stream() {
+  STAB_TRY(const std::string path, logbook_path(file_.sessions.logbook, revisions_.root));
+  STAB_CHECK_OK(ask_logbook(path, arguments_, facts_));
+  STAB_TRY(session_, this_session(clock_));
   // Searches compare what nobody has asked to be merged.
-  const std::optional<store::StreamName> stream = arguments.bisect ? std::nullopt : file->sessions.stream;
-  std::optional<store::Logbook> logbook;
-  if (stream) {
-    auto opened = open_logbook(*logbook_file);
-    if (!opened) return no_answer(opened.error());
-    logbook = *std::move(opened);
-    if (const Status same = logbook->check_stream(*stream); !same) return no_answer(same.error());
-  }
-  // From here on: what is interrupted still removes what it has made.
-  engine::StopSignal stop;
-  CaughtInterrupts caught(stop);
-  const auto scratch = TemporaryFolder::make(TemporaryPurpose::kGate);
-  if (!scratch) return no_answer(scratch.error());
-  Arguments own = arguments;
-  if (own.database.empty()) own.database = scratch->path() + "/gate.db", own.is_database_temporary = true;
-  const auto engine = open_engine(own, clock);
-  if (!engine) return no_answer(engine.error());
-  const bool asks_places = file->place && !arguments.bisect;
-  if (asks_places && budget->count() == 0 && !arguments.quiet && !facts.cause_commands.empty())
-    say_time_of_places(facts.cause_commands.size());
-  const SidesByWorkload sides =
-      asks_places ? sides_of_places(arguments, *revisions, facts.cause_commands) : SidesByWorkload();
-  const std::chrono::nanoseconds start = clock.monotonic_raw();
-  Budget limit{*budget};
-  ToldNotes told;
-  const auto started = start_gate(**engine, *revisions, *file, {}, arguments, clock, limit, caught, stop, told);
-  if (!started) return no_answer(started.error());
-  const store::Id experiment = started->experiment;
-  facts.clock = started->clock;
-  const auto end =
-      started->tried ? Result<engine::RunEnd>(*started->tried)
-                     : run_until(**engine, experiment, arguments, clock, limit, stop, &told);
-  if (!end) return no_answer(end.error());
-  facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
-  const auto row = (*engine)->store().experiment(experiment);
-  if (!row) return no_answer(row.error());
-  ended = *end;
-  interrupted = *end == engine::RunEnd::kStopped && !limit.is_over;
-  if (*end == engine::RunEnd::kRejected) return say(commands::gate_without_answer(facts, printable(row->failure)), arguments);
-  if (*end == engine::RunEnd::kStopped)
-    facts.unfinished = limit.is_over ? "the budget of " + arguments.at_most + " ended first" : "it was interrupted";
+  if (!arguments_.bisect) stream_ = file_.sessions.stream;
+  if (!stream_) return {};
+  STAB_TRY(logbook_, open_logbook(path));
+  return logbook_->check_stream(*stream_);
+}
+
+Status GateRun::open_lab() {
+  caught_.emplace(stop_);
+  STAB_TRY(TemporaryFolder scratch, TemporaryFolder::make(TemporaryPurpose::kGate));
+  scratch_.emplace(std::move(scratch));
+  own_ = arguments_;
+  if (own_.database.empty()) own_.database = scratch_->path() + "/gate.db", own_.is_database_temporary = true;
+  STAB_TRY(engine_, open_engine(own_, clock_));
+  if (!asks_places()) return {};
+  if (!has_budget() && !arguments_.quiet && !facts_.cause_commands.empty()) say_time_of_places(facts_.cause_commands.size());
+  sides_ = sides_of_places(arguments_, revisions_, facts_.cause_commands);
+  return {};
+}
+
+Status GateRun::measure() {
+  start_ = clock_.monotonic_raw();
+  limit_ = Budget{budget_};
+  STAB_TRY(const StartedGate started,
+           start_gate(*engine_, revisions_, file_, {}, arguments_, clock_, limit_, *caught_, stop_, told_));
+  facts_.clock = started.clock;
+  STAB_TRY(const engine::RunEnd end,
+           started.tried ? Result<engine::RunEnd>(*started.tried)
+                         : run_until(*engine_, started.experiment, arguments_, clock_, limit_, stop_, &told_));
+  facts_.seconds = std::chrono::duration<double>(spent()).count();
+  STAB_TRY(row_, engine_->store().experiment(started.experiment));
+  ended_ = end;
+  if (ran_out()) facts_.unfinished = "the budget of " + arguments_.at_most + " ended first";
+  if (was_interrupted()) facts_.unfinished = "it was interrupted";
+  return {};
+}
+
+Status GateRun::note_failures() {
   // Who searches for a slow commit asks nothing of crashes.
-  if (!arguments.bisect) {
-    auto failed = failed_runs((*engine)->store(), experiment);
-    if (!failed) return no_answer(failed.error());
-    facts.failed = *std::move(failed);
-  }
-  if (*end == engine::RunEnd::kGaps) return say(commands::gate_of_failures(facts, file->plan.experiment.alpha), arguments);
-  const auto samples = engine::load_samples((*engine)->store(), *row);
-  if (!samples) return no_answer(samples.error());
-  facts.is_over_time = *end == engine::RunEnd::kStopped && limit.is_over;
-  const auto whole = engine::whole_blocks((*engine)->store(), experiment);
-  if (!whole) return no_answer(whole.error());
-  facts.whole_blocks = *whole;
+  if (arguments_.bisect) return {};
+  STAB_TRY(facts_.failed, failed_runs(engine_->store(), row_.id));
+  return {};
+}
+
+Status GateRun::note_end(const report::Samples& samples) {
+  facts_.is_over_time = ran_out();
+  STAB_TRY(facts_.whole_blocks, engine::whole_blocks(engine_->store(), row_.id));
   // What is kept of it is over, and its report gives the verdict that is given here.
-  if (facts.is_over_time)
-    if (const auto done = engine::end_in_time((*engine)->store(), experiment, commands::fewest_blocks_at_end(samples->stopping),
-                                              clock.realtime());
-        !done)
-      return no_answer(done.error());
-  if (*end == engine::RunEnd::kDone && !arguments.bisect) {
+  if (!facts_.is_over_time) return {};
+  const auto done = engine::end_in_time(engine_->store(), row_.id, commands::fewest_blocks_at_end(samples.stopping),
+                                        clock_.realtime());
+  return done ? Status() : done.error();
+}
+
+void GateRun::count_copies() {
+  if (ended_ == engine::RunEnd::kDone && !arguments_.bisect) {
     Budget left;
-    if (budget->count() > 0) left.most = std::max(*budget - (clock.monotonic_raw() - start), std::chrono::nanoseconds(1));
-    CountedCopies counted = copies_of_revisions(**engine, *revisions, *file, arguments, clock, left, stop);
-    facts.copies = std::move(counted.by_workload);
-    facts.uncounted = std::move(counted.uncounted);
-  } else if (file->moves_code) {
-    facts.uncounted = arguments.bisect ? "--bisect asks about many commits; a gate without it counts them"
-                      : interrupted    ? "it was interrupted"
-                                       : "the time was over";
+    if (has_budget()) left.most = std::max(budget_ - spent(), std::chrono::nanoseconds(1));
+    CountedCopies counted = copies_of_revisions(*engine_, revisions_, file_, arguments_, clock_, left, stop_);
+    facts_.copies = std::move(counted.by_workload);
+    facts_.uncounted = std::move(counted.uncounted);
+  } else if (file_.moves_code) {
+    facts_.uncounted = arguments_.bisect   ? "--bisect asks about many commits; a gate without it counts them"
+                       : was_interrupted() ? "it was interrupted"
+                                           : "the time was over";
   }
-  auto differ = side_differences((*engine)->store(), experiment);
-  if (!differ) return no_answer(differ.error());
-  facts.differ = *std::move(differ);
-  if (asks_places && !interrupted) {
-    facts.places = ask_places(**engine, own, clock, *file, sides, facts.cause_commands,
-                              budget->count() > 0 ? std::optional(start + *budget) : std::nullopt, stop, told);
-    facts.seconds = std::chrono::duration<double>(clock.monotonic_raw() - start).count();
-  }
-  const auto output = logbook ? judged_in_stream(*logbook, *stream, *revisions, *samples, clock, *session, !interrupted, facts)
-                              : commands::run_gate(*samples, facts);
+}
+
+Status GateRun::note_sides() {
+  STAB_TRY(facts_.differ, side_differences(engine_->store(), row_.id));
+  if (!asks_places() || was_interrupted()) return {};
+  facts_.places = ask_places(*engine_, own_, clock_, file_, sides_, facts_.cause_commands,
+                             has_budget() ? std::optional(start_ + budget_) : std::nullopt, stop_, told_);
+  facts_.seconds = std::chrono::duration<double>(spent()).count();
+  return {};
+}
+
+Result<commands::GateOutput> GateRun::answer() {
+  STAB_CHECK_OK(read_question());
+  STAB_CHECK_OK(open_stream());
+  STAB_CHECK_OK(open_lab());
+  STAB_CHECK_OK(measure());
+  if (ended_ == engine::RunEnd::kRejected) return commands::gate_without_answer(facts_, printable(row_.failure));
+  STAB_CHECK_OK(note_failures());
+  if (ended_ == engine::RunEnd::kGaps) return commands::gate_of_failures(facts_, file_.plan.experiment.alpha);
+  STAB_TRY(const report::Samples samples, engine::load_samples(engine_->store(), row_));
+  STAB_CHECK_OK(note_end(samples));
+  count_copies();
+  STAB_CHECK_OK(note_sides());
+  auto output = judge(samples);
   // No trial was over before the budget was.
-  if (!output && !facts.unfinished.empty()) return say(commands::gate_without_trials(facts), arguments);
-  if (!output) return no_answer(output.error());
-  return say(*output, arguments);
+  if (!output && !facts_.unfinished.empty()) return commands::gate_without_trials(facts_);
+  return output;
+}
+
+Result<commands::GateOutput> GateRun::judge(const report::Samples& samples) {
+  if (!logbook_) return commands::run_gate(samples, facts_);
+  return judged_in_stream(*logbook_, *stream_, revisions_, samples, clock_, session_, !was_interrupted(), facts_);
 }
 
 }  // namespace
 
 int gate_command(const Arguments& arguments) {
-  std::optional<engine::RunEnd> ended;
-  bool interrupted = false;
-  const int exit_code = run_gate(arguments, ended, interrupted);
-  return arguments.bisect ? for_bisect(exit_code, ended, interrupted) : exit_code;
+  GateRun gate(arguments);
+  return arguments.bisect ? gate.run_for_bisect() : gate.run();
 }
 
 }  // namespace stab::ctl
