@@ -208,6 +208,88 @@ TrendPoint point_of(const std::string& level, const SeriesPart& since, const std
   return point;
 }
 
+// What the parts of a series say of the levels of one factor.
+struct Gathered {
+  Levels levels;
+  std::map<std::string, Material> lines;  // by workload; "": over all
+  std::vector<std::string> workloads;     // in the order of the newest part, then of the others
+};
+
+// Which factor of a part the trend follows. kBadInput: why the part is left out.
+Result<size_t> followed_factor(const Samples& samples, const Trend& trend) {
+  const auto at = std::find_if(samples.factors.begin(), samples.factors.end(),
+                               [&](const Factor& factor) { return factor.name == trend.factor; });
+  if (at == samples.factors.end() || at->layout || at->levels.size() < 2)
+    return bad_input("it does not compare levels of '" + trend.factor + "'");
+  if (samples.responses[0].name != trend.response.name || samples.responses[0].scale != trend.response.scale)
+    return bad_input("its first response is '" + samples.responses[0].name + "'");
+  return static_cast<size_t>(at - samples.factors.begin());
+}
+
+Status gather(const SeriesPart& part, Trend& trend, Gathered& out) {
+  const auto leave_out = [&](const std::string& why) { trend.left_out.push_back(part.name + ": " + why); };
+  const Result<size_t> factor = followed_factor(part.samples, trend);
+  if (!factor) {
+    leave_out(factor.error().message);
+    return {};
+  }
+  const Samples primary = primary_of(part.samples);
+  if (const Status sound = check_samples(primary); !sound) {
+    leave_out(sound.error().message);
+    return {};
+  }
+  const std::vector<std::string>& levels = part.samples.factors[*factor].levels;
+  std::vector<size_t> arms;
+  for (const std::string& level : levels) arms.push_back(out.levels.add(level, part));
+  STAB_TRY(const auto found, found_in(primary, *factor));
+  for (const auto& [workload, of] : found) {
+    const std::vector<size_t> kept = comparable(of, levels.size());
+    const std::string about = workload.empty() ? std::string() : workload + ", ";
+    if (kept.size() < levels.size())
+      leave_out(about + (of.refused.empty() ? "some levels can't be compared" : of.refused.begin()->second));
+    if (kept.size() < 2) continue;
+    Material& material = out.lines[workload];
+    material.contrasts.push_back(contrasts_between(of, kept, arms));
+    material.has.resize(out.levels.names.size());
+    for (const size_t level : kept) material.has[arms[level]] = true;
+    material.margin = of.margin;
+  }
+  for (const std::string& workload : part.samples.workloads)
+    if (std::find(out.workloads.begin(), out.workloads.end(), workload) == out.workloads.end()) out.workloads.push_back(workload);
+  return {};
+}
+
+// The level that all others are told against: the one asked for, or the one that most parts have.
+Result<size_t> anchor_of(const Levels& levels, const TrendRequest& request, const std::string& factor) {
+  if (request.anchor.empty())
+    return static_cast<size_t>(std::max_element(levels.parts.begin(), levels.parts.end()) - levels.parts.begin());
+  const auto named = levels.at.find(request.anchor);
+  if (named == levels.at.end()) return bad_input("no experiment of the series has '" + factor + " = " + request.anchor + "'");
+  return named->second;
+}
+
+TrendLine line_of(const std::string& workload, const Material& material, const statistics::ArmNetwork& network,
+                  const Levels& levels, const std::string& factor) {
+  TrendLine line;
+  line.workload = workload;
+  line.margin = material.margin;
+  line.q = network.q();
+  line.q_df = network.q_df();
+  line.q_df2 = network.q_df2();
+  line.q_p = 1;
+  if (line.q_df > 0)
+    line.q_p = statistics::f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
+  for (size_t level = 0; level < levels.names.size(); ++level) {
+    if (!material.has[level]) continue;
+    TrendPoint point = point_of(levels.names[level], *levels.since[level], factor);
+    point.parts = static_cast<size_t>(std::count_if(
+        material.contrasts.begin(), material.contrasts.end(),
+        [&](const statistics::ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
+    line.points.push_back(std::move(point));
+  }
+  return line;
+}
+
 }  // namespace
 
 Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest& request) {
@@ -217,91 +299,31 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   STAB_TRY(trend.factor, factor_asked(newest, request.factor));
   trend.response = newest.responses[0];
   trend.alpha = newest.alpha;
-  Levels levels;
-  std::map<std::string, Material> lines;
-  std::vector<std::string> order = newest.workloads;
-  for (const SeriesPart& part : parts) {
-    const auto leave_out = [&](const std::string& why) { trend.left_out.push_back(part.name + ": " + why); };
-    const Samples& samples = part.samples;
-    const auto at = std::find_if(samples.factors.begin(), samples.factors.end(),
-                                 [&](const Factor& factor) { return factor.name == trend.factor; });
-    if (at == samples.factors.end() || at->layout || at->levels.size() < 2) {
-      leave_out("it does not compare levels of '" + trend.factor + "'");
-      continue;
-    }
-    if (samples.responses[0].name != trend.response.name || samples.responses[0].scale != trend.response.scale) {
-      leave_out("its first response is '" + samples.responses[0].name + "'");
-      continue;
-    }
-    const Samples primary = primary_of(samples);
-    if (const Status sound = check_samples(primary); !sound) {
-      leave_out(sound.error().message);
-      continue;
-    }
-    std::vector<size_t> arms;
-    for (const std::string& level : at->levels) arms.push_back(levels.add(level, part));
-    STAB_TRY(const auto found, found_in(primary, static_cast<size_t>(at - samples.factors.begin())));
-    for (const auto& [workload, of] : found) {
-      const std::vector<size_t> kept = comparable(of, at->levels.size());
-      const std::string about = workload.empty() ? std::string() : workload + ", ";
-      if (kept.size() < at->levels.size())
-        leave_out(about + (of.refused.empty() ? "some levels can't be compared" : of.refused.begin()->second));
-      if (kept.size() < 2) continue;
-      Material& material = lines[workload];
-      material.contrasts.push_back(contrasts_between(of, kept, arms));
-      material.has.resize(levels.names.size());
-      for (const size_t level : kept) material.has[arms[level]] = true;
-      material.margin = of.margin;
-    }
-    for (const std::string& workload : samples.workloads)
-      if (std::find(order.begin(), order.end(), workload) == order.end()) order.push_back(workload);
-  }
-  if (lines.empty())
+  Gathered gathered;
+  gathered.workloads = newest.workloads;
+  for (const SeriesPart& part : parts) STAB_CHECK_OK(gather(part, trend, gathered));
+  if (gathered.lines.empty())
     return bad_input("no experiment of the series has anything to compare" +
                      (trend.left_out.empty() ? std::string() : "; " + trend.left_out.front()));
-  size_t anchor = 0;
-  if (!request.anchor.empty()) {
-    const auto named = levels.at.find(request.anchor);
-    if (named == levels.at.end())
-      return bad_input("no experiment of the series has '" + trend.factor + " = " + request.anchor + "'");
-    anchor = named->second;
-  } else {
-    anchor = static_cast<size_t>(std::max_element(levels.parts.begin(), levels.parts.end()) - levels.parts.begin());
-  }
+  const Levels& levels = gathered.levels;
+  STAB_TRY(const size_t anchor, anchor_of(levels, request, trend.factor));
   trend.anchor = levels.names[anchor];
-  order.insert(order.begin(), "");
-  std::vector<std::pair<std::string, statistics::ArmNetwork>> networks;
-  for (const std::string& workload : order) {
-    const auto material = lines.find(workload);
-    if (material == lines.end()) continue;
+  gathered.workloads.insert(gathered.workloads.begin(), "");
+  std::vector<statistics::ArmNetwork> networks;  // by line
+  for (const std::string& workload : gathered.workloads) {
+    const auto material = gathered.lines.find(workload);
+    if (material == gathered.lines.end()) continue;
     material->second.has.resize(levels.names.size());
     STAB_TRY(statistics::ArmNetwork network, statistics::ArmNetwork::fit(levels.names.size(), material->second.contrasts));
-    TrendLine line;
-    line.workload = workload;
-    line.margin = material->second.margin;
-    line.q = network.q();
-    line.q_df = network.q_df();
-    line.q_df2 = network.q_df2();
-    line.q_p = 1;
-    if (line.q_df > 0)
-      line.q_p = statistics::f_upper(line.q / static_cast<double>(line.q_df), static_cast<double>(line.q_df), network.q_df2());
-    for (size_t level = 0; level < levels.names.size(); ++level) {
-      if (!material->second.has[level]) continue;
-      TrendPoint point = point_of(levels.names[level], *levels.since[level], trend.factor);
-      point.parts = static_cast<size_t>(std::count_if(
-          material->second.contrasts.begin(), material->second.contrasts.end(),
-          [&](const statistics::ArmContrasts& one) { return std::count(one.arms.begin(), one.arms.end(), level) > 0; }));
-      line.points.push_back(std::move(point));
-    }
-    trend.lines.push_back(std::move(line));
-    networks.emplace_back(workload, std::move(network));
+    trend.lines.push_back(line_of(workload, material->second, network, levels, trend.factor));
+    networks.push_back(std::move(network));
   }
   std::vector<Step> steps;
-  for (size_t i = 0; i < trend.lines.size(); ++i) add_steps(networks[i].second, levels, anchor, trend, trend.lines[i], steps);
+  for (size_t i = 0; i < trend.lines.size(); ++i) add_steps(networks[i], levels, anchor, trend, trend.lines[i], steps);
   judge(steps, trend.alpha);
   std::vector<FittedLine> fitted;
   for (size_t i = 0; i < trend.lines.size(); ++i) {
-    fitted.push_back({&trend.lines[i], &networks[i].second, {}});
+    fitted.push_back({&trend.lines[i], &networks[i], {}});
     for (const TrendPoint& point : trend.lines[i].points) fitted.back().arms.push_back(levels.at.at(point.level));
   }
   find_changes(std::move(fitted), anchor, trend.alpha, trend.response.scale);
