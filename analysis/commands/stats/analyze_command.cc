@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "analysis/commands/answers/render.h"
@@ -90,91 +91,135 @@ Status choose_baselines(const Arguments& args, std::vector<report::Factor>& fact
   return {};
 }
 
-Result<Input> load(const Arguments& args, const std::string& path) {
-  STAB_TRY(CsvText csv, CsvText::open(path));
-  STAB_TRY(const DecimalSign decimal, decimal_of(args));
-  csv.set_decimal(decimal);
-  const std::string response = args.text("response"), within = args.text("within");
-  const std::vector<std::string> factors = args.list("factors");
-  if (response.empty()) return bad_input("which column is measured? say --response COL");
-  if (factors.empty()) return bad_input("which columns are compared? say --factors a,b");
-  if (factors.size() > 8) return bad_input("more than 8 factors; analyse a part of them");
-  std::vector<CsvRequest> requests{{response, CsvKind::kNumber}};
-  for (const std::string& factor : factors) requests.push_back({factor, CsvKind::kLevel});
-  if (!within.empty()) requests.push_back({within, CsvKind::kLevel});
-  const std::string block = args.text("block"), cluster = args.text("cluster");
-  if (!block.empty() && block == cluster)
+// The columns of the file that an analysis is about.
+struct AskedColumns {
+  std::string response, within, block, cluster;  // within, block, cluster: "": none
+  std::vector<std::string> factors;
+
+  std::vector<CsvRequest> requests() const {
+    std::vector<CsvRequest> out{{response, CsvKind::kNumber}};
+    for (const std::string& factor : factors) out.push_back({factor, CsvKind::kLevel});
+    for (const std::string* level : {&within, &block, &cluster})
+      if (!level->empty()) out.push_back({*level, CsvKind::kLevel});
+    return out;
+  }
+};
+
+// The same columns as they were read, in the order of their requests.
+struct ReadColumns {
+  CsvColumn response;
+  std::vector<CsvColumn> factors;
+  std::optional<CsvColumn> within, block, cluster;
+};
+
+Result<AskedColumns> asked_columns(const Arguments& args) {
+  const AskedColumns asked{args.text("response"), args.text("within"), args.text("block"), args.text("cluster"),
+                           args.list("factors")};
+  if (asked.response.empty()) return bad_input("which column is measured? say --response COL");
+  if (asked.factors.empty()) return bad_input("which columns are compared? say --factors a,b");
+  if (asked.factors.size() > 8) return bad_input("more than 8 factors; analyse a part of them");
+  if (!asked.block.empty() && asked.block == asked.cluster)
     return bad_input("--block and --cluster name the same column; --block compares within it, --cluster averages by it");
-  if (!block.empty()) requests.push_back({block, CsvKind::kLevel});
-  if (!cluster.empty()) requests.push_back({cluster, CsvKind::kLevel});
-  STAB_CHECK_OK(check_response_is_no_level(requests));
-  Input input;
-  STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, requests, &input.notes));
-  report::Samples& design = input.design;
+  STAB_CHECK_OK(check_response_is_no_level(asked.requests()));
+  return asked;
+}
+
+Result<ReadColumns> read_columns(const CsvText& csv, const AskedColumns& asked, std::string* notes) {
+  STAB_TRY(std::vector<CsvColumn> columns, read_csv(csv, asked.requests(), notes));
+  auto next = columns.begin();
+  ReadColumns out{std::move(*next++), {}, {}, {}, {}};
+  for (size_t f = 0; f < asked.factors.size(); ++f) out.factors.push_back(std::move(*next++));
+  if (!asked.within.empty()) out.within = std::move(*next++);
+  if (!asked.block.empty()) out.block = std::move(*next++);
+  if (!asked.cluster.empty()) out.cluster = std::move(*next++);
+  return out;
+}
+
+// Alpha, response and margin of the design.
+Status set_question(const Arguments& args, const std::string& response, report::Samples& design) {
   STAB_TRY(design.alpha, args.number("alpha", 0.05));
   if (!(design.alpha > 0 && design.alpha < 0.5)) return bad_input("--alpha takes a level between 0 and 0.5");
   const bool log_scale = args.has("log");
   STAB_TRY(const Margin margin, margin_of(args, log_scale));
-  design.experiment = path == "-" ? "standard input" : path;
-  design.unit = report::Unit::kRow;
   design.responses = {{.name = response,
                        .unit = "",
                        .scale = log_scale ? report::Scale::kLog : report::Scale::kLinear,
                        .margin = margin.size,
                        .margin_is_share = margin.is_share && !log_scale}};
-  std::vector<CsvColumn> factor_columns;
+  return {};
+}
+
+// Factors and workloads of the design, within what can be computed.
+Status set_cells(const Arguments& args, const ReadColumns& columns, report::Samples& design) {
+  constexpr size_t kMostLevels = 1000;
+  constexpr uint64_t kMostCells = 1'000'000;
+  constexpr uint64_t kMostLooks = 50'000'000;  // each comparison goes over all cells
   uint64_t cells = 1, compared = 0;
-  for (size_t f = 0; f < factors.size(); ++f) {
-    CsvColumn& column = columns[1 + f];
+  for (const CsvColumn& column : columns.factors) {
     if (column.levels.size() < 2)
       return bad_input("column '" + column.name + "' has one level; a comparison needs two, leave it out");
-    constexpr size_t kMostLevels = 1000;
     if (column.levels.size() > kMostLevels)
       return bad_input("column '" + column.name + "' has " + std::to_string(column.levels.size()) +
                        " levels; is it a measurement? at most 1000");
     design.factors.push_back({column.name, column.levels, false, column.codes[0]});
     cells *= column.levels.size();
     compared += column.levels.size() - 1;
-    constexpr uint64_t kMostCells = 1'000'000;
     if (cells > kMostCells) return bad_input("more than a million cells; use fewer factors");
-    factor_columns.push_back(std::move(column));
   }
   STAB_CHECK_OK(choose_baselines(args, design.factors));
-  size_t next = 1 + factors.size();
-  const CsvColumn* subject = within.empty() ? nullptr : &columns[next++];
-  const CsvColumn* block_column = block.empty() ? nullptr : &columns[next++];
-  const CsvColumn* cluster_column = cluster.empty() ? nullptr : &columns[next++];
-  design.workload_word = design.program_word = within.empty() ? "data set" : within;
-  design.workloads = subject ? subject->levels : std::vector<std::string>{"all rows"};
-  if (cells * design.workloads.size() > 1'000'000) return bad_input("more than a million cells; use fewer factors");
-  const std::vector<double>& values = columns[0].numbers;
-  constexpr uint64_t kMostLooks = 50'000'000;  // each comparison goes over all cells
-  if (std::min<uint64_t>(cells * design.workloads.size(), values.size()) * compared > kMostLooks)
+  design.workload_word = design.program_word = columns.within ? columns.within->name : "data set";
+  design.workloads = columns.within ? columns.within->levels : std::vector<std::string>{"all rows"};
+  if (cells * design.workloads.size() > kMostCells) return bad_input("more than a million cells; use fewer factors");
+  if (std::min<uint64_t>(cells * design.workloads.size(), columns.response.numbers.size()) * compared > kMostLooks)
     return bad_input(std::to_string(compared) +
                      " levels to compare in as many cells as these take too long; use fewer factors or levels");
+  return {};
+}
+
+// The response on the scale of the analysis.
+Result<std::vector<double>> scaled_values(const CsvColumn& response, bool log_scale) {
+  std::vector<double> scaled(response.numbers);
   if (log_scale)
-    for (size_t row = 0; row < values.size(); ++row)
-      if (values[row] <= 0)
-        return bad_input("row " + std::to_string(row + 1) + ", column '" + response + "': " + number_text(values[row]) +
+    for (size_t row = 0; row < scaled.size(); ++row) {
+      if (scaled[row] <= 0)
+        return bad_input("row " + std::to_string(row + 1) + ", column '" + response.name + "': " + number_text(scaled[row]) +
                          " has no logarithm; leave out --log or the row");
-  std::vector<double> scaled(values);
-  if (log_scale)
-    for (double& value : scaled) value = std::log(value);
+      scaled[row] = std::log(scaled[row]);
+    }
   STAB_CHECK_OK(statistics::check_squares(scaled));
-  const RowCells rows = row_cells(values.size(), factor_columns, subject);
-  if (block_column || cluster_column) {
+  return scaled;
+}
+
+Result<Input> load(const Arguments& args, const std::string& path) {
+  STAB_TRY(CsvText csv, CsvText::open(path));
+  STAB_TRY(const DecimalSign decimal, decimal_of(args));
+  csv.set_decimal(decimal);
+  STAB_TRY(const AskedColumns asked, asked_columns(args));
+  Input input;
+  STAB_TRY(const ReadColumns columns, read_columns(csv, asked, &input.notes));
+  report::Samples& design = input.design;
+  design.experiment = path == "-" ? "standard input" : path;
+  design.unit = report::Unit::kRow;
+  STAB_CHECK_OK(set_question(args, asked.response, design));
+  STAB_CHECK_OK(set_cells(args, columns, design));
+  const bool log_scale = args.has("log");
+  STAB_TRY(const std::vector<double> scaled, scaled_values(columns.response, log_scale));
+  const auto pointer = [](const std::optional<CsvColumn>& column) { return column ? &*column : nullptr; };
+  const RowCells rows = row_cells(scaled.size(), columns.factors, pointer(columns.within));
+  if (columns.block || columns.cluster) {
     if (args.has("r")) return bad_input("the script of --r doesn't know blocks and clusters; --csv gives their means");
-    STAB_TRY(auto grouped, grouped_cells(scaled, rows, factor_columns, block_column, cluster_column, log_scale));
+    STAB_TRY(auto grouped, grouped_cells(scaled, rows, columns.factors, pointer(columns.block), pointer(columns.cluster),
+                                         log_scale));
     input.units.push_back(std::move(grouped));
-    design.row_word = (cluster_column ? cluster : block) + " mean";
+    design.row_word = (columns.cluster ? asked.cluster : asked.block) + " mean";
     return input;
   }
   std::vector<Observation> observations;
-  observations.reserve(values.size());
-  for (size_t row = 0; row < values.size(); ++row)
+  observations.reserve(scaled.size());
+  for (size_t row = 0; row < scaled.size(); ++row)
     observations.push_back({rows.of_row[row], static_cast<uint32_t>(row), 0, scaled[row]});
-  input.units.push_back(cells_of(observations, rows, factor_columns, log_scale, false));
-  if (log_scale) restore_raw(input.units[0], values);
+  input.units.push_back(cells_of(observations, rows, columns.factors, log_scale, false));
+  if (log_scale) restore_raw(input.units[0], columns.response.numbers);
   return input;
 }
 
