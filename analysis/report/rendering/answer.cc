@@ -55,9 +55,11 @@ std::vector<const Contrast*> answering(const Report& report, const std::string& 
 
 namespace {
 
-std::string sentence(const Report& report, const Contrast& contrast) {
-  const Response& response = report.responses[0];
-  const std::string start = contrast.factor + "=" + contrast.level + " against " + contrast.baseline + ": ";
+// `is_named`: several responses have sentences, so each says whose it is
+std::string sentence(const Report& report, const Contrast& contrast, bool is_named) {
+  const Response& response = response_of(report, contrast.response);
+  const std::string start = (is_named ? contrast.response + ", " : "") + contrast.factor + "=" + contrast.level + " against " +
+                            contrast.baseline + ": ";
   if (!contrast.refused.empty()) return start + "no answer, " + contrast.refused;
   const std::string interval = interval_text(response, contrast.interval);
   const std::string size = difference_text(response, contrast.interval.estimate);
@@ -77,14 +79,26 @@ std::string sentence(const Report& report, const Contrast& contrast) {
   return start;
 }
 
+// The primary one, and those that the plan or the files asked about as well.
+std::vector<const Response*> answered_responses(const Report& report) {
+  std::vector<const Response*> out;
+  for (const Response& response : report.responses)
+    if (out.empty() || (response.declared && !response.is_benchmark())) out.push_back(&response);
+  return out;
+}
+
 }  // namespace
 
 Answers answers_of(const Report& report) {
   const bool benchmark = report.responses[0].is_benchmark();  // of one workload, however many there are
   Answers answers{benchmark ? Population::kOneWorkload : answering_population(report), {}};
-  for (const Contrast* contrast : answering(report, report.responses[0].name))
-    answers.sentences.push_back(
-        {contrast, sentence(report, *contrast) + (contrast->by_alone ? "; of the blocks alone, as slicing changes it" : "")});
+  const std::vector<const Response*> responses = answered_responses(report);
+  for (const Response* response : responses)
+    for (const Contrast* contrast : answering(report, response->name))
+      answers.sentences.push_back({contrast, sentence(report, *contrast, responses.size() > 1) +
+                                                 (contrast->by_alone ? "; of the blocks alone, as slicing changes it" : "")});
+  std::stable_sort(answers.sentences.begin(), answers.sentences.end(),
+                   [](const auto& a, const auto& b) { return a.contrast->verdict < b.contrast->verdict; });
   return answers;
 }
 
@@ -103,7 +117,7 @@ std::string answer(const Pen& pen, const Report& report) {
                                                                        : ", for " + report.program_word + "s like these"));
   for (size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i) out += pen.item(sentences[i].text);
   if (sentences.size() > kMostSentences)
-    out += pen.item(std::to_string(sentences.size() - kMostSentences) + " more are in the table");
+    out += pen.item(std::to_string(sentences.size() - kMostSentences) + " more are in the tables");
   return out;
 }
 

@@ -68,7 +68,8 @@ std::vector<const Contrast*> answering(const Report& report, const std::string& 
 // `of_workloads` where they have been counted.
 std::string beyond(const Report& report, const Contrast& contrast, const std::string& of_workloads = {});
 
-// The answers in sentences, changes first. `population` is the one that they are about.
+// The answers in sentences, changes first: of the primary response, and of all others that are declared and no benchmark of a
+// plan's. `population` is the one that they are about.
 struct Answers {
   struct Sentence {
     const Contrast* contrast = nullptr;
@@ -79,7 +80,7 @@ struct Answers {
 };
 Answers answers_of(const Report& report);
 
-// The first thing to read: a sentence for each question of the primary response, changes first.
+// The first thing to read: answers_of(), as many as a reader bears.
 std::string answer(const Pen& pen, const Report& report);
 
 }  // namespace stab::report
