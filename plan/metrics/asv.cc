@@ -41,6 +41,8 @@ const json* field(const json& row, const json& columns, const char* name) {
   return nullptr;
 }
 
+constexpr char kNone[] = "it failed or was skipped";
+
 struct AsvResult {
   BenchmarkName name;
   std::optional<double> seconds;  // nothing: it failed or was skipped
@@ -85,16 +87,16 @@ Result<std::vector<Metric>> read_asv(std::string_view text) {
   STAB_TRY(const std::vector<AsvResult> results, results_of(text));
   Collected out;
   for (const AsvResult& one : results)
-    STAB_CHECK_OK(one.seconds ? out.add(one.name.full, *one.seconds) : out.add_failed(one.name.full, "it failed or was skipped"));
+    STAB_CHECK_OK(one.seconds ? out.add(one.name.full, *one.seconds) : out.add_failed(one.name.full, kNone));
   return out.take();
 }
 
-// asv has one number for all processes of a benchmark, so the file is one process; what failed or was skipped has no time.
+// asv has one number for all processes of a benchmark, so the file is one process.
 Result<std::vector<ProcessTime>> read_asv_processes(std::string_view text) {
   STAB_TRY(const std::vector<AsvResult> results, results_of(text));
   ProcessList out;
   for (const AsvResult& one : results)
-    if (one.seconds) STAB_CHECK_OK(out.add(one.name, *one.seconds, 0));
+    STAB_CHECK_OK(one.seconds ? out.add(one.name, *one.seconds, 0) : out.add_failed(one.name, kNone));
   return out.take();
 }
 
