@@ -204,6 +204,11 @@ int import_command(const Arguments& arguments) {
         ErrorCode::kBadInput, "format '" + printable(arguments.words[0]) + "' is not one of " + known_formats(), {}});
   if (arguments.margin && !(*arguments.margin >= 0 && *arguments.margin < 1))
     return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
+  if (arguments.words.size() == 1)
+    return complain(Error{ErrorCode::kBadInput,
+                          "which files? Give one of each process: stabctl import " + std::string(format->name) +
+                              " old=a old=b new=c new=d",
+                          {}});
   Sides sides;
   GivenFiles given;
   SameTimes same;

@@ -207,8 +207,8 @@ Result<std::vector<report::WorkloadUnits>> grouped_cells(const std::vector<doubl
     // Of blocks that mostly hold all cells each term is judged within them, as in experiments.
     const bool mostly = draw == block && 2 * complete >= cells_with.size();
     if (!crossed && !nested && !mostly) {
-      workload.anova_refused = "some " + draw->name +
-                               "s are in several cells and not in all: which error a term has differs "
+      workload.anova_refused = "some values of '" + draw->name +
+                               "' are in several cells and not in all: which error a term has differs "
                                "from term to term; the contrasts take it into account";
     }
   }
