@@ -28,19 +28,31 @@ constexpr int kCheckpointPages = 1000;
 
 std::string writer_lock_of(const std::string& path) { return path + ".writer"; }
 
+struct WriterLock {
+  UniqueFd fd;
+  bool is_new = false;  // there was no such file before
+};
+
 // One writer a database. flock: released by the kernel however the writer ends, not inherited by exec.
-Result<UniqueFd> lock_for_writing(const std::string& path) {
+Result<WriterLock> lock_for_writing(const std::string& path) {
   const std::string lock_path = writer_lock_of(path);
-  UniqueFd fd(open_carefully(lock_path.c_str(), O_RDWR | O_CREAT, 0640));
-  if (!fd) {
+  WriterLock lock{UniqueFd(open_carefully(lock_path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0640)), true};
+  if (!lock.fd && errno == EEXIST) lock = {UniqueFd(open_carefully(lock_path.c_str(), O_RDWR | O_CREAT, 0640)), false};
+  if (!lock.fd) {
     const int why = errno;
     if (const std::string refusal = take_refusal(); !refusal.empty()) return Error{ErrorCode::kDenied, refusal, {}};
     return system_error("open '" + lock_path + "'", why);
   }
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (::flock(lock.fd.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return system_error("lock '" + lock_path + "'", errno);
   return Error{ErrorCode::kBusy,
                "another engine writes to '" + path + "'; wait for it, or give this one another database", {}};
+}
+
+// Nothing of it is another program's, or of another owner.
+Status check_is_ours(Database& database) {
+  STAB_CHECK_OK(check_owner(database));
+  return check_kinds(database);
 }
 
 Status set_up(Database& database, bool writer) {
@@ -63,7 +75,7 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
   const bool is_there = ::stat(path.c_str(), &status) == 0;
   if (!writer && !is_there) return system_error("open database '" + path + "'", errno);
   if (is_there && !S_ISREG(status.st_mode)) return bad_input("'" + path + "' is no regular file; name a database");
-  UniqueFd lock;
+  WriterLock lock;
   if (writer) {
     STAB_TRY(lock, lock_for_writing(path));
   }
@@ -71,8 +83,9 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
   STAB_TRY(Database database, is_copy ? copy_of_unwritable(path, vfs)
                                       : Database::open(path, writer ? Database::Mode::kCreate : Database::Mode::kReadOnly, vfs));
   // The owner is checked before anything is written: WAL mode alone changes the file's header.
-  STAB_CHECK_OK(check_owner(database));
-  STAB_CHECK_OK(check_kinds(database));
+  const Status is_ours = check_is_ours(database);
+  if (!is_ours && lock.is_new) ::unlink(writer_lock_of(path).c_str());  // whatever it is, nothing is left beside it
+  STAB_CHECK_OK(is_ours);
   STAB_CHECK_OK(set_up(database, writer));
   if (writer) {
     STAB_CHECK_OK(migrate(database));
@@ -85,7 +98,7 @@ Result<Store> Store::open(const std::string& path, Access access, const char* vf
     // What is written to it would be lost, and must fail as in a file that is open for reading.
     if (is_copy) STAB_CHECK_OK(database.execute("PRAGMA query_only = ON"));
   }
-  return Store(std::make_unique<State>(State{std::move(database), std::move(lock), path, is_copy}));
+  return Store(std::make_unique<State>(State{std::move(database), std::move(lock.fd), path, is_copy}));
 }
 
 bool has_writer(const std::string& path) {
