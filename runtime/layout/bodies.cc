@@ -58,6 +58,10 @@ uint64_t hash_of(const BuiltFile& of, Contents& contents, const Binary& binary, 
     if (fixup.kind() == abi::FixupKind::kPcFunction) meanings += mixed(fixup.at, code.identities[fixup.target()]);
     memset(copy + fixup.at, 0, 4);
   }
+  arch::for_each_thread_offset(binary.text + f.start, f.bytes, [&](uint64_t field) { memset(copy + field, 0, 4); });
+  arch::for_each_number(binary.text + f.start, f.bytes, [&](uint64_t field) {
+    if (contents.may_be_address(static_cast<uint32_t>(distance_at(copy + field)))) memset(copy + field, 0, 4);
+  });
   uint64_t constants = 0;
   arch::for_each_constant_read(binary.text + f.start, f.bytes, code.header->text_start + f.start,
                                [&](uint64_t address, unsigned bytes) {

@@ -247,7 +247,7 @@ void Contents::clear_addresses(uint8_t* bytes, uint64_t count) const {
   for (uint64_t at = 0; at + sizeof(uint32_t) <= count; at += sizeof(uint32_t)) {
     uint32_t word;
     memcpy(&word, bytes + at, sizeof word);
-    if (word >= lowest_ && word < end_) memset(bytes + at, 0, sizeof word);
+    if (may_be_address(word)) memset(bytes + at, 0, sizeof word);
   }
 }
 

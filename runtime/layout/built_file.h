@@ -69,6 +69,8 @@ class Contents {
   uint64_t hash_of(const Elf64_Sym& object);
   // A hash of bytes that nothing may write, and of which no name speaks. 0: there are no such bytes.
   uint64_t hash_of_constant(uint64_t address, uint64_t bytes);
+  // Whether a number of four bytes may be an address that the linker has made of it.
+  bool may_be_address(uint32_t word) const { return is_fixed_ && word >= lowest_ && word < end_; }
 
  private:
   // nullptr: they can't be read. pre: addresses are known
