@@ -14,10 +14,11 @@
 #include "runtime/code/moved_library.h"
 #include "runtime/libc_names.h"
 
+namespace stab {
 namespace {
 
 void* original_of(const void* pointer) {
-  return reinterpret_cast<void*>(stab::code::original_of(reinterpret_cast<uint64_t>(pointer)));
+  return reinterpret_cast<void*>(code::original_of(reinterpret_cast<uint64_t>(pointer)));
 }
 
 // libc's by its version, as ours are in front of it here.
@@ -28,7 +29,7 @@ template <typename Function>
 Function real_function(Function& cached, const char* name) {
   Function found = __atomic_load_n(&cached, __ATOMIC_ACQUIRE);
   if (found != nullptr) return found;
-  found = reinterpret_cast<Function>(stab::libc::find_symbol(RTLD_NEXT, name));
+  found = reinterpret_cast<Function>(libc::find_symbol(RTLD_NEXT, name));
   __atomic_store_n(&cached, found, __ATOMIC_RELEASE);
   return found;
 }
@@ -41,6 +42,7 @@ Dladdr1 real_dladdr1;
 Backtrace real_backtrace;
 
 }  // namespace
+}  // namespace stab
 
 #define STAB_OF_PROGRAM __attribute__((weak, visibility("hidden")))
 #define STAB_OF_ALL __attribute__((weak, visibility("default")))
@@ -55,32 +57,32 @@ STAB_OF_PROGRAM void* dlsym(void* __restrict handle, const char* __restrict name
 }
 
 STAB_OF_PROGRAM void* dlvsym(void* __restrict handle, const char* __restrict name, const char* __restrict version) noexcept {
-  void* const found = stab_libc_dlvsym(handle, name, version);
+  void* const found = stab::stab_libc_dlvsym(handle, name, version);
   __asm__ volatile("" : : "r"(found));
   return found;
 }
 
 STAB_OF_ALL int dladdr(const void* address, Dl_info* info) noexcept {
-  const Dladdr real = real_function(real_dladdr, "dladdr");
-  return real == nullptr ? 0 : real(original_of(address), info);
+  const stab::Dladdr real = stab::real_function(stab::real_dladdr, "dladdr");
+  return real == nullptr ? 0 : real(stab::original_of(address), info);
 }
 
 STAB_OF_ALL int dladdr1(const void* address, Dl_info* info, void** extra, int flags) noexcept {
-  const Dladdr1 real = real_function(real_dladdr1, "dladdr1");
-  return real == nullptr ? 0 : real(original_of(address), info, extra, flags);
+  const stab::Dladdr1 real = stab::real_function(stab::real_dladdr1, "dladdr1");
+  return real == nullptr ? 0 : real(stab::original_of(address), info, extra, flags);
 }
 
 // The real one's first entry is its caller, this function: it is left out. A long buffer is used itself, so the last of
 // very many entries is missing. A short one's copy is no longer than it must be: handlers of crashes run on small stacks.
 __attribute__((noinline)) STAB_OF_ALL int backtrace(void** buffer, int size) {
   constexpr int kMost = 1024;
-  const Backtrace real = real_function(real_backtrace, "backtrace");
+  const stab::Backtrace real = stab::real_function(stab::real_backtrace, "backtrace");
   if (real == nullptr || size <= 0) return 0;
   const bool fits = size < kMost;
   void** const frames =
       fits ? static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) + 1) * sizeof(void*))) : buffer;
   const int found = real(frames, fits ? size + 1 : size);
-  for (int i = 1; i < found; ++i) buffer[i - 1] = original_of(frames[i]);
+  for (int i = 1; i < found; ++i) buffer[i - 1] = stab::original_of(frames[i]);
   return found > 0 ? found - 1 : 0;
 }
 

@@ -21,9 +21,10 @@ extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")))
 extern const char _end[] __attribute__((weak, visibility("hidden")));
 }
 
+namespace stab {
 namespace {
 
-using stab::code::Load;
+using code::Load;
 using LoadApart = void*(Lmid_t space, const char* file, int mode);
 Load* next_open;
 LoadApart* next_open_apart;
@@ -32,7 +33,7 @@ template <typename Function>
 Function* find_next(Function*& cached, const char* name) {
   Function* found = __atomic_load_n(&cached, __ATOMIC_RELAXED);
   if (found != nullptr) return found;
-  found = reinterpret_cast<Function*>(stab::libc::find_symbol(RTLD_NEXT, name));
+  found = reinterpret_cast<Function*>(libc::find_symbol(RTLD_NEXT, name));
   __atomic_store_n(&cached, found, __ATOMIC_RELAXED);
   return found;
 }
@@ -41,7 +42,7 @@ Function* find_next(Function*& cached, const char* name) {
 // library those functions stay that load others (post-link's asks-caller).
 bool is_ours(const void* caller) {
   const auto address = reinterpret_cast<uint64_t>(caller);
-  const stab::Control& control = stab::control();
+  const Control& control = stab::control();
   return address - control.ring_address < control.ring_bytes || (caller >= &__ehdr_start && caller < _end);
 }
 
@@ -50,14 +51,15 @@ bool needs_caller(const char* file) {
 }
 
 }  // namespace
+}  // namespace stab
 
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* file, int mode) {
-  Load* const next = find_next(next_open, "dlopen");
+  stab::code::Load* const next = stab::find_next(stab::next_open, "dlopen");
   if ((mode & RTLD_DEEPBIND) != 0 && stab::heap::decide() == stab::heap::State::kOurs) {
     mode &= ~RTLD_DEEPBIND;
     stab::degrade(stab::control(), stab::Degradation::kDeepBinding);
   }
-  if (!stab::has_images() || (needs_caller(file) && !is_ours(__builtin_return_address(0)))) return next(file, mode);
+  if (!stab::has_images() || (stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0)))) return next(file, mode);
   stab::code::before_load(next, mode);
   void* const handle = next(file, mode);
   if (handle != nullptr) stab::code::after_load(mode);
@@ -65,8 +67,8 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* fi
 }
 
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlmopen(Lmid_t space, const char* file, int mode) {
-  LoadApart* const next = find_next(next_open_apart, "dlmopen");
-  const bool is_asked_for_it = needs_caller(file) && !is_ours(__builtin_return_address(0));
+  stab::LoadApart* const next = stab::find_next(stab::next_open_apart, "dlmopen");
+  const bool is_asked_for_it = stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0));
   if (space == LM_ID_BASE || !stab::has_images() || is_asked_for_it) return next(space, file, mode);
   void* const handle = next(space, file, mode);
   if (handle != nullptr) stab::code::after_load_apart(handle);

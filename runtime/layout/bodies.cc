@@ -134,6 +134,11 @@ bool is_runtimes_file(const BuiltFile& of, size_t first) {
   return false;
 }
 
+// What the C library's start files bring: it is in each program, and nobody wrote it.
+bool is_of_start_files(const char* name) {
+  return strcmp(name, "__abi_tag") == 0 || strcmp(name, "_IO_stdin_used") == 0 || strcmp(name, "completed.0") == 0;
+}
+
 // What compilers name by numbers, ".L.str.12": another build's of that name is another one. Functions say what is in those that
 // they use (print_constants).
 bool is_numbered(const char* name) { return name[0] == '.' && name[1] == 'L'; }
@@ -153,7 +158,7 @@ void print_data(const BuiltFile& of, Contents& contents) {
     if (k >= of.local_count) is_ours = false;
     else if (ELF64_ST_TYPE(one.st_info) == STT_FILE) is_ours = is_runtimes_file(of, k + 1);
     const char* const name = of.strings + one.st_name;
-    if (is_ours || !of.is_object(one) || is_runtimes(name) || is_numbered(name)) continue;
+    if (is_ours || !of.is_object(one) || is_runtimes(name) || is_of_start_files(name) || is_numbered(name)) continue;
     printf("d\t%llx\t%llu\t%llx\t", static_cast<unsigned long long>(one.st_value),
            static_cast<unsigned long long>(one.st_size),
            static_cast<unsigned long long>(holds_distances(name) ? 0 : contents.hash_of(one)));
