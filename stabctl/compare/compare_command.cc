@@ -402,6 +402,7 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
         "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + runs_options(of.arguments) +
         database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
+  facts.logs = "stabctl logs " + std::to_string(run.experiment) + database_option(of.arguments);
   facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
   if (run.end == engine::RunEnd::kStopped)
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";

@@ -155,7 +155,8 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   const auto with = [&](const std::string& option) { return facts.command + facts.margin + " " + option + facts.arguments; };
   const std::string wider =
       facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
-  if (!contrast.refused.empty()) return {contrast.refused, with("--at-most 5min")};
+  const bool lacks_a_side = (sides.before > 0) != (sides.after > 0);
+  if (!contrast.refused.empty()) return {contrast.refused, lacks_a_side ? facts.logs : with("--at-most 5min")};
   if (copies_count(facts.copies))
     return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
   if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
@@ -167,6 +168,14 @@ Cure cure_of(const report::Report& report, const Sides& sides, const CompareFact
   return {std::to_string(*contrast.settles_n) + " blocks are needed to decide (now " + std::to_string(contrast.n) + "), some " +
               report::machine_time_text(needed) + " in all; or a wider margin",
           with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
+}
+
+// Why there is no difference to tell. Of a side without a value: it passed when it was tried, and not once in a block.
+std::string refusal_of(const Sides& sides, const CompareFacts& facts) {
+  const bool has_old = sides.before > 0, has_new = sides.after > 0;
+  if (has_old == has_new) return sides.contrast->refused;
+  return "no run of '" + one_line(has_old ? facts.after : facts.before) + "' gave a time, though its first one did: " +
+         in_quotes(facts.logs) + " says why";
 }
 
 std::string paragraph(const std::string& text, int width) {
@@ -184,7 +193,7 @@ std::string text_of(const report::Report& report, const Sides& sides, const Comp
     out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
            difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
   else
-    out += "unsure: " + sides.contrast->refused + "; " + blocks_text(sides, facts) + "\n";
+    out += paragraph("unsure: " + refusal_of(sides, facts) + "; " + blocks_text(sides, facts), width);
   out += "\n";
   const bool is_open = sides.word.starts_with("unsure");
   const bool is_change = sides.word.starts_with("slower") || sides.word == "faster";
@@ -224,7 +233,7 @@ std::string json_of(const report::Report& report, const Sides& sides, const Comp
     json.value("ratio", contrast.interval.estimate).value("conf_low", contrast.interval.low);
     json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_holm);
   } else {
-    json.value("refused", contrast.refused);
+    json.value("refused", refusal_of(sides, facts));
   }
   if (const std::optional<CpuTime> cpu = cpu_time_of(report)) {
     json.begin_object("cpu_time").value("old_s", cpu->before).value("new_s", cpu->after).value("ratio", cpu->ratio.estimate);

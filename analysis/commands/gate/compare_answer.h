@@ -35,6 +35,7 @@ struct CompareFacts {
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
   std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
   std::string uncounted{};            // why they were not
+  std::string logs{};                 // the command that says why runs failed
 };
 
 struct CompareOutput {

@@ -58,7 +58,9 @@ void check_counts(const Samples& samples, const Report& report, Caveats& out) {
                        " left out by declared rules",
                    "check that the rules don't hit one cell more than another"});
   if (report.failed > 0 || samples.repeated > 0) {
-    const std::string lost = report.failed > 0 ? plural(report.failed, "trial") + " failed and gave no value" : "";
+    const std::string why = report.failed == 1 ? "it failed, or was not run" : "they failed, or were not run";
+    const std::string lost =
+        report.failed > 0 ? plural(report.failed, "trial") + " gave no value: " + why + " after three failures in a row" : "";
     const std::string again = samples.repeated > 0 ? repeated_text(samples) : "";
     out.push_back({CaveatCode::kFailedTrials, lost + (lost.empty() || again.empty() ? "" : "; ") + again,
                    "'stabctl logs' says why; if failures follow a treatment, the remaining trials are a selection"});

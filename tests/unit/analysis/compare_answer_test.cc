@@ -59,6 +59,19 @@ CompareOutput answered(const report::Samples& samples, const CompareFacts& of = 
   return output ? *output : CompareOutput{};
 }
 
+TEST(CompareAnswer, ASideWhoseRunsFailIsNamed) {
+  report::Samples samples = made(0.03);
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels.back() == 0; });
+  samples.failed = 30;
+  CompareFacts of = facts();
+  of.logs = "stabctl logs 12";
+  const CompareOutput output = answered(samples, of);
+  EXPECT_EQ(output.exit_code, 3);
+  EXPECT_THAT(output.text, HasSubstr("\nunsure: no run of './old 20' gave a time, though its first one did: 'stabctl logs 12'"));
+  EXPECT_THAT(output.text, HasSubstr("care: 30 trials gave no value: they failed, or were not run after three failures in a"));
+  EXPECT_THAT(output.text, EndsWith("\nnext: stabctl logs 12\n"));
+}
+
 TEST(CompareAnswer, CpuTimeIsToldNextToWallTime) {
   report::Samples samples = made(0.001, 0.05, 24);
   samples.responses[0].name = "wall_time";
