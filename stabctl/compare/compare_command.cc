@@ -148,16 +148,15 @@ Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
 // What the difference is a difference of.
 std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
   if (plan.randomized && !unmatched.empty())
-    return "built by szc: each run went through random layouts of code, stack and heap; those of the code were drawn for each "
-           "side alone: " +
-           printable(unmatched);
+    return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
+           "; those of the code were drawn for each side alone: " + printable(unmatched);
   if (plan.compares() && plan.commands.size() > 1 && plan.commands[0].words == plan.commands[1].words)
     return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
-           (plan.randomized ? "; code, stack and heap were random, the same on both sides" : "");
+           (plan.randomized ? "; " + plan.randomized_parts() + " were random, the same on both sides" : "");
   if (plan.randomized)
-    return std::string(
-               "built by szc: each run went through random layouts of code, stack and heap, the same on both sides, so the "
-               "difference is that of the programs and not of two layouts; globals and constants lie where each link put them") +
+    return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
+           ", the same on both sides, so the difference is that of the programs and not of two layouts; globals and constants "
+           "lie where each link put them" +
            (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
   std::string which;
   if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())

@@ -42,7 +42,8 @@ struct Timing {
 };
 
 std::string about_of(const AdHocPlan& plan) {
-  if (plan.randomized) return "built by szc: code, stack and heap of each layout are drawn at random, and each layout runs twice";
+  if (plan.randomized)
+    return "built by szc: " + plan.randomized_parts() + " of each layout are drawn at random, and each layout runs twice";
   if (plan.commands[0].is_script)
     return "the programs that it starts lie as they were linked: how far another link of them would move its time is not known";
   return "this is one binary in one layout: how far another link of it would move its time is not known; build it with CC=szc to "

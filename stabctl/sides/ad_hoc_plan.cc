@@ -70,9 +70,7 @@ std::string factors(const AdHocPlan& plan) {
     out += "code = [\"copy\"]\n";
   } else if (plan.randomized) {
     out += plan.one_layout_a_run ? "code = [\"once\"]\n" : "code = [\"shuffle\"]\n";
-    const auto all = [&](auto has) { return std::all_of(plan.commands.begin(), plan.commands.end(), has); };
-    if (!plan.built.revisions.empty() || all([](const MeasuredCommand& one) { return one.szc.stack; }))
-      out += "stack = [\"on\"]\n";
+    if (plan.moves_stack()) out += "stack = [\"on\"]\n";
     out += "heap = [\"page\"]\n";
     if (plan.epoch.count() > 0) out += "epoch = [" + duration(plan.epoch) + "]\n";
     else if (!plan.one_layout_a_run) out += "epoch = [" + toml::toml_text(plan::kEpochByPreflight) + "]\n";
@@ -117,6 +115,11 @@ std::string program(const AdHocPlan& plan) {
 }
 
 }  // namespace
+
+bool AdHocPlan::moves_stack() const {
+  return !built.revisions.empty() ||
+         std::all_of(commands.begin(), commands.end(), [](const MeasuredCommand& one) { return one.szc.stack; });
+}
 
 std::string text_of(const AdHocPlan& plan) {
   return "# " + plan.comment + "\n" + experiment(plan) + factors(plan) + program_text_of(plan);

@@ -35,7 +35,7 @@ struct AdHocPlan {
   std::vector<int> looks;  // the last one: its replicates
   bool sliced = false;     // else trials run one after the other, and wall time is judged
   std::string margin = "1%";
-  bool randomized = false;        // code, stack and heap: all commands were built by szc
+  bool randomized = false;        // code, heap and mostly the stack: all commands were built by szc
   bool one_layout_a_run = false;  // else a new layout in each epoch
   bool counts_copies = false;     // instead: each runs once in identical copies, and what costs more there is counted
   int runs_per_seed = 1;
@@ -44,6 +44,10 @@ struct AdHocPlan {
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
   bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
+  // Whether the stack moves where it is randomized: each command has a pad. Of what is not built yet that is demanded.
+  bool moves_stack() const;
+  // What is drawn at random where it is randomized: "code, stack and heap", or "code and heap".
+  std::string randomized_parts() const { return moves_stack() ? "code, stack and heap" : "code and heap"; }
   std::string input;         // absolute path of what runs get on standard input; empty: nothing
   std::string prepare;       // what /bin/sh runs before each run, in `directory`; empty: nothing
   int warmup = 0;            // runs before the first one that is recorded
