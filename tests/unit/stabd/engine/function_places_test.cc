@@ -162,7 +162,7 @@ BuildBodies bodies_with(uint64_t text_hash, std::map<uint64_t, BuildBodies::Func
 }
 
 TEST(LibrariesOfBothTest, FunctionsOfTheirOwnLibrariesAreComparedOneByOne) {
-  const auto build = [](uint64_t hash, uint64_t hot, uint64_t samples, uint64_t other) {
+  const auto build = [](uint64_t hash, uint64_t hot, uint32_t samples, uint64_t other) {
     return build_with({moved_file("libwork.so.1", hash, {{"hot", hot, 32, samples, 0, 0}, {"other", other, 9, 100, 0, 0}},
                                   samples + 100)});
   };
