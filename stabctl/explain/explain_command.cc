@@ -150,7 +150,8 @@ class Explainer {
     STAB_TRY(const std::vector<store::BuildRow> made, engine_.store().builds(first.id));
     if (made.size() == 2 && !made[0].binary_sha256.empty() && made[0].binary_sha256 == made[1].binary_sha256) {
       STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), first));
-      if (are_same_files(libraries))
+      out.are_one_program = are_same_files(libraries);
+      if (out.are_one_program)
         out.care.push_back("both sides are the same program, byte for byte" +
                            (sides_.are_built_here ? ": '" + made[0].binary_path + "'" : ""));
     }

@@ -91,6 +91,7 @@ struct Explanation {
   std::optional<statistics::CauseAnswer> answer;  // absent: `not_answered` says why
   std::string not_answered;
   bool is_one_build = false;          // of both sides, so nothing differs: there is no answer, and none is wanted
+  bool are_one_program = false;       // two builds with the same bytes, and the same libraries: no difference is theirs
   std::string unfinished;             // why it ended early: "the time of --at-most was over"
   // Its user ended it between two looks, where no answer may be given. pre: the answer is kUnresolved, and its effects are open
   bool is_between_looks = false;

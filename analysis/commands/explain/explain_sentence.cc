@@ -67,6 +67,9 @@ std::string explain_sentence(const Explanation& all) {
   const std::string clock = waits(all) ? "in CPU time " : "";
   const std::string whole = clock + all.new_name + " is " + change_text(answer.plain.estimate) + " than " + all.old_name;
   const std::string half = share_text(all.settings.margin / 2), margin = share_text(all.settings.margin);
+  if (is_chance(all) && !all.is_between_looks)
+    return "unresolved: " + all.old_name + " and " + all.new_name +
+           " are one program, byte for byte: whatever the blocks show is chance, or what the machine did meanwhile";
   const std::string but_it_waits = may_wait_longer(all) ? "; but " + waits_text(all) : "";
   if (may_be_library_place(all) || may_be_still_place(all) || may_be_data(all))
     return "unresolved: " + clock + all.new_name + " is " + change_text(answer.code.estimate) + " than " + all.old_name +

@@ -85,7 +85,12 @@ bool may_wait_longer(const Explanation& all) {
   return waits(all) && (verdict == statistics::CauseVerdict::kNothing || verdict == statistics::CauseVerdict::kPlace);
 }
 
+bool is_chance(const Explanation& all) {
+  return all.are_one_program && all.answer->verdict != statistics::CauseVerdict::kNothing;
+}
+
 statistics::CauseVerdict verdict_of(const Explanation& all) {
+  if (is_chance(all)) return statistics::CauseVerdict::kUnresolved;
   if (is_place_of_same_code(all)) return statistics::CauseVerdict::kPlace;
   return may_be_library_place(all) || may_be_still_place(all) || may_be_data(all) || may_wait_longer(all)
              ? statistics::CauseVerdict::kUnresolved

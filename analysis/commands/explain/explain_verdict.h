@@ -35,6 +35,9 @@ bool waits(const Explanation& all);
 // What takes another time while it waits has the same CPU time, so nobody may call its code the same.
 bool may_wait_longer(const Explanation& all);
 
+// What blocks show, or leave open, of two copies of one program is none of the program's.
+bool is_chance(const Explanation& all);
+
 statistics::CauseVerdict verdict_of(const Explanation& all);
 
 }  // namespace stab::commands

@@ -87,6 +87,22 @@ TEST(ExplainOutputTest, AKnownPlaceOfTheSameCodeIsThePlace) {
   EXPECT_TRUE(explain_output(open, 400).text.starts_with("unresolved: 640 blocks are too few to decide\n"));
 }
 
+TEST(ExplainOutputTest, NothingIsTheCodeOrThePlaceOfOneProgram) {
+  Explanation all = open_code_and_known_place();
+  all.search.reset();
+  all.are_one_program = true;
+  using statistics::CauseVerdict;
+  for (const auto verdict : {CauseVerdict::kUnresolved, CauseVerdict::kCode, CauseVerdict::kBoth, CauseVerdict::kPlace}) {
+    all.answer->verdict = verdict;
+    const ExplainOutput said = explain_output(all, 400);
+    EXPECT_EQ(said.exit_code, 3);
+    EXPECT_TRUE(said.text.starts_with("unresolved: old and new are one program, byte for byte: ")) << said.text;
+    EXPECT_NE(said.json.find("\"answer\": \"unresolved\""), std::string::npos) << said.json;
+  }
+  all.answer->verdict = statistics::CauseVerdict::kNothing;
+  EXPECT_EQ(explain_output(all, 400).exit_code, 0);
+}
+
 TEST(ExplainOutputTest, WhatCopiesMayCostIsTold) {
   Explanation all = open_code_and_known_place();
   all.copies = CopyFacts{.old_entries = 2e6, .new_entries = 12e6, .old_functions = 40, .new_functions = 40, .seconds = 0.2};
