@@ -45,7 +45,7 @@ std::optional<double> number(std::string_view word) {
   return value;
 }
 
-Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where) {
+Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where, char separator) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> fields_of(std::string_view line, const std::str
       fields.back() += line[++i];
     else if (c == '"')
       quoted = !quoted;
-    else if (c == ',' && !quoted)
+    else if (c == separator && !quoted)
       fields.emplace_back();
     else
       fields.back() += c;
@@ -64,8 +64,8 @@ Result<std::vector<std::string>> fields_of(std::string_view line, const std::str
 }
 
 Result<std::vector<std::string>> fields_under(const std::vector<std::string>& header, std::string_view line,
-                                              const std::string& where) {
-  auto fields = fields_of(line, where);
+                                              const std::string& where, char separator) {
+  auto fields = fields_of(line, where, separator);
   if (fields && fields->size() != header.size())
     return bad_input(where + ": " + std::to_string(fields->size()) + " fields, and the heading has " +
                      std::to_string(header.size()));

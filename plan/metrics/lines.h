@@ -21,9 +21,9 @@ std::vector<std::string_view> words_of(std::string_view line);
 std::optional<double> number(std::string_view word);
 bool is_whole_number(std::string_view word);
 // RFC 4180. where: "line 3"
-Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where);
+Result<std::vector<std::string>> fields_of(std::string_view line, const std::string& where, char separator = ',');
 // The same, of a table whose heading has these columns: as many fields as the heading.
 Result<std::vector<std::string>> fields_under(const std::vector<std::string>& header, std::string_view line,
-                                              const std::string& where);
+                                              const std::string& where, char separator = ',');
 
 }  // namespace stab::metrics

@@ -10,6 +10,7 @@
 #include "analysis/commands/table/csv_levels.h"
 #include "analysis/commands/table/csv_numbers.h"
 #include "analysis/statistics/two_samples/descriptive.h"
+#include "base/missing_value.h"
 #include "base/printable.h"
 #include "base/wording.h"
 

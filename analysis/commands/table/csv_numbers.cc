@@ -32,12 +32,6 @@ bool is_number(std::string_view field, double& number) {
 
 }  // namespace
 
-bool marks_missing(std::string_view field) {
-  if (field.size() < 2 || field.size() > 4 || (field[0] != 'N' && field[0] != 'n' && field[0] != '#')) return false;
-  constexpr std::string_view kWords[] = {"NA", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "#N/A"};
-  return std::find(std::begin(kWords), std::end(kWords), field) != std::end(kWords);
-}
-
 bool NumberReader::read(std::string_view field, double& number, size_t row) {
   if (field.find(',') != std::string_view::npos) return read_with_comma(field, number, row);
   if (!is_number(field, number)) return false;

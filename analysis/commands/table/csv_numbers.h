@@ -10,9 +10,6 @@
 
 namespace stab::commands {
 
-// What R, pandas and spreadsheets write where there is nothing.
-bool marks_missing(std::string_view field);
-
 // Reads numbers with a point, or with a comma for a decimal sign where that may be; the whole text decides.
 class NumberReader {
  public:

@@ -228,8 +228,33 @@ TEST(Csv, UnitsAndQuotationMarks) {
   EXPECT_THAT(refusal("csv", "name,value\na\n"), HasSubstr("line 2: 1 fields, and the heading has 2"));
   EXPECT_THAT(refusal("csv", "name,value,unit\na,1,MB\n"), HasSubstr("line 2: 'MB' is no unit of time"));
   EXPECT_THAT(refusal("csv", "a;b\n"), HasSubstr("columns 'name' and 'value'"));
-  EXPECT_THAT(refusal("csv", "name,value\na,nan\n"), HasSubstr("no time"));
+  EXPECT_THAT(refusal("csv", "name,value\na,inf\n"), HasSubstr("no time"));
   EXPECT_THAT(refusal("csv", "name,value\na,-1\n"), HasSubstr("no time"));
+}
+
+// As spreadsheets write them where commas are decimal signs.
+TEST(Csv, SemicolonsTabsAndDecimalCommas) {
+  for (const std::string between : {";", "\t"}) {
+    const auto found = read_ok("csv", "name" + between + "value" + between + "unit\n\"a, b\"" + between + "1,5" + between +
+                                          "ms\nb" + between + "1234" + between + "ms\n" + between + between + "\n");
+    ASSERT_EQ(found.size(), 2u);
+    expect_seconds(found[0], "a, b", 1.5e-3);
+    expect_seconds(found[1], "b", 1.234);
+  }
+  expect_seconds(read_ok("csv", "name;value\na;1.5\n")[0], "a", 1.5);
+  expect_seconds(read_ok("csv", "name;value\na;12,345\na;0,655\n")[0], "a", 6.5);
+  EXPECT_THAT(refusal("csv", "name;value\na;12,345\n"), HasSubstr("may be decimal signs or separate thousands"));
+  EXPECT_THAT(refusal("csv", "name;value\na;1,5\nb;2.5\n"), HasSubstr("some numbers have a comma and others a point"));
+  EXPECT_THAT(refusal("csv", "name;value\na;1,234,567\n"), HasSubstr("line 2: '1,234,567' is no number"));
+}
+
+TEST(Csv, WhatHasNoValueIsNamed) {
+  for (const std::string nothing : {"", "NA", "#N/A", "null"}) {
+    const auto found = read_ok("csv", "name,value\na," + nothing + "\nb,2\n");
+    ASSERT_EQ(found.size(), 2u) << nothing;
+    EXPECT_EQ(found[0].reason, "it has no value") << nothing;
+    expect_seconds(found[1], "b", 2);
+  }
 }
 
 TEST(Csv, ByteOrderMarksAndMicroSigns) {
