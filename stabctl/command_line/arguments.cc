@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/number_text.h"
+#include "base/shell_word.h"
 #include "stabctl/command_line/command_sections.h"
 #include "stabctl/command_line/command_table.h"
 #include "stabctl/command_line/commands.h"
@@ -277,8 +278,16 @@ class Grammar {
                  (row->examples.empty() ? "" : ": " + row->examples[0].command);
     if (dynamic_cast<const CLI::ExtrasError*>(&error))
       if (const std::vector<std::string> rest = app_.remaining(true); !rest.empty())
-        return "'stabctl " + row->words + "' can't use the word '" + printable(rest[0]) + "'";
+        return "'stabctl " + row->words + "' can't use the word '" + printable(rest[0]) + "'" + range_of(*row, rest[0]);
     return printable(error.what());
+  }
+
+  // Two revisions with a blank between them, as git diff takes them; empty: the command takes no range, or has one already.
+  std::string range_of(const CommandRow& row, const std::string& newer) const {
+    if (row.operands.empty() || row.operands[0].name != "range" || newer.starts_with('-')) return {};
+    const std::vector<std::string> older = app_of(row)->get_option("range")->results();
+    if (older.size() != 1 || older[0].find("..") != std::string::npos) return {};
+    return "; of two revisions write: stabctl " + row.words + " " + shell_word(printable(older[0] + ".." + newer));
   }
 
   const CLI::App* app_of(const CommandRow& row) const {
