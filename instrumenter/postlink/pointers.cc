@@ -235,6 +235,16 @@ class Finder {
     return behind != tables_.begin() && address < std::prev(behind)->second;
   }
 
+  // Whether it jumps or runs into code that is no function's (-fbasic-block-sections). What that refers to isn't known.
+  bool goes_on_in_part(uint32_t index) const {
+    if (disassembly_.codes[index].falls_off_its_end) return true;
+    const auto fields = disassembly_.fields_of(index);
+    return std::any_of(fields.begin(), fields.end(), [this](const Field& field) {
+      const bool jumps = field.kind == FieldKind::kJump || field.kind == FieldKind::kShortJump;
+      return jumps && image_.in_text(field.target) && !functions_.holding(field.target);
+    });
+  }
+
   // IFUNCs' resolvers run before any pointer is led. What they give is made by them, or by what they call, or lies in a table.
   void keep_what_resolvers_give() {
     std::vector<uint32_t> reached;
@@ -251,6 +261,7 @@ class Finder {
     for (const Relocation& relocation : image_.dynamic_relocations())
       if (relocation.type == R_X86_64_IRELATIVE) reach(relocation.target);
     for (size_t at = 0; at < reached.size(); ++at) {
+      if (goes_on_in_part(reached[at])) return stays_.assign(stays_.size(), true);
       for (const Field& field : disassembly_.fields_of(reached[at])) {
         if (field.kind == FieldKind::kCall || field.kind == FieldKind::kJump) reach(field.target);
         else if (image_.in_text(field.target)) stay_at_or_around(field.target);
