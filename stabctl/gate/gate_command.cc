@@ -180,7 +180,10 @@ class GateRun {
 
   // The exit status, once everything is written.
   int run();
-  int run_for_bisect() { return for_bisect(run(), ended_, was_interrupted()); }
+  int run_for_bisect() {
+    const int exit_code = run();
+    return for_bisect(exit_code, ended_, was_interrupted());
+  }
 
  private:
   // What is compared, and what is known of it before: nothing is made yet.
