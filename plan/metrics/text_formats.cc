@@ -1,7 +1,7 @@
 // Tables of anybody's: RFC 4180, with commas, or with semicolons or tabs, as spreadsheets write where commas are decimal signs.
 #include <algorithm>
 
-#include "base/missing_value.h"
+#include "base/table_field.h"
 #include "plan/metrics/collected.h"
 #include "plan/metrics/lines.h"
 #include "plan/metrics/readers.h"
@@ -9,26 +9,29 @@
 namespace stab::metrics {
 namespace {
 
-// The one that the heading has; its names have none of them.
+// The first one that the heading has outside of quotation marks.
 char separator_in(std::string_view heading) {
-  for (const char separator : {',', ';', '\t'})
-    if (heading.find(separator) != std::string_view::npos) return separator;
+  bool quoted = false;
+  for (const char c : heading) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == ',' || c == ';' || c == '\t')) return c;
+  }
   return ',';
 }
 
-// Numbers of a table in which commas don't separate: a comma is a decimal sign if all numbers allow that.
+// Numbers of a table: a comma in one is a decimal sign if all numbers allow that.
 class Decimals {
  public:
-  std::optional<double> read(const std::string& field) {
+  // where: "line 3"
+  std::optional<double> read(const std::string& field, const std::string& where) {
     const size_t comma = field.find(',');
     if (comma == std::string::npos) {
-      has_point_ = has_point_ || field.find('.') != std::string::npos;
+      if (point_.empty() && field.find('.') != std::string::npos) point_ = said(field, where);
       return number(field);
     }
     if (field.find(',', comma + 1) != std::string::npos) return {};
-    has_comma_ = true;
-    // "12,345" may be a number of thousands
-    only_thousands_ = only_thousands_ && comma <= 3 && field.size() == comma + 4 && field[0] != '0';
+    if (comma_.empty()) comma_ = said(field, where);
+    only_thousands_ = only_thousands_ && may_be_thousands(field);
     std::string text = field;
     text[comma] = '.';
     return number(text);
@@ -36,17 +39,21 @@ class Decimals {
 
   // After all rows.
   Status check() const {
-    if (has_comma_ && has_point_)
-      return bad_input("some numbers have a comma and others a point; write all with one decimal sign, and nothing between "
-                       "thousands");
-    if (has_comma_ && only_thousands_)
-      return bad_input("commas in its numbers may be decimal signs or separate thousands; write decimal points, or leave them "
-                       "out");
+    if (!comma_.empty() && !point_.empty())
+      return bad_input(comma_ + ", and " + point_ + "; write all numbers with one decimal sign, and nothing between thousands");
+    if (!comma_.empty() && only_thousands_)
+      return bad_input(comma_ + ", whose comma may be a decimal sign or separate thousands; write a decimal point, or leave the "
+                                "comma out");
     return {};
   }
 
  private:
-  bool has_comma_ = false, has_point_ = false, only_thousands_ = true;
+  static std::string said(const std::string& field, const std::string& where) {
+    return where + " has '" + field.substr(0, 40) + "'";
+  }
+
+  std::string comma_, point_;  // the first number that has one, and where; empty: none
+  bool only_thousands_ = true;
 };
 
 // A row of separators alone, as spreadsheets write them behind the data.
@@ -78,7 +85,7 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
     if (is_blank(fields)) continue;
     const auto add = [&]() -> Status {
       if (trimmed(fields[value]).empty() || marks_missing(fields[value])) return out.add_failed(fields[name], "it has no value");
-      const auto measured = decimals.read(fields[value]);
+      const auto measured = decimals.read(fields[value], where);
       if (!measured) return bad_input("'" + fields[value].substr(0, 40) + "' is no number");
       const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(fields[unit]);
       if (!one) return bad_input("'" + fields[unit].substr(0, 40) + "' is no unit of time; use ns, us, ms or s");

@@ -10,8 +10,8 @@
 #include "analysis/commands/table/csv_levels.h"
 #include "analysis/commands/table/csv_numbers.h"
 #include "analysis/statistics/two_samples/descriptive.h"
-#include "base/missing_value.h"
 #include "base/printable.h"
+#include "base/table_field.h"
 #include "base/wording.h"
 
 namespace stab::commands {

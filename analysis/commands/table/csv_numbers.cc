@@ -6,21 +6,10 @@
 #include <cstdlib>
 
 #include "analysis/commands/table/csv_fields.h"
+#include "base/table_field.h"
 
 namespace stab::commands {
 namespace {
-
-// "12,345", "1,234,567"; not "0,123".
-bool may_be_thousands(std::string_view field) {
-  if (!field.empty() && (field.front() == '-' || field.front() == '+')) field.remove_prefix(1);
-  const size_t first = field.find(',');
-  if (first == 0 || first > 3 || field[0] == '0') return false;
-  for (size_t at = first; at < field.size(); at += 4) {
-    if (field[at] != ',' || at + 4 > field.size()) return false;
-    if (field.substr(at + 1, 3).find_first_not_of("0123456789") != std::string_view::npos) return false;
-  }
-  return true;
-}
 
 // True when the whole field is one finite number.
 bool is_number(std::string_view field, double& number) {

@@ -243,8 +243,10 @@ TEST(Csv, SemicolonsTabsAndDecimalCommas) {
   }
   expect_seconds(read_ok("csv", "name;value\na;1.5\n")[0], "a", 1.5);
   expect_seconds(read_ok("csv", "name;value\na;12,345\na;0,655\n")[0], "a", 6.5);
-  EXPECT_THAT(refusal("csv", "name;value\na;12,345\n"), HasSubstr("may be decimal signs or separate thousands"));
-  EXPECT_THAT(refusal("csv", "name;value\na;1,5\nb;2.5\n"), HasSubstr("some numbers have a comma and others a point"));
+  EXPECT_THAT(refusal("csv", "name;value\na;12,345\n"),
+              HasSubstr("line 2 has '12,345', whose comma may be a decimal sign or separate thousands"));
+  EXPECT_THAT(refusal("csv", "name;value\na;1,5\nb;2.5\n"), HasSubstr("line 2 has '1,5', and line 3 has '2.5'"));
+  expect_seconds(read_ok("csv", "name;value;\"of, what\"\na;1,5e3;x\n")[0], "a", 1500);
   EXPECT_THAT(refusal("csv", "name;value\na;1,234,567\n"), HasSubstr("line 2: '1,234,567' is no number"));
 }
 
