@@ -145,13 +145,22 @@ Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
   return false;
 }
 
+// What both sides are, where they are one; else empty.
+std::string same_sides(const AdHocPlan& plan) {
+  const auto& revisions = plan.built.revisions;
+  if (revisions.size() > 1 && revisions[0].second == revisions[1].second) return "one commit";
+  const bool has_two = plan.commands.size() > 1;
+  return has_two && plan.commands[0].words == plan.commands[1].words ? "the same command" : "";
+}
+
 // What the difference is a difference of.
 std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
   if (plan.randomized && !unmatched.empty())
     return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
            "; those of the code were drawn for each side alone: " + printable(unmatched);
-  if (plan.compares() && plan.commands.size() > 1 && plan.commands[0].words == plan.commands[1].words)
-    return std::string("both sides are the same command, so there is no difference but what this machine makes of none") +
+  const std::string same = same_sides(plan);
+  if (!same.empty())
+    return "both sides are " + same + ", so there is no difference but what this machine makes of none" +
            (plan.randomized ? "; " + plan.randomized_parts() + " were random, the same on both sides" : "");
   if (plan.randomized)
     return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
@@ -235,7 +244,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   if (seen[0].status != seen[1].status)
     of.facts.differ.ends =
         std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
-  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()));
+  const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()), !arguments.prepare.empty());
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
   of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;

@@ -221,7 +221,7 @@ int import_command(const Arguments& arguments) {
       return complain(Error{ErrorCode::kBadInput, "'" + printable(word) + "': expected SIDE=FILE, such as base=out.json", {}});
     if (const Status once = given.add(path); !once) return complain(once.error());
     const auto times = times_in(*format, path);
-    if (!times) return complain(times.error());
+    if (!times) return complain_of_no_answer(times.error());
     same.add(path, *times);
     if (!side.empty()) sides.add(side, *times);
     else if (const Status taken = take_apart(*format, path, *times, sides); !taken) return complain(taken.error());

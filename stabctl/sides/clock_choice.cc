@@ -23,7 +23,8 @@ TriedProgram of_tries(const TriedProgram& some, const TriedProgram& others) {
   return out;
 }
 
-ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optional<int64_t> available_kib) {
+ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optional<int64_t> available_kib,
+                         bool prepares_their_folder) {
   const auto in_turn = [](const std::string& why) {
     return ClockChoice{false, "wall time, one run after the other in random order: " + why};
   };
@@ -42,6 +43,8 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
   if (available_kib && memory > *available_kib)
     return in_turn("both at once need " + std::to_string(memory >> 10) + " MiB, and " + std::to_string(*available_kib >> 10) +
                    " MiB are available");
+  if (prepares_their_folder)
+    return in_turn("--prepare readies this folder for one run, and at once both sides would run in it");
   return {true, "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (" + shares +
                     " of its time)"};
 }

@@ -40,7 +40,9 @@ struct ClockChoice {
 };
 
 // CPU time is what a program costs if it keeps one CPU busy: it waits for nothing else, and uses no second one. Then the programs
-// also have to fit into memory together: `available_kib`; absent: it is not known.
-ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optional<int64_t> available_kib);
+// also have to fit into memory together: `available_kib`; absent: it is not known. `prepares_their_folder`: a command readies the
+// folder that they share for each run, so that two runs at once would have what one of them has used up or written.
+ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optional<int64_t> available_kib,
+                         bool prepares_their_folder = false);
 
 }  // namespace stab::ctl

@@ -173,6 +173,9 @@ TEST(ClockChoice, CpuTimeIsForProgramsThatKeepOneCpuBusy) {
   EXPECT_THAT(choose(3.4, 1).sentence, HasSubstr("several CPUs"));
   EXPECT_FALSE(choose(1, 1, 1000).sliced);
   EXPECT_THAT(choose(1, 1, 1000).sentence, HasSubstr("MiB"));
+  const ClockChoice prepared = choose_clock({{"old", 1, 1000}, {"new", 1, 1000}}, {}, true);
+  EXPECT_FALSE(prepared.sliced);
+  EXPECT_THAT(prepared.sentence, HasSubstr("--prepare readies this folder for one run"));
 }
 
 }  // namespace
