@@ -182,8 +182,9 @@ inline constexpr bool point_fits(const CodeFunction& function, uint32_t point, u
 }
 
 // Identities. The same function of another build of the program has the same identity: it is made of its name and, where that
-// is local, the name of its source file, not of where it lies or what is in it (instrumenter/postlink/identities.cc). No two
-// functions of one binary have the same. pads[i] is the slot of stab_pads that function i reads, or kNoPad.
+// is local and has namesakes, the name of its source file, not of where it lies or what is in it
+// (instrumenter/postlink/identities.cc). No two functions of one binary have the same. pads[i] is the slot of stab_pads that
+// function i reads, or kNoPad.
 inline constexpr uint32_t kNoPad = ~0u;
 
 // Pointers: all that makes a function's address a value, of those functions whose every such place is known and can be led to a

@@ -1,7 +1,10 @@
 // A build with one changed function is another binary: everything behind the change lies elsewhere, has another index, and
-// tools number what they make anew. What lasts is the name that the source gives a function, and for a name that is local
-// to a file that file's. Two builds that are compared need not agree on more: what has no counterpart is drawn alone.
+// tools number what they make anew. What lasts is the name that the source gives a function. Two builds that are compared need
+// not agree on more: what has no counterpart is drawn alone.
 //
+//   - A local name that other functions of the program have as well is told apart by its source file. One that nothing else has
+//     is not: the file may be called otherwise in the other build (old.c and new.c, a file that was moved), or be none
+//     (full link-time optimization). So a function loses its counterpart where one build alone has a namesake of it.
 //   - Of several names of one range (aliases, identical code folding) the one that sorts first counts, global ones before
 //     local ones: the order of a symbol table is the linker's.
 //   - Suffixes that are hashes or mere numbers go (lasting_name). Link-time optimization promotes local functions
@@ -29,8 +32,8 @@ struct Name {
   friend auto operator<=>(const Name&, const Name&) = default;
 };
 
-// The name of each start that has one.
-std::map<uint64_t, Name> names_of(const ElfImage& image) {
+// The name of each start that has one, with the files of all local ones.
+std::map<uint64_t, Name> named_starts(const ElfImage& image) {
   std::map<uint64_t, Name> names;
   std::string_view file;
   for (const Symbol& symbol : image.symbols()) {
@@ -41,6 +44,21 @@ std::map<uint64_t, Name> names_of(const ElfImage& image) {
     const auto [at, is_first] = names.try_emplace(symbol.value, name);
     if (!is_first && name < at->second) at->second = std::move(name);
   }
+  return names;
+}
+
+// By function.
+std::vector<Name> names_of(const ElfImage& image, const FunctionTable& functions) {
+  const std::map<uint64_t, Name> starts = named_starts(image);
+  std::vector<Name> names;
+  std::map<std::string, size_t> namesakes;
+  for (const Function& function : functions.all()) {
+    const auto found = starts.find(function.start);
+    names.push_back(found != starts.end() ? found->second : Name{true, lasting_name(function.name), ""});
+    ++namesakes[names.back().name];
+  }
+  for (Name& name : names)
+    if (namesakes[name.name] == 1) name.file.clear();
   return names;
 }
 
@@ -71,15 +89,12 @@ std::vector<uint32_t> find_pads(const ElfImage& image, const FunctionTable& func
 }  // namespace
 
 Identities find_identities(const ElfImage& image, const FunctionTable& functions, const Disassembly& disassembly) {
-  const std::map<uint64_t, Name> names = names_of(image);
   Identities identities;
   identities.pads = find_pads(image, functions, disassembly);
   identities.of.reserve(functions.size());
   std::map<Name, uint32_t> namesakes;
   std::unordered_set<uint64_t> taken;
-  for (const Function& function : functions.all()) {
-    const auto found = names.find(function.start);
-    const Name name = found != names.end() ? found->second : Name{true, lasting_name(function.name), ""};
+  for (const Name& name : names_of(image, functions)) {
     uint64_t identity = hash_of(name, namesakes[name]++);
     while (!taken.insert(identity).second) identity = hash_of(name, namesakes[name]++);
     identities.of.push_back(identity);

@@ -29,6 +29,25 @@ std::string_view without_rust_hash(std::string_view name) {
   return name.substr(0, name.size() - kBytes);
 }
 
+bool is_base_62(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Without the hashes of crates in Rust's mangling v0, RFC 2603: "Cs", base 62 and "_" in front of the length of a crate's name. A
+// crate of another version has another hash.
+std::string without_crate_hashes(std::string_view name) {
+  std::string out;
+  if (!name.starts_with("_R")) return std::string(name);
+  for (size_t at = 0; at < name.size(); ++at) {
+    out += name[at];
+    if (name[at] != 'C' || at + 1 == name.size() || name[at + 1] != 's') continue;
+    size_t end = at + 2;
+    while (end < name.size() && is_base_62(name[end])) ++end;
+    if (end + 1 < name.size() && name[end] == '_' && name[end + 1] >= '0' && name[end + 1] <= '9') at = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string lasting_name(std::string_view name) {
@@ -45,7 +64,7 @@ std::string lasting_name(std::string_view name) {
     drops_number = announces_hash(segment);
     if (!drops) {
       if (!is_first) lasting += '.';
-      lasting += is_first ? without_rust_hash(segment) : segment;
+      lasting += is_first ? without_crate_hashes(without_rust_hash(segment)) : std::string(segment);
       // A number behind the name itself is no part of it.
       before = is_first ? std::string_view() : segment;
     }

@@ -29,6 +29,10 @@ TEST(LastingName, IsWithoutHashesAndNumbers) {
            {"_ZN12_GLOBAL__N_13ownEi", "_ZN12_GLOBAL__N_13ownEi"},
            {"_ZN4core3fmt5write17h0123456789abcdefE", "_ZN4core3fmt5write"},
            {"_ZN4core3fmt5write17h0123456789abcdefE.llvm.77", "_ZN4core3fmt5write"},
+           {"_RNvNtCs7qp2U7fqm6G_4core3fmt5write", "_RNvNtC4core3fmt5write"},
+           {"_RINvNtC4core3ptr4readNtCs_3abc1TE", "_RINvNtC4core3ptr4readNtC3abc1TE"},
+           {"_RNvCs1abc_1fCs", "_RNvC1fCs"},
+           {"NtCs7qp2U7fqm6G_4core", "NtCs7qp2U7fqm6G_4core"},
            {"17h0123456789abcdefE", "17h0123456789abcdefE"},
            {"", ""},
            {".", "."}})
@@ -59,6 +63,23 @@ TEST_F(IdentitiesTest, LastWhereEverythingElseChanges) {
   EXPECT_EQ(one[1], two[3]);
   EXPECT_EQ(one[2], two[1]);
   EXPECT_EQ((std::set<uint64_t>(two.begin(), two.end()).size()), 4u);
+}
+
+// Two programs with functions of two files each: "own" is in the first one alone, "both" in either.
+TEST_F(IdentitiesTest, FilesTellOnlyNamesakesApart) {
+  const std::string start = ".type start,@function\nstart: nop; nop; nop; nop; ret\n.size start, .-start\n";
+  const auto first = [&](const std::string& file) {
+    return ".file \"" + file + "\"\n" + start + function("own", "mov $1, %eax; ret") + function("both", "mov $2, %eax; ret");
+  };
+  const std::string other = scratch_ / "other.s";
+  std::ofstream(other) << ".file \"other.c\"\n.text\n" << function("both", "mov $3, %eax; ret");
+  const std::vector<uint64_t> older = of(first("old.c"), "-pie " + other), newer = of(first("new.c"), "-pie " + other);
+  ASSERT_EQ(older.size(), 4u);
+  ASSERT_EQ(newer.size(), 4u);
+  EXPECT_EQ(older[0], newer[0]) << "one of two namesakes, whose file is the same; it is linked first";
+  EXPECT_EQ(older[2], newer[2]) << "of a file that was called otherwise";
+  EXPECT_NE(older[3], newer[3]) << "the other one of two namesakes";
+  EXPECT_EQ((std::set<uint64_t>(newer.begin(), newer.end()).size()), 4u);
 }
 
 TEST_F(IdentitiesTest, NamesakesAreToldApart) {
