@@ -94,6 +94,7 @@ uint64_t slot_bytes(const MatchTable& match, uint32_t frame_rows = 0);
 // Slots of such programs lie at multiples of this, so that an offset in a slot is the same place to whatever looks at an
 // address's lower bits: caches, predictors, tables of pages.
 inline constexpr uint64_t kMatchStride = uint64_t{2} << 20;
+inline constexpr uint64_t in_strides(uint64_t slot) { return (slot + kMatchStride - 1) / kMatchStride * kMatchStride; }
 
 // From now on images obey a script, which is bound and outlives the scratch. pre: no image was built with it yet
 void follow_script(const LayoutScript& script, ImageScratch& scratch);

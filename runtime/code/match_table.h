@@ -5,6 +5,9 @@
 // depends on the seed, the number of the image and the table alone: two builds that share a function have it at the same offset
 // in a slot, and its jump tables, too. A row whose function a build lacks is a gap there.
 //
+// A function may be called otherwise in another build. Then a row of its own says so: it takes no room, and names the row whose
+// place is this one's, too. No build has both functions.
+//
 // Matching is what one side of a comparison needs of the other. Each side's own layouts are as random as before.
 //
 // A layout script names its table in a line, "match ROWS 0xHASH", and the table follows the script in the same file, behind a
@@ -26,7 +29,7 @@ struct MatchRow {
   uint32_t bytes;        // from the base to the end of the function and of what its short lead points need
   uint32_t table_bytes;  // of its jump tables, each on a multiple of 8
   uint32_t lead;
-  uint32_t reserved;     // 0
+  uint32_t renamed;      // 0, or 1 and the number of the row whose function this is under another name; then it takes no room
 };
 static_assert(sizeof(MatchRow) == 24);
 
@@ -34,7 +37,7 @@ inline constexpr uint32_t kMostMatchRows = 1u << 20;
 inline constexpr uint32_t kMostMatchLead = 64;
 inline constexpr uint32_t kMostMatchBytes = 1u << 30;
 
-// invariant, established by read_match: identities ascend, numbers are below their bounds
+// invariant, established by read_match: identities ascend, numbers are below their bounds, no row is renamed twice
 struct MatchTable {
   const MatchRow* rows = nullptr;
   uint32_t count = 0;
@@ -47,8 +50,10 @@ uint64_t match_hash(const MatchRow* rows, uint32_t count);
 // What the function needs. pre: it moves, and the metadata has identities
 MatchRow match_row(const Metadata& code, uint32_t function, uint32_t room);
 
-// The row's index; `count` where no row has this identity.
+// The row where the function of this identity has its place; `count` where no row has it.
 uint32_t match_row_of(const MatchTable& table, uint64_t identity);
+// What is drawn by identity is drawn by these, in all builds alike: that of the function's place, where it has one.
+void match_identities(const MatchTable& table, uint64_t* identities, uint32_t count);
 
 // Whether a function that needs `needed` has its place in a row.
 inline bool fits(const MatchRow& needed, const MatchRow& row) {

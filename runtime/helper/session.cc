@@ -119,7 +119,7 @@ void match_places(Session& session) {
   if (memory == nullptr || !code::follow_match(program.code, match, memory, program.scratch))
     return degrade(*session.control, Degradation::kMatchFailed);
   program.used_bytes = used_bytes;
-  program.slot_bytes = (used_bytes + code::kMatchStride - 1) / code::kMatchStride * code::kMatchStride;
+  program.slot_bytes = code::in_strides(used_bytes);
 }
 
 // So that pads are drawn by their functions' identities, if the script wants that: by slot. pre: the code's metadata, if it can
@@ -132,6 +132,7 @@ void match_pads(Session& session) {
   auto* const identities = reinterpret_cast<uint64_t*>(allocate(uint64_t{slots} * sizeof(uint64_t)));
   if (identities == nullptr) return degrade(*session.control, Degradation::kNoIdentities);
   code::identities_of_pads(code, slots, identities);
+  code::match_identities(session.followed.file.match, identities, slots);
   session.pad_identities = identities;
 }
 

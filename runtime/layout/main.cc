@@ -139,9 +139,10 @@ bool take_script(Run& run, int file) {
 // Where the helper could not match layouts, they can't be matched here either, and are what they were.
 void match(Run& run) {
   if (run.script.script.match_line == 0) return;
-  (void)layout::match_pads(run.binary);
   const code::MatchTable& table = run.script.match;
-  void* memory = table.count == 0 || code::slot_bytes(table) == 0 ? nullptr : calloc(1, code::match_scratch_bytes(table));
+  (void)layout::match_pads(run.binary, table);
+  if (table.count == 0 || code::slot_bytes(table, run.binary.frame_rows) == 0) return;
+  void* memory = calloc(1, code::match_scratch_bytes(table));
   if (memory != nullptr) (void)code::follow_match(run.binary.code, table, memory, run.scratch);
 }
 
@@ -169,7 +170,9 @@ bool prepare(Run& run) {
 
 void print_head(const Run& run) {
   const code::MatchTable& match = run.scratch.match;
-  const uint64_t slot = match.count > 0 ? code::slot_bytes(match) : code::slot_bytes(run.binary.code, run.script_or_none());
+  const uint32_t frames = run.binary.frame_rows;
+  const uint64_t slot = match.count > 0 ? code::in_strides(code::slot_bytes(match, frames))
+                                        : code::slot_bytes(run.binary.code, run.script_or_none(), frames);
   printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(run.header().text_hash),
          static_cast<unsigned long long>(slot), run.binary.pad_count,
          static_cast<unsigned long long>(run.header().text_start));

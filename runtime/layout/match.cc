@@ -1,9 +1,11 @@
-// Rows of all builds are put behind each other and sorted by identity; those of one identity become one.
+// Rows of all builds are put behind each other and sorted by identity; those of one identity become one. Functions that are
+// called otherwise in another build are found by whoever has the contents of all builds (stabd/engine/results/match_tables.cc).
 #include "runtime/layout/match.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/code/image.h"
 #include "runtime/layout/layout_sandbox.h"
@@ -14,9 +16,24 @@ namespace stab::layout {
 namespace {
 
 struct Rows {
-  code::MatchRow* all = nullptr;
+  code::MatchRow* all = nullptr;  // until they are printed, the contents of one build's are in `renamed`
   size_t count = 0;
 };
+
+// Of the function's instructions, so far as they don't depend on where anything lies. pre: `copy` has room for it
+uint32_t content_of(const Binary& binary, uint32_t function, uint8_t* copy) {
+  const code::Metadata& code = binary.code;
+  const abi::CodeFunction& f = code.functions[function];
+  memcpy(copy, binary.text + f.start, f.bytes);
+  uint64_t at = 0;
+  for (uint32_t k = f.first_fixed; k < f.first_fixed + f.fixed_count; ++k) {
+    at += code.fixed[k];
+    if (code.fixed[k] != abi::kFixedSkip && at + 4 <= f.bytes) memset(copy + at, 0, 4);
+  }
+  for (uint32_t k = f.first_directed; k < f.first_directed + f.directed_count; ++k) memset(copy + code.directed[k].at, 0, 4);
+  const uint64_t hash = abi::hash64(copy, f.bytes);
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
 
 // nullptr, or in a word why not.
 const char* add_rows(int file, Rows& rows) {
@@ -27,11 +44,16 @@ const char* add_rows(int file, Rows& rows) {
   void* const memory = calloc(1, code::scratch_bytes(code) + 8);
   void* const more = realloc(rows.all, (rows.count + code.header->function_count) * sizeof *rows.all);
   if (more != nullptr) rows.all = static_cast<code::MatchRow*>(more);
-  if (memory == nullptr || more == nullptr) return "not enough memory";
+  auto* const copy = static_cast<uint8_t*>(malloc(code.header->text_bytes + 1));
+  if (memory == nullptr || more == nullptr || copy == nullptr) return "not enough memory";
   const code::ImageScratch scratch = code::bind_scratch(code, memory);
-  for (uint32_t i = 0; i < scratch.order_count; ++i)
-    rows.all[rows.count++] = code::match_row(code, scratch.order[i], scratch.room[scratch.order[i]]);
+  for (uint32_t i = 0; i < scratch.order_count; ++i) {
+    code::MatchRow& row = rows.all[rows.count++];
+    row = code::match_row(code, scratch.order[i], scratch.room[scratch.order[i]]);
+    row.renamed = content_of(binary, scratch.order[i], copy);
+  }
   free(memory);
+  free(copy);
   return nullptr;
 }
 
@@ -68,6 +90,16 @@ void merge(Rows& rows) {
   rows.count = kept;
 }
 
+// One of each row, which comes back without it.
+uint32_t* take_contents(Rows& rows) {
+  auto* const contents = static_cast<uint32_t*>(calloc(rows.count + 1, sizeof(uint32_t)));
+  for (size_t i = 0; i < rows.count && contents != nullptr; ++i) {
+    contents[i] = rows.all[i].renamed;
+    rows.all[i].renamed = 0;
+  }
+  return contents;
+}
+
 }  // namespace
 
 bool print_match(char** executables, int count) {
@@ -81,10 +113,13 @@ bool print_match(char** executables, int count) {
     if (const char* lacks = add_rows(files[i], rows)) return refuse(executables[i], lacks), false;
   merge(rows);
   if (rows.count > code::kMostMatchRows) return refuse(executables[0], "together they have more than 1048576 functions"), false;
+  const uint32_t* const contents = take_contents(rows);
+  if (contents == nullptr) return refuse(executables[0], "not enough memory"), false;
   const auto all = static_cast<uint32_t>(rows.count);
   printf("stab-script 1 any\nmatch %u 0x%llx\n", all, static_cast<unsigned long long>(code::match_hash(rows.all, all)));
   putchar(0);
   fwrite(rows.all, sizeof *rows.all, rows.count, stdout);
+  if (count == 1) fwrite(contents, sizeof *contents, rows.count, stdout);
   return true;
 }
 

@@ -38,6 +38,11 @@ std::string why_of_one_build(const plan::Program& program, const std::set<std::s
                                 : "; name " + word + " in its build command, so that each has a build of its own");
 }
 
+std::string renamed_text(size_t functions) {
+  if (functions == 0) return "";
+  return "; " + plural(functions, "function") + " of another name by what is in " + (functions == 1 ? "it" : "them");
+}
+
 }  // namespace
 
 Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const store::ExperimentRow& of) {
@@ -66,7 +71,8 @@ Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const stor
             name + ": its code is drawn alone in each build, as " + kNoMatchTable + match.why_not + kRestIsMatched));
       else
         STAB_CHECK_OK(
-            experiment.log(kMatchedLayouts, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds"));
+            experiment.log(kMatchedLayouts, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds" +
+                                                renamed_text(match.renamed)));
     }
     runner.match(static_cast<int>(program), {std::move(match.line), std::make_shared<const std::string>(std::move(match.rows))});
   }

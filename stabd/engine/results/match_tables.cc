@@ -8,23 +8,26 @@
 #include <map>
 #include <vector>
 
-#include "runtime/code/match_table.h"
+#include "stabd/engine/results/renamed_functions.h"
 
 namespace stab::engine {
 namespace {
 
-using Rows = std::vector<code::MatchRow>;
-
 // What stab-layout --match has printed for one binary.
-Result<Rows> read_rows(std::string_view text) {
+Result<Needs> read_needs(std::string_view text) {
+  constexpr size_t kEach = sizeof(code::MatchRow) + sizeof(uint32_t);
   const Error strange{ErrorCode::kCorrupt, "stab-layout is of another version: it prints no match table", {}};
   const size_t end = text.find('\0');
   if (end == std::string_view::npos) return strange;
   text.remove_prefix(end + 1);
-  if (text.size() % sizeof(code::MatchRow) != 0 || text.size() / sizeof(code::MatchRow) > code::kMostMatchRows) return strange;
-  Rows rows(text.size() / sizeof(code::MatchRow));
-  if (!rows.empty()) std::memcpy(rows.data(), text.data(), text.size());
-  return rows;
+  const size_t count = text.size() / kEach;
+  if (text.size() % kEach != 0 || count > code::kMostMatchRows) return strange;
+  Needs needs{Rows(count), std::vector<uint32_t>(count)};
+  if (count == 0) return needs;
+  std::memcpy(needs.rows.data(), text.data(), count * sizeof(code::MatchRow));
+  std::memcpy(needs.contents.data(), text.data() + count * sizeof(code::MatchRow), count * sizeof(uint32_t));
+  for (const code::MatchRow& row : needs.rows) needs.identities.insert(row.identity);
+  return needs;
 }
 
 // Of all rows in an image, between the gaps that are drawn.
@@ -40,19 +43,32 @@ std::string percent_wider(double times) {
   return text.data();
 }
 
-void put_together(const std::vector<Rows>& builds, ProgramMatch& out) {
+// Ascending. A renamed function has a row that takes no room and names its function's.
+Rows rows_of_all(const std::vector<Needs>& builds, const FirstNames& first_name) {
   std::map<uint64_t, code::MatchRow> all;
-  for (const Rows& rows : builds)
-    for (const code::MatchRow& row : rows) {
+  for (const Needs& build : builds)
+    for (code::MatchRow row : build.rows) {
+      const auto other = first_name.find(row.identity);
+      if (other != first_name.end()) row.identity = other->second;
       const auto [at, is_first] = all.try_emplace(row.identity, row);
       if (!is_first) at->second = code::both(at->second, row);
     }
+  for (const auto& [name, first] : first_name) all[name] = {name, 0, 0, 0, 0};
   Rows rows;
   rows.reserve(all.size());
   for (const auto& [identity, row] : all) rows.push_back(row);
+  const auto is_before = [](const code::MatchRow& row, uint64_t identity) { return row.identity < identity; };
+  const auto at = [&](uint64_t identity) { return std::lower_bound(rows.begin(), rows.end(), identity, is_before); };
+  for (const auto& [name, first] : first_name) at(name)->renamed = 1 + static_cast<uint32_t>(at(first) - rows.begin());
+  return rows;
+}
+
+void put_together(const std::vector<Needs>& builds, const FirstNames& first_name, ProgramMatch& out) {
+  const Rows rows = rows_of_all(builds, first_name);
+  out.renamed = first_name.size();
   if (rows.size() > code::kMostMatchRows)
     return void(out.why_not = "its builds have more than " + std::to_string(code::kMostMatchRows) + " functions together");
-  for (const Rows& build : builds) out.widest = std::max(out.widest, bytes_of(rows) / std::max(1.0, bytes_of(build)));
+  for (const Needs& build : builds) out.widest = std::max(out.widest, bytes_of(rows) / std::max(1.0, bytes_of(build.rows)));
   if (out.widest > kWidestMatch)
     return void(out.why_not = "its builds have so little in common that images with room for all of them would be " +
                               percent_wider(out.widest) + " longer than one build's own");
@@ -66,10 +82,10 @@ void put_together(const std::vector<Rows>& builds, ProgramMatch& out) {
 }  // namespace
 
 Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, std::string_view program, const Archive& archive,
-                                   const LayoutTool& tool) {
+                                   const LayoutTool& tool, bool by_contents) {
   ProgramMatch out;
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
-  std::vector<Rows> all;
+  std::vector<Needs> all;
   std::map<std::string, bool> seen;  // binaries; builds may have one
   for (const store::BuildRow& build : builds) {
     if (build.program != program || build.link != 0 || build.binary_sha256.empty()) continue;
@@ -87,13 +103,13 @@ Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, st
       continue;
     }
     if (!text) return text.error();
-    STAB_TRY(Rows rows, read_rows(*text));
-    all.push_back(std::move(rows));
+    STAB_TRY(Needs needs, read_needs(*text));
+    all.push_back(std::move(needs));
   }
   out.builds = all.size();
   if (all.empty()) return out;
   out.why_not.clear();
-  put_together(all, out);
+  put_together(all, by_contents ? find_renamed(all) : FirstNames(), out);
   return out;
 }
 
@@ -106,7 +122,12 @@ Result<std::string> script_with_table(store::Store& store, const store::TrialRow
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(trial.experiment));
   for (const store::BuildRow& build : builds) {
     if (build.index != trial.build) continue;
-    STAB_TRY(const ProgramMatch match, match_program(store, trial.experiment, build.program, archive, tool));
+    // Trials of earlier versions followed tables of functions' names alone.
+    STAB_TRY(ProgramMatch match, match_program(store, trial.experiment, build.program, archive, tool));
+    if (match.line != line && match.renamed > 0) {
+      STAB_TRY(ProgramMatch by_name, match_program(store, trial.experiment, build.program, archive, tool, false));
+      if (by_name.line == line) match = std::move(by_name);
+    }
     if (match.line == line) return script + '\0' + match.rows;
     return Error{ErrorCode::kNotFound,
                  "the layouts of trial " + std::to_string(trial.id) +

@@ -16,12 +16,14 @@ struct ProgramMatch {
   std::string why_not;      // in words, where there is none
   std::string rows;         // the table's bytes
   size_t builds = 0;
+  size_t renamed = 0;       // functions that have another name than in the first build, and its place
   double widest = 1;        // how many times as long an image by the table is as the shortest build's own
 };
 
 // Of the builds of this program as they are linked without a layout seed. An Error says nothing about them: a stop, or the store.
+// `by_contents`: functions that have another name in another build are found by what is in them.
 Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, std::string_view program, const Archive& archive,
-                                   const LayoutTool& tool);
+                                   const LayoutTool& tool, bool by_contents = true);
 
 // An image by a table that is longer than this many times a build's own is another program's: its functions would lie so far
 // apart that pages and their look-up buffers are another matter than the build's.

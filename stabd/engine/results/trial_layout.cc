@@ -97,7 +97,8 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   if (!ran.text_hash.empty() && (ran.text_hash != head[2] || ran.slot_bytes != slot_bytes))
     return Error{ErrorCode::kCorrupt,
                  "'" + out.binary + "' is not what trial " + std::to_string(id) + " ran: its code has hash " +
-                     std::string(head[2]) + ", the trial's " + ran.text_hash,
+                     std::string(head[2]) + " and images of " + std::to_string(slot_bytes) + " bytes, the trial's " +
+                     ran.text_hash + " and " + std::to_string(ran.slot_bytes),
                  {}};
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');

@@ -693,14 +693,15 @@ TEST_F(ImageTest, TheSameSeedMakesTheSameImage) {
 // Identities for the pieces, as post-link gives them.
 class MatchedImageTest : public ImageTest {
  protected:
-  void name_pieces() {
+  // `renamed`: the identity of piece 1, where it has another name than elsewhere.
+  void name_pieces(uint64_t renamed = 0) {
     section_.resize((section_.size() + 7) / 8 * 8);
     abi::CodeHeader header;
     std::memcpy(&header, section_.data(), sizeof header);
     header.flags |= abi::kCodeIdentities;
     std::memcpy(section_.data(), &header, sizeof header);
     for (uint64_t i = 0; i < kCount; ++i) {
-      const uint64_t identity = 0x1000 - i * 7;  // not in the order of the text
+      const uint64_t identity = i == 1 && renamed != 0 ? renamed : identity_of(i);
       append(&identity, sizeof identity);
     }
     for (uint32_t i = 0; i < kCount; ++i) {
@@ -710,6 +711,8 @@ class MatchedImageTest : public ImageTest {
     ASSERT_EQ(read_metadata(section_.data(), section_.size(), code_), MetadataFault::kNone);
     scratch_ = bind_scratch(code_, scratch_memory_.data());
   }
+
+  static uint64_t identity_of(uint64_t piece) { return 0x1000 - piece * 7; }  // not in the order of the text
 
   // What all movable pieces need, by identity.
   std::vector<MatchRow> rows() const {
@@ -771,6 +774,38 @@ TEST_F(MatchedImageTest, WhatAnotherBuildNeedsMovesNothingElse) {
   }
 }
 
+TEST_F(MatchedImageTest, AFunctionOfAnotherNameHasThePlaceOfTheFirst) {
+  constexpr uint64_t kOther = 0x7000;
+  make_program();
+  name_pieces();
+  ASSERT_EQ(code_.functions[1].immovable, abi::Immovable::kNo);
+  std::vector<MatchRow> with_names = rows();
+  const auto is_own = [](const MatchRow& row) { return row.identity == identity_of(1); };
+  const auto own = std::find_if(with_names.begin(), with_names.end(), is_own);
+  with_names.push_back({kOther, 0, 0, 0, 1 + static_cast<uint32_t>(own - with_names.begin())});
+  ASSERT_TRUE(follow(with_names));
+  std::vector<std::map<uint64_t, std::pair<uint32_t, uint32_t>>> drawn;
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    drawn.push_back(places());
+  }
+  make_program();
+  name_pieces(kOther);
+  ASSERT_TRUE(follow(with_names));
+  for (uint64_t number = 0; number < 20; ++number) {
+    move_to(0, abi::CodeMode::kShuffle, number);
+    expect_right_results();
+    std::map<uint64_t, std::pair<uint32_t, uint32_t>> now = places();
+    ASSERT_EQ(now.count(kOther), 1u);
+    now[identity_of(1)] = now[kOther];
+    now.erase(kOther);
+    EXPECT_EQ(now, drawn[number]);
+  }
+  std::vector<uint64_t> pads = {kOther, identity_of(2), 0x9999};
+  match_identities(table_, pads.data(), 3);
+  EXPECT_EQ(pads, (std::vector<uint64_t>{identity_of(1), identity_of(2), 0x9999}));
+}
+
 TEST_F(MatchedImageTest, AnImageDependsOnItsNumberAlone) {
   make_program();
   name_pieces();
@@ -826,11 +861,27 @@ TEST_F(MatchedImageTest, DamagedTablesAreRefused) {
   EXPECT_FALSE(read_match(nullptr, 0, match_hash(good.data(), 1), out));
   for (const auto& [number, value] : std::vector<std::pair<uint32_t MatchRow::*, uint32_t>>{
            {&MatchRow::bytes, kMostMatchBytes + 1}, {&MatchRow::table_bytes, kMostMatchBytes + 8}, {&MatchRow::table_bytes, 4},
-           {&MatchRow::lead, kMostMatchLead + 1}, {&MatchRow::reserved, 1}}) {
+           {&MatchRow::lead, kMostMatchLead + 1}, {&MatchRow::renamed, 1}}) {
     std::vector<MatchRow> bad = good;
     bad[1].*number = value;
     EXPECT_FALSE(is_read(bad));
   }
+  // Names of names, of rows that aren't there, and with room of their own.
+  std::vector<MatchRow> named = good;
+  named[1] = {named[1].identity, 0, 0, 0, 1};
+  EXPECT_TRUE(is_read(named));
+  for (const uint32_t row : {2u, count + 1, ~0u}) {
+    named[1].renamed = row;
+    EXPECT_FALSE(is_read(named)) << row;
+  }
+  named[1].renamed = 1;
+  for (const auto number : {&MatchRow::bytes, &MatchRow::table_bytes, &MatchRow::lead}) {
+    std::vector<MatchRow> wide = named;
+    wide[1].*number = 8;
+    EXPECT_FALSE(is_read(wide));
+  }
+  named[2] = {named[2].identity, 0, 0, 0, 2};
+  EXPECT_FALSE(is_read(named)) << "a name of a name";
   std::vector<MatchRow> twice = good;
   twice[1].identity = twice[0].identity;
   EXPECT_FALSE(is_read(twice));
