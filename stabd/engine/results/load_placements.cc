@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "analysis/statistics/places/placements.h"
 #include "base/like.h"
@@ -481,7 +482,9 @@ std::string name_in_script(const PlacementData::Function& function, size_t same)
 
 std::string reasons_of(const std::vector<RefusedMap>& refused) {
   std::string out;
-  for (const RefusedMap& one : refused) out += (out.empty() ? "" : "; ") + one.why;
+  std::set<std::string_view> said;
+  for (const RefusedMap& one : refused)
+    if (said.insert(one.why).second) out += (out.empty() ? "" : "; ") + one.why;
   return out;
 }
 

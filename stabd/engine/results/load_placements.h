@@ -27,6 +27,7 @@ struct Placements {
 struct RefusedMap {
   std::string workload, why;
 };
+// Why there is none; what is so of several builds is said once.
 std::string reasons_of(const std::vector<RefusedMap>& refused);
 
 struct LoadedPlacements {

@@ -41,6 +41,10 @@ EpochSeries series_of(uint32_t epochs, uint8_t flags) {
   return out;
 }
 
+TEST(LoadPlacements, WhatIsSoOfTwoBuildsIsSaidOnce) {
+  EXPECT_EQ(reasons_of({{"parse", "it waits"}, {"parse", "it waits"}, {"sort", "it is gone"}}), "it waits; it is gone");
+}
+
 TEST(LoadPlacements, AnImageThatNobodyEnteredIsOneEpochWithTheNext) {
   EXPECT_NE(steadiest_point(series_of(100, helper::kEpochUnentered)).figures.find("of 50 epochs"), std::string::npos)
       << steadiest_point(series_of(100, helper::kEpochUnentered)).figures;
