@@ -13,15 +13,12 @@
 #include <string_view>
 
 #include "instrumenter/postlink/x86_64/data_switch.h"
-#include "runtime/arch/x86_64/instruction.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
+#include "instrumenter/postlink/x86_64/strays.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
 namespace {
-
-using arch::x86_64::decode;
-using arch::x86_64::Instruction;
 
 using abi::Immovable;
 
@@ -352,60 +349,6 @@ void decide_movability(const ElfImage& image, const Callees& callees, const Disa
 
 namespace {
 
-// Whether bytes of code at `start` load the stack pointer from elsewhere. `all`: only if every byte is an instruction.
-bool loads_stack(std::span<const uint8_t> code, bool all) {
-  bool found = false, frame_from_elsewhere = false;
-  Instruction instruction;
-  for (size_t at = 0; at < code.size(); at += instruction.length) {
-    if (!decode(code.subspan(at), instruction)) return found && !all;
-    found |= instruction.loads_stack_from_elsewhere() || instruction.loads_stack_from_register() ||
-             instruction.loads_stack_from_frame() || instruction.loads_stack_from_variable();
-    frame_from_elsewhere |= instruction.loads_frame_pointer_from_elsewhere();
-    found |= frame_from_elsewhere && instruction.loads_stack_from_frame_pointer();
-    if (instruction.ends_flow()) frame_from_elsewhere = false;  // several functions may lie there
-  }
-  return found;
-}
-
-// Code that no sized function holds: assembly without .type or .size, and instructions written as a constant array in the
-// text. Constants may lie there, too; those hardly are instructions from end to end.
-bool strays_switch_stacks(const ElfImage& image, const FunctionTable& functions) {
-  for (const Symbol& symbol : image.symbols()) {
-    const bool object = symbol.type == STT_OBJECT;
-    if (!object && symbol.type != STT_NOTYPE && symbol.type != STT_FUNC) continue;
-    if (symbol.section == SHN_UNDEF || symbol.section >= image.sections().size()) continue;
-    const Section& section = image.sections()[symbol.section];
-    const uint64_t section_end = section.header.sh_addr + section.bytes.size();
-    if (!section.executable() || symbol.value < section.header.sh_addr || symbol.value >= section_end ||
-        functions.holding(symbol.value))
-      continue;
-    const uint64_t end = object ? symbol.value + std::min(symbol.bytes, section_end - symbol.value)
-                                : std::min(section_end, functions.next_sized_after(symbol.value));
-    if (loads_stack(section.bytes.subspan(symbol.value - section.header.sh_addr, end - symbol.value), object)) return true;
-  }
-  return false;
-}
-
-// Code that nothing names, where symbols were left out: from the end of each function to the next.
-bool nameless_switch_stacks(const ElfImage& image, const FunctionTable& functions) {
-  if (!functions.has_nameless()) return false;
-  for (const Section& section : image.sections()) {
-    if (!section.executable() || section.bytes.empty()) continue;
-    const uint64_t section_end = section.header.sh_addr + section.bytes.size();
-    uint64_t at = section.header.sh_addr;
-    const auto look_up_to = [&](uint64_t end) {
-      return end > at && loads_stack(section.bytes.subspan(at - section.header.sh_addr, end - at), false);
-    };
-    for (const Function& function : functions.all()) {
-      if (function.start < at || function.start >= section_end) continue;
-      if (look_up_to(function.start)) return true;
-      at = function.end();
-    }
-    if (look_up_to(section_end)) return true;
-  }
-  return false;
-}
-
 // An array in the data that a program makes executable, or copies to where it may be executed.
 bool data_switch_stacks(const ElfImage& image) {
   return std::any_of(image.sections().begin(), image.sections().end(), [](const Section& section) {
@@ -418,7 +361,7 @@ bool data_switch_stacks(const ElfImage& image) {
 
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
-  if (strays_switch_stacks(image, functions) || nameless_switch_stacks(image, functions)) return true;
+  if (strays_switch_stacks(image, disassembly, functions)) return true;
   if (data_switch_stacks(image)) return true;
   // Who measures the stack may copy it, and longjmp into what was put back.
   bool makes_stack = image.find_section(abi::kStackCopiesSection) != nullptr, jumps = false;

@@ -22,8 +22,6 @@ namespace {
 using arch::x86_64::decode;
 using arch::x86_64::Instruction;
 
-using Registers = uint16_t;  // a bit for each that holds an address of the own stack
-
 constexpr unsigned kRsp = 4, kRbp = 5;
 constexpr Registers kAll = 0xffff;
 constexpr Registers kStackPointer = 1u << kRsp;
@@ -37,6 +35,7 @@ struct Line {
   Instruction instruction;
   size_t at;
   const uint8_t* bytes;
+  Registers written_by_call;
 };
 
 unsigned reg_of(const Instruction& i) { return i.modrm_reg() | (i.rex & 4u) << 1; }
@@ -68,7 +67,8 @@ bool is_of_vectors(const Instruction& i) {
 
 Registers written_by_vectors(const Instruction& i) {
   const auto both = [](unsigned low) { return static_cast<Registers>(0x0101u << (low & 7u)); };  // a prefix may hold the high bit
-  if ((i.map == 2 || i.map == 3) && i.opcode >= 0xf0) return kAll & ~kStackPointer;              // BMI, crc32, movbe
+  if ((i.map == 2 || i.map == 3) && i.opcode >= 0xe0) return kAll & ~kStackPointer;  // BMI, crc32, movbe, cmpccxadd
+  if (i.map == 2 && i.is_vector) return 0;
   if (i.map == 3) return is_one_of(i.opcode, {0x14, 0x15, 0x16, 0x17}) ? both(i.modrm) : kUnnamed;
   if (is_one_of(i.opcode, {0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7})) return both(i.modrm_reg());
   return i.opcode == 0x7e ? both(i.modrm) : Registers{0};
@@ -86,8 +86,10 @@ bool has_opcode_in_modrm(const Instruction& i) {
   return is_one_of(i.opcode, {0x80, 0x81, 0x83, 0x8f, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2, 0xd3, 0xf6, 0xf7, 0xfe, 0xff});
 }
 
-// What an instruction may write that isn't followed.
+}  // namespace
+
 Registers may_write(const Instruction& i) {
+  if (is_nop(i)) return 0;
   const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
   if (compares || i.is_branch) return 0;
   // mov to its second operand, and arithmetic with a constant
@@ -103,6 +105,8 @@ Registers may_write(const Instruction& i) {
   return written;
 }
 
+namespace {
+
 // An address of the own stack and a constant.
 bool holds_base(const Instruction& i, Registers known) {
   return i.has_base_register && !i.has_index() && (known >> i.base_register() & 1) != 0;
@@ -115,6 +119,14 @@ int32_t displacement_of(const Line& line) {
   const uint8_t* field = line.bytes + line.instruction.displacement_at;
   if (line.instruction.displacement_bytes == 1) return read_as<int8_t>(field);
   return line.instruction.displacement_bytes == 4 ? read_as<int32_t>(field) : 0;
+}
+
+// By its distance from the code's start. pre: a branch or a direct call
+int64_t target_of(const Line& line) {
+  const Instruction& i = line.instruction;
+  const int64_t distance = i.immediate_bytes == 1 ? int64_t{read_as<int8_t>(line.bytes + i.immediate_at)}
+                                                  : int64_t{read_as<int32_t>(line.bytes + i.immediate_at)};
+  return static_cast<int64_t>(line.at + i.length) + distance;
 }
 
 bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && is_wide(i) && is_in_frame(i); }
@@ -130,18 +142,19 @@ Registers after(const Line& line, Registers known, const std::set<int32_t>& othe
   if (i.plain(0x8b) && is_wide(i) && is_in_frame(i))
     return with(known, reg_of(i), (known >> kRbp & 1) != 0 && others.count(displacement_of(line)) == 0);
   if (i.is_lea() && is_wide(i)) return with(known, reg_of(i), holds_base(i, known));
-  if (i.is_call() || i.is_indirect_call()) return known & ~kOfCalls;
+  if (i.is_call() || i.is_indirect_call()) return known & ~(kOfCalls & line.written_by_call);
   if (is_push(i) || is_nop(i)) return known;
   return known & ~(may_write(i) & ~kStackPointer);
 }
 
+bool moves(const Instruction& i, unsigned from, unsigned to) {
+  if (!is_wide(i) || !names_registers(i)) return false;
+  return (i.plain(0x89) && reg_of(i) == from && rm_of(i) == to) || (i.plain(0x8b) && reg_of(i) == to && rm_of(i) == from);
+}
+
 // rbp is a frame pointer all through where it is set from rsp, and otherwise only restored.
 bool sets_frame_pointer(const std::vector<Line>& lines) {
-  return std::any_of(lines.begin(), lines.end(), [](const Line& line) {
-    const Instruction& i = line.instruction;
-    if (!is_wide(i) || !names_registers(i)) return false;
-    return (i.plain(0x89) && reg_of(i) == kRsp && rm_of(i) == kRbp) || (i.plain(0x8b) && reg_of(i) == kRbp && rm_of(i) == kRsp);
-  });
+  return std::any_of(lines.begin(), lines.end(), [](const Line& line) { return moves(line.instruction, kRsp, kRbp); });
 }
 
 bool gives_up_frame_pointer(const std::vector<Line>& lines) {
@@ -182,37 +195,58 @@ bool was_saved_at_stack_pointer(const std::vector<Line>& lines, const std::vecto
   return saved;
 }
 
+// mov %rbp, %rsp and pop %rsp: the end of a frame that assembly aligned, which keeps what rsp was where rbp leads. It begins
+// with mov %rax, (%rsp) and mov %rsp, %rbp.
+bool pops_what_was_saved(const std::vector<Line>& lines, const std::vector<Registers>& before, size_t n) {
+  if (n == 0 || !moves(lines[n - 1].instruction, kRbp, kRsp) || (before[n] >> kRbp & 1) == 0) return false;
+  bool saved = false;
+  for (size_t k = 0; k < lines.size(); ++k) {
+    const Instruction& i = lines[k].instruction;
+    if (i.plain(0x89) && is_in_frame(i) && displacement_of(lines[k]) == 0) return false;
+    if (i.is_lea() && reg_of(i) == kRbp) return false;
+    if (!moves(i, kRsp, kRbp)) continue;
+    if (k == 0) return false;
+    const Instruction& store = lines[k - 1].instruction;
+    saved = store.plain(0x89) && is_wide(store) && is_at_stack_pointer(store) && displacement_of(lines[k - 1]) == 0 &&
+            (before[k - 1] >> reg_of(store) & 1) != 0;
+    if (!saved) return false;
+  }
+  return saved;
+}
+
 }  // namespace
 
-bool goes_back_on_its_stack(std::span<const uint8_t> code) {
+bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* around) {
   std::vector<Line> lines;
   std::map<size_t, size_t> line_at;
   Instruction instruction;
   for (size_t at = 0; at < code.size(); at += instruction.length) {
     if (!decode(code.subspan(at), instruction)) return false;
     line_at[at] = lines.size();
-    lines.push_back({instruction, at, code.data() + at});
+    lines.push_back({instruction, at, code.data() + at, kAll});
+    if (instruction.is_call() && around != nullptr && around->written_by)
+      lines.back().written_by_call = around->written_by(target_of(lines.back()));
   }
   std::vector<bool> begins(lines.size());  // reached by nothing that is seen, until it is
   for (size_t n = 0; n < lines.size(); ++n)
     begins[n] = n == 0 || lines[n - 1].instruction.ends_flow() || (n > 1 && begins[n - 1] && is_nop(lines[n - 1].instruction));
-  const auto target_of = [&](const Line& line) {
-    const Instruction& i = line.instruction;
-    if (!i.is_branch || i.is_call()) return lines.size();
-    const int64_t distance = i.immediate_bytes == 1 ? int64_t{read_as<int8_t>(line.bytes + i.immediate_at)}
-                                                    : int64_t{read_as<int32_t>(line.bytes + i.immediate_at)};
-    const auto found = line_at.find(line.at + i.length + static_cast<size_t>(distance));
+  const auto line_after_branch = [&](const Line& line) {
+    if (!line.instruction.is_branch || line.instruction.is_call()) return lines.size();
+    const auto found = line_at.find(static_cast<size_t>(target_of(line)));
     return found == line_at.end() ? lines.size() : found->second;
   };
   for (const Line& line : lines)
-    if (const size_t target = target_of(line); target > 0 && target < lines.size()) begins[target] = false;
+    if (const size_t target = line_after_branch(line); target > 0 && target < lines.size()) begins[target] = false;
   const bool loses_frame_pointer = gives_up_frame_pointer(lines);
-  const Registers known_where_it_begins = with(kStackPointer, kRbp, sets_frame_pointer(lines) && !loses_frame_pointer);
+  const bool keeps_frame_pointer = around == nullptr && sets_frame_pointer(lines) && !loses_frame_pointer;
+  const Registers known_where_it_begins = with(kStackPointer, kRbp, keeps_frame_pointer);
   const auto follow = [&](const std::set<int32_t>& others) {
     std::vector<Registers> before(lines.size(), kAll);
     for (size_t n = 0; n < lines.size(); ++n)
       if (begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
         before[n] = n == 0 ? kStackPointer : known_where_it_begins;
+    for (const size_t entry : around != nullptr ? around->entries : std::span<const size_t>())
+      if (const auto found = line_at.find(entry); found != line_at.end()) before[found->second] = kStackPointer;
     for (bool changed = true; changed;) {
       changed = false;
       const auto meet = [&](size_t n, Registers known) {
@@ -222,7 +256,7 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
       };
       for (size_t n = 0; n < lines.size(); ++n) {
         const Registers known = after(lines[n], before[n], others);
-        meet(target_of(lines[n]), known);
+        meet(line_after_branch(lines[n]), known);
         if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
       }
     }
@@ -242,6 +276,7 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code) {
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
     if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
+    if (i.loads_stack_from_elsewhere() && !(is_pop(i) && pops_what_was_saved(lines, before, n))) return false;
     if (i.loads_stack_from_variable()) {
       if (!is_wide(i) || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
       continue;

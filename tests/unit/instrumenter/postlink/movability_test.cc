@@ -316,6 +316,50 @@ TEST_F(MovabilityTest, ContextSwitchesOutsideOfFunctionsAreSeen) {
   EXPECT_FALSE(analysis_->switches_stacks);
 }
 
+// As nasm leaves the functions of video codecs: no sizes, and a symbol "f.label" for each label of f's.
+TEST_F(MovabilityTest, AssemblyThatAlignsItsFrameStaysOnItsStack) {
+  const std::string function = ".type wide,@function\nwide: ", align = "mov %rsp, %r13\nand $-64, %rsp\nsub $128, %rsp\n";
+  const std::string end = "mov %r13, %rsp\nret\n", next = "next: mov (%rdi), %r13\n";
+  const std::string pops = "push %rbp\nmov %rsp, %rax\nsub $4, %rsp\nand $-32, %rsp\nmov %rax, (%rsp)\nmov %rsp, %rbp\n";
+  const std::string save = "mov %rsp, %r10\nand $-64, %rsp\n";
+  const std::pair<std::string, bool> bodies[] = {
+      {align + "wide.loop: dec %esi\njg wide.loop\nwide.end: " + end, true},
+      {align + "test %esi, %esi\nje wide.end\nvzeroupper\n" + end + "wide.end: " + end + next + "ret\n", true},
+      // A second function behind a jump by a table, whose labels the first one's register means nothing to.
+      {align + end + next + "next.end: " + end, false},
+      // Another function's label, which is led to from there.
+      {align + "test %esi, %esi\nje wide.end\nret\nwide.end: " + end + next + "jmp wide.end\n", false},
+      // It saves the stack pointer where it loads it from, or it does not.
+      {"mov %rsp, %rax\nand $-64, %rsp\nmov %rax, 64(%rsp)\njmp *%rcx\nwide.w8: mov 64(%rsp), %rsp\nret\n", true},
+      {"mov %rsp, %rax\nand $-64, %rsp\nmov %rax, 64(%rsp)\nret\nnext: mov 64(%rsp), %rsp\nret\n", false},
+      // A label that is called keeps what it doesn't write; functions keep what they must.
+      {save + "call wide.part\nmov %r10, %rsp\nret\nwide.part: vmovaps %ymm0, %ymm2\nret\n", true},
+      {save + "call wide.part\nmov %r10, %rsp\nret\nwide.part: dec %esi\nje 1f\nret\n1: mov (%rdi), %r10\nret\n", false},
+      {save + "call wide.part\nmov %r10, %rsp\nret\nwide.part: jmp *%rcx\n", false},
+      {save + "call next.part\nmov %r10, %rsp\nret\n" + next + "ret\nnext.part: dec %esi\njg next.part\nret\n", true},
+      {save + "call start\nmov %r10, %rsp\nret\n", false},
+      // A vector's register has the number of a pointer's.
+      {align + "vpermt2d %zmm1, %zmm2, %zmm5\n..@12.end: " + end, true},
+      {align + "pext %rdi, %rsi, %r13\n" + end, false},
+      // It keeps the stack pointer where rbp leads.
+      {pops + "sub $80, %rsp\nmov %rbp, %rsp\npop %rsp\npop %rbp\nret\n", true},
+      {pops + "sub $80, %rsp\nmov %rdi, (%rbp)\nmov %rbp, %rsp\npop %rsp\npop %rbp\nret\n", false},
+      {pops + "mov (%rdi), %rbp\nmov %rbp, %rsp\npop %rsp\npop %rbp\nret\n", false},
+      {pops + "lea 8(%rbp), %rbp\nmov %rbp, %rsp\npop %rsp\npop %rbp\nret\n", false},
+      {pops + "mov %rbp, %rsp\npop %rbp\npop %rsp\nret\n", false},
+      {"push %rbp\nmov %rdi, (%rsp)\nmov %rsp, %rbp\nmov %rbp, %rsp\npop %rsp\nret\n", false},
+      {"push %rdi\npop %rsp\nret\n", false},
+      // Labels without a parent may be functions.
+      {align + "end: " + end, false},
+      {align + "wider.end: " + end, false},
+      // Where there are data among the code nothing is followed.
+      {align + ".byte 0x06\nwide.end: " + end, false}};
+  for (const auto& [body, stays] : bodies) {
+    analyze_assembly(kPlainStart + function + body);
+    EXPECT_EQ(analysis_->switches_stacks, !stays) << body;
+  }
+}
+
 // A restartable sequence, a load that may fault: whoever finds a thread there looks its place up in a table.
 TEST_F(MovabilityTest, PlacesInATableOfTheProgramsKeepTheirFunction) {
   const std::string body = "mov $1, %eax\n1: mov (%rdi), %eax\n2: ret\n.pushsection ";
