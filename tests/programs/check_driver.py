@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -948,6 +949,12 @@ def check_left_out_symbols(place):
                 ".size change, .-change\n.section .note.GNU-stack,\"\",@progbits\n")
     place.must("szc", "-O1", "-Wl,-x", "many.c", "switch.s", "-o", "prog")
     expect("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, "a nameless switch of stacks isn't seen")
+    # What has no size is a part of the code all the same.
+    place.write("wide.s", ".text\n.globl wide\nwide: .fill 5000, 1, 0x90\nret\n.section .note.GNU-stack,\"\",@progbits\n")
+    place.must("szc", "-O1", "many.c", "wide.s", "-o", "prog")
+    info = place.must("szc", "--stab-info", "prog").stdout
+    share = re.search(r"^own +([\d.]+) % .*\nof these +5\d\d\d bytes lie in no function with a size", info, re.MULTILINE)
+    expect(share and float(share[1]) < 5, f"assembly without a size counts for nothing:\n{info}")
 
 
 def check_relocations_of_the_user(place):
