@@ -46,7 +46,7 @@ bool is_wide(const Instruction& i) { return (i.rex & 8u) != 0; }
 // disp(%rbp), without an index.
 bool is_in_frame(const Instruction& i) { return i.has_modrm && (i.modrm >> 6 == 1 || i.modrm >> 6 == 2) && rm_of(i) == kRbp; }
 
-bool is_nop(const Instruction& i) { return i.plain(0x90) || (!i.is_vector && i.map == 1 && i.opcode == 0x1f); }
+bool is_nop(const Instruction& i) { return (i.plain(0x90) && !(i.rex & 1u)) || (!i.is_vector && i.map == 1 && i.opcode == 0x1f); }
 
 Registers with(Registers known, unsigned to, bool holds) {
   return static_cast<Registers>(holds ? known | 1u << to : known & ~(1u << to));
