@@ -48,6 +48,9 @@ bool is_in_frame(const Instruction& i) { return i.has_modrm && (i.modrm >> 6 == 
 
 bool is_nop(const Instruction& i) { return (i.plain(0x90) && !(i.rex & 1u)) || (!i.is_vector && i.map == 1 && i.opcode == 0x1f); }
 
+bool is_push(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58; }
+bool is_pop(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x58 && i.opcode < 0x60; }
+
 Registers with(Registers known, unsigned to, bool holds) {
   return static_cast<Registers>(holds ? known | 1u << to : known & ~(1u << to));
 }
@@ -69,7 +72,8 @@ Registers written_by_vectors(const Instruction& i) {
   const auto both = [](unsigned low) { return static_cast<Registers>(0x0101u << (low & 7u)); };  // a prefix may hold the high bit
   if ((i.map == 2 || i.map == 3) && i.opcode >= 0xe0) return kAll & ~kStackPointer;  // BMI, crc32, movbe, cmpccxadd
   if (i.map == 2 && i.is_vector) return 0;
-  if (i.map == 3) return is_one_of(i.opcode, {0x14, 0x15, 0x16, 0x17}) ? both(i.modrm) : kUnnamed;
+  if (i.map == 3 && i.opcode >= 0x14 && i.opcode < 0x18) return both(i.modrm);                // pextrb and its like
+  if (i.map == 3) return i.opcode >= 0x60 && i.opcode < 0x64 ? kUnnamed : Registers{0};       // pcmpistri and its like
   if (is_one_of(i.opcode, {0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7})) return both(i.modrm_reg());
   return i.opcode == 0x7e ? both(i.modrm) : Registers{0};
 }
@@ -86,10 +90,24 @@ bool has_opcode_in_modrm(const Instruction& i) {
   return is_one_of(i.opcode, {0x80, 0x81, 0x83, 0x8f, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2, 0xd3, 0xf6, 0xf7, 0xfe, 0xff});
 }
 
+// Whether it writes no register but those that its bytes name: mov, lea, arithmetic but mul and div, shifts, cmov and their like.
+bool names_all_it_writes(const Instruction& i) {
+  const uint8_t o = i.opcode;
+  if (i.is_vector || i.map > 1) return false;
+  if (i.map == 1)
+    return (o >= 0x40 && o < 0x50) || (o >= 0x90 && o < 0xa0) || (o >= 0xc8 && o < 0xd0) ||
+           is_one_of(o, {0xa3, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xaf, 0xb3, 0xb6, 0xb7, 0xb8, 0xba, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf});
+  if (o < 0x40) return (o & 7u) < 4;
+  if (o == 0xf6 || o == 0xf7) return i.modrm_reg() < 4;
+  if (o == 0xfe || o == 0xff) return i.modrm_reg() < 2;
+  return (o >= 0x84 && o < 0x8c) || (o >= 0xb0 && o < 0xc0) || is_pop(i) ||
+         is_one_of(o, {0x63, 0x69, 0x6b, 0x80, 0x81, 0x83, 0x8d, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2, 0xd3});
+}
+
 }  // namespace
 
 Registers may_write(const Instruction& i) {
-  if (is_nop(i)) return 0;
+  if (is_nop(i) || is_push(i) || i.is_return()) return 0;
   const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
   if (compares || i.is_branch) return 0;
   // mov to its second operand, and arithmetic with a constant
@@ -98,7 +116,7 @@ Registers may_write(const Instruction& i) {
   if (i.plain(0xc9)) return 1u << kRbp;  // leave
   if (!i.is_vector && i.map == 1 && i.opcode == 0xa2) return kByCpuid;
   if (is_of_vectors(i)) return written_by_vectors(i);
-  Registers written = kUnnamed;
+  Registers written = names_all_it_writes(i) ? Registers{0} : kUnnamed;
   if (i.has_modrm && !has_opcode_in_modrm(i)) written |= static_cast<Registers>(1u << reg_of(i));
   if (names_registers(i)) written |= static_cast<Registers>(1u << rm_of(i));
   if (has_register_in_opcode(i)) written |= static_cast<Registers>(1u << register_in_opcode(i));
@@ -111,9 +129,6 @@ namespace {
 bool holds_base(const Instruction& i, Registers known) {
   return i.has_base_register && !i.has_index() && (known >> i.base_register() & 1) != 0;
 }
-
-bool is_push(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x50 && i.opcode < 0x58; }
-bool is_pop(const Instruction& i) { return !i.is_vector && i.map == 0 && i.opcode >= 0x58 && i.opcode < 0x60; }
 
 int32_t displacement_of(const Line& line) {
   const uint8_t* field = line.bytes + line.instruction.displacement_at;

@@ -323,6 +323,7 @@ TEST_F(MovabilityTest, AssemblyThatAlignsItsFrameStaysOnItsStack) {
   const std::string function = ".type wide,@function\nwide: ", align = "mov %rsp, %r13\nand $-64, %rsp\nsub $128, %rsp\n";
   const std::string end = "mov %r13, %rsp\nret\n", next = "next: mov (%rdi), %r13\n";
   const std::string pops = "push %rbp\nmov %rsp, %rax\nsub $4, %rsp\nand $-32, %rsp\nmov %rax, (%rsp)\nmov %rsp, %rbp\n";
+  const std::string count = "mov %rsp, %rcx\nand $-16, %rsp\ncall wide.part\nmov %rcx, %rsp\nret\n";
   const std::string save = "mov %rsp, %r10\nand $-64, %rsp\n";
   const std::pair<std::string, bool> bodies[] = {
       {align + "wide.loop: dec %esi\njg wide.loop\nwide.end: " + end, true},
@@ -340,6 +341,9 @@ TEST_F(MovabilityTest, AssemblyThatAlignsItsFrameStaysOnItsStack) {
       {save + "call wide.part\nmov %r10, %rsp\nret\nwide.part: jmp *%rcx\n", false},
       {save + "call next.part\nmov %r10, %rsp\nret\n" + next + "ret\nnext.part: dec %esi\njg next.part\nret\n", true},
       {save + "call start\nmov %r10, %rsp\nret\n", false},
+      {count + "wide.part: lea (%rdi,%rsi,4), %rdi\nshr $2, %edx\npalignr $4, %xmm1, %xmm0\nret\n", true},
+      {count + "wide.part: pcmpistri $12, %xmm1, %xmm0\nret\n", false},
+      {count + "wide.part: div %esi\nrep movsb\nret\n", false},
       // A vector's register has the number of a pointer's.
       {align + "vpermt2d %zmm1, %zmm2, %zmm5\n..@12.end: " + end, true},
       {align + "pext %rdi, %rsi, %r13\n" + end, false},
