@@ -236,8 +236,8 @@ void fill_hello(Hello& hello, const Extent& extent, uint32_t of_host) {
   hello.nonce = draw_nonce();
   hello.bias = extent.bias;
   hello.text_relocations = extent.text_relocations;
-  // Of a preloaded library the kernel tells it alone.
-  hello.may_load = (extent.has_loader || __getauxval(AT_BASE) != 0) && !is_simulated();
+  // Of a preloaded library its own file tells nothing, and the kernel nothing where the loader was asked to run the program.
+  hello.may_load = (of_host != 0 || extent.has_loader || __getauxval(AT_BASE) != 0) && !is_simulated();
   if (hello.settings.code != abi::CodeMode::kOff) hello.unwinder = static_cast<uint32_t>(code::find_unwinder());
   hello.stacks_switch = control().orders.stacks_switch;  // as it has found of libraries
   hello.control_address = address_of(stab_control_pages.bytes);
