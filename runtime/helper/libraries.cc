@@ -28,10 +28,11 @@ void go_on(Control& control, uint32_t from, uint32_t to) {
 }
 
 // What can't be read of a program that ends while one of its threads loads a library is no fault of its run. Its descriptors
-// may go before its memory: /proc/PID/fd has those of the first thread.
+// may go before its memory: /proc/PID/fd has those of the first thread. A program that had no /proc to open is never seen to end.
 void degrade_if_alive(Session& session, Degradation why) {
   const Process& program = session.family.program;
-  if (!is_ending(program) && is_alive(program, session.hello.control_address)) degrade(*session.control, why);
+  const bool was_seen = program.directory >= 0 && program.memory >= 0;
+  if (!was_seen || (!is_ending(program) && is_alive(program, session.hello.control_address))) degrade(*session.control, why);
 }
 
 bool is_of_file(const Session& session, const Module& module, uint64_t bias) {

@@ -845,6 +845,23 @@ def check_hosts(place):
     expect(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
 
 
+def check_hosts_without_proc(place):
+    """Without /proc libraries stay in a host, and the layout report says so with the cure."""
+    inside = ["unshare", "--mount", "--map-root-user"]
+    if place.run(*inside, "true").returncode != 0:
+        return
+    place.write("simple.c", SIMPLE)
+    place.write("main.c", CALLS)
+    place.library("libsimple.so", "simple.c")
+    place.must("gcc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
+    host = place.runtime / "libstabhost.so"
+    ran = place.must(*inside, "sh", "-c", f"mount -t tmpfs none /proc && LD_PRELOAD={host} exec ./prog", **ALL_ON | {"STAB_REPORT": "dose"})
+    dose = place.dose()
+    expect((ran.stdout, ran.stderr) == ("done\n", ""), f"it prints {ran.stdout}{ran.stderr}")
+    expect(dose["code"]["libraries_stay"] == 1 and any(UNREAD in text and "/proc" in text for text in dose["degradations"]),
+           f"the dose says {dose['code']} {dose['degradations']}")
+
+
 PLACED = """#include <stdint.h>
 __attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }
 __attribute__((noinline)) int placed(void) { return (int)(here() & 4095); }
