@@ -1422,11 +1422,14 @@ def check_cmake(place):
 
 
 def check_cmake_toolchain_file(place):
-    place.write("CMakeLists.txt", CMAKE_PROJECT)
+    """What it builds moves, also when it is installed without symbols."""
+    place.write("CMakeLists.txt", CMAKE_PROJECT + "install(TARGETS prog twice)\n")
     toolchain = place.bin.parent / "lib/cmake/Stab/stab-toolchain.cmake"
-    place.must("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "--toolchain", str(toolchain))
+    place.must("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "--toolchain", str(toolchain), "-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib")
     place.must("cmake", "--build", "build")
     place.moves("build/prog")
+    place.must("cmake", "--install", "build", "--strip", "--prefix", str(place.directory / "installed"))
+    place.moves("installed/bin/prog")
 
 
 def check_cmake_package(place):
