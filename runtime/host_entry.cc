@@ -8,6 +8,7 @@
 
 #include "runtime/api/modules.h"
 #include "runtime/code/dynamic_symbols.h"
+#include "runtime/code/library_unwinders.h"
 #include "runtime/helper/handshake_messages.h"
 #include "runtime/libc_names.h"
 #include "runtime/start.h"
@@ -27,8 +28,9 @@ bool serves() {
 int look_at_executable(dl_phdr_info* file, size_t, void* switches_stacks) {
   const stab::code::DynamicSymbols symbols(*file);
   constexpr const char* kSwitch[] = {"swapcontext", "makecontext", "jump_fcontext"};
-  for (const char* name : kSwitch)
-    if (symbols.takes(name)) *static_cast<bool*>(switches_stacks) = true;
+  bool& switches = *static_cast<bool*>(switches_stacks);
+  switches = stab::code::defines_switch(symbols);
+  for (const char* name : kSwitch) switches = switches || symbols.takes(name);
   return 1;
 }
 

@@ -55,12 +55,9 @@ bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header,
 }
 
 // Whether a library switches stacks: functions of ours may rest on them then. Post-link has seen it in libraries of szc's.
-// libcrypto takes these names and rarely switches. Those that do it by assembly of their own are known by name: Boost.Context,
-// greenlet, Coro and Ruby.
+// libcrypto takes these names and rarely switches.
 bool switches_stacks(const DynamicSymbols& symbols) {
-  constexpr const char* kByName[] = {"jump_fcontext", "PyInit__greenlet", "boot_Coro__State", "rb_fiber_resume"};
-  for (const char* name : kByName)
-    if (symbols.defines(name)) return true;
+  if (defines_switch(symbols)) return true;
   return (symbols.takes("makecontext") || symbols.takes("swapcontext")) && !symbols.defines("ASYNC_start_job");
 }
 
@@ -114,6 +111,14 @@ void go_home() {
 }
 
 }  // namespace
+
+bool defines_switch(const DynamicSymbols& symbols) {
+  constexpr const char* kByName[] = {"jump_fcontext",  "PyInit__greenlet", "boot_Coro__State", "rb_fiber_resume",
+                                     "_cgo_topofstack", "fiber_switchContext"};
+  for (const char* name : kByName)
+    if (symbols.defines(name)) return true;
+  return false;
+}
 
 bool libraries_bring_unwinder() {
   looked_at_loads = loads_so_far();

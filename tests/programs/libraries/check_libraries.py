@@ -660,6 +660,50 @@ def check_hosts_of_stacks(place):
                f"{epoch}: {ran.stdout}{dose['degradations']} {dose['code']}")
 
 
+# As a language's runtime has it: what a library calls back runs on a stack of its own, while frames of the library rest on the thread's.
+CALLED_BACK = """#include <pthread.h>
+#include "repeat.h"
+int calls_back(int depth, void (*call)(void));
+int work(int n);
+void NAME(void) {}
+char* other_stack;
+__attribute__((noinline)) void runs(void) { for (volatile int i = 0; i < 60000000; ++i) {} }
+void runs_on_other(void);
+__asm__(".text\\n.type runs_on_other, @function\\nruns_on_other:\\n push %rbx\\n mov %rsp, %rbx\\n mov other_stack(%rip), %rsp\\n"
+        " call runs\\n mov %rbx, %rsp\\n pop %rbx\\n ret\\n.size runs_on_other, . - runs_on_other\\n");
+static volatile int ended;
+static void* body(void* sum) {
+  for (int i = 0; i < 3; ++i) *(int*)sum += calls_back(3, runs_on_other);
+  ended = 1;
+  return NULL;
+}
+int main(void) {
+  other_stack = (char*)malloc(65536) + 65536 - 64;
+  pthread_t thread;
+  int sum = 0;
+  CHECK(pthread_create(&thread, NULL, body, &sum) == 0);
+  while (!ended) CHECK(work(41) == 83);
+  CHECK(pthread_join(thread, NULL) == 0);
+  printf("%d\\n", sum);
+}
+"""
+
+
+def check_hosts_known_by_name(place):
+    """The same of one that switches stacks by assembly, which a name tells that it defines."""
+    place.write("host.c", CALLED_BACK)
+    place.write("calls.c", CALLS_BACK)
+    place.write("work.c", WORK)
+    place.library("libcalls.so", "calls.c", "work.c")
+    for name in ("jump_fcontext", "_cgo_topofstack", "fiber_switchContext"):
+        place.must("gcc", "-O2", "-rdynamic", f"-DNAME={name}", "host.c", "./libcalls.so", "-o", "host", "-pthread")
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.must("./host", **ALL_ON | {"STAB_REPORT": "dose", "LD_PRELOAD": str(place.runtime / "libstabhost.so")})
+        dose = place.dose()
+        expect(ran.stdout == "12\n" and any(SWITCHES in text for text in dose["degradations"]) and dose["code"]["libraries_moved"] == 1,
+               f"{name}: {ran.stdout}{dose['degradations']} {dose['code']}")
+
+
 WORK = "int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i % 7; return sum; }\n"
 SIMPLE = "int unused(int n) { return n * 3 + 1; }\n" + WORK
 CALLS = '#include "repeat.h"\nint work(int);\nint main(void) { REPEAT CHECK(work(41) == 83); puts("done"); }\n'
