@@ -6,9 +6,9 @@ namespace stab::code {
 
 class DynamicSymbols;
 
-// Whether a file, also an executable, switches stacks by assembly of its own, as a name says that it defines: Boost.Context's, which
-// PHP has, too, greenlet's, Coro's, Ruby's, that of Go where C is called, and that of LLVM's D. Go runs what C calls back on a
-// stack of its own, while C's frames rest on the thread's.
+// Whether a file, also an executable, switches stacks by assembly of its own, as a name says that it defines: Boost.Context's,
+// which PHP has, too, greenlet's, Coro's, Ruby's, that of Go where C is called, and that of LLVM's D. Go runs what C calls back
+// on a stack of its own, while C's frames rest on the thread's.
 bool defines_switch(const DynamicSymbols& symbols);
 
 // Whether a loaded library brings one that can't be told of copies. What the executable holds itself is not looked at.
