@@ -164,6 +164,9 @@ bool move_file(const LoadedFile& file, int descriptor, uint32_t place, uint64_t 
   return !wait_beyond(code::kMoveMapped) || asked.moves == 1;
 }
 
+// Where the library lies that stayed last: one that says twice that it has come is counted once. 0: none, or it has left.
+uint64_t stayed_last;
+
 bool move_loaded(const LoadedFile& file) {
   if (file.extent.text_relocations || file.name == nullptr || *file.name == 0) return false;
   const uint64_t name = hash_of_name(file.name);
@@ -191,11 +194,14 @@ void move_library(const void* inside) {
   const Turn turn;
   // It may say so twice: by what our compilers put into it, and by what its link did.
   if (for_each_moving_in(file, [](MovedLibrary&) {})) return;
-  if (!has_library_memory() || !move_loaded(file)) add(control().code.libraries_stay);
+  if (has_library_memory() && move_loaded(file)) return;
+  if (__atomic_exchange_n(&stayed_last, file.extent.low, __ATOMIC_RELAXED) != file.extent.low) add(control().code.libraries_stay);
 }
 
 bool leave_library(const void* inside) {
   const LoadedFile file = file_holding(address_of(inside));
+  uint64_t stayed = file.extent.low;
+  __atomic_compare_exchange_n(&stayed_last, &stayed, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return file.found && for_each_moving_in(file, [](MovedLibrary& library) { set_state(library, code::kLibraryLeft); });
 }
 

@@ -739,6 +739,19 @@ def check_stripped(place):
     place.alike("./prog", moved=0, stay=1)
 
 
+def check_text_relocations(place):
+    """A library that the loader writes addresses into stays, each time that it comes, and is counted once."""
+    place.write("taken.s", ".text\n.globl work\n.type work, @function\nwork: movabs $worked, %rax\n jmp *%rax\n.size work, . - work\n")
+    place.write("work.c", WORK.replace("int work(", "int worked("))
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\n__attribute__((noinline)) static int own(int n) { return n + 1; }\n'
+                          'int main(void) { for (int i = 0; i < 3; ++i) { void* file = dlopen("./libtaken.so", RTLD_NOW);\n'
+                          '  int (*work)(int) = (int (*)(int))dlsym(file, "work"); REPEAT CHECK(work(41) == 83 && own(2) == 3); dlclose(file); } }\n')
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    for options in ([], ["--stab-move=all"]):
+        place.library("libtaken.so", "work.c", "taken.s", "-Wl,-z,notext", "-Wno-unused-command-line-argument", *options)
+        place.alike("./prog", moved=0, stay=3, times=1)
+
+
 def check_no_room(place):
     """Where address space ends, libraries stay and the program goes on."""
     build_simple(place)
