@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "instrumenter/postlink/code_view.h"
@@ -55,16 +56,33 @@ std::string name_of(const FunctionTable& names, uint64_t address) {
   return text;
 }
 
+// What crtbegin.o brings to each program, [begin, end): its functions have no sizes, and nobody wrote them. None if stripped.
+std::pair<uint64_t, uint64_t> start_file_of(const ElfImage& image) {
+  constexpr uint64_t kLast = 16;  // frame_dummy jumps to one of the others
+  uint64_t begin = 0, end = 0;
+  for (const Symbol& symbol : image.symbols()) {
+    if (symbol.name == "deregister_tm_clones") begin = symbol.value;
+    if (symbol.name == "frame_dummy") end = symbol.value + kLast;
+  }
+  return begin < end ? std::pair(begin, end) : std::pair(uint64_t{0}, uint64_t{0});
+}
+
 // Code between the functions that have a size: assembly without one. What fills gaps in front of aligned functions is shorter.
 uint64_t bytes_without_size(const ElfImage& image, const CodeView& code) {
   constexpr uint64_t kLongestFill = 64;
+  const auto [start_file, start_file_end] = start_file_of(image);
   uint64_t bytes = 0;
   for (const Section& section : image.sections()) {
     if (!section.executable() || section.name.starts_with(".plt")) continue;
     const uint64_t section_end = section.header.sh_addr + section.header.sh_size;
     uint64_t at = section.header.sh_addr;
+    const auto add = [&bytes](uint64_t from, uint64_t end) {
+      if (end > from + kLongestFill) bytes += end - from;
+    };
     const auto add_up_to = [&](uint64_t end) {
-      if (end > at + kLongestFill) bytes += end - at;
+      if (start_file < at || start_file_end > end) return add(at, end);
+      add(at, start_file);
+      add(start_file_end, end);
     };
     for (const abi::CodeFunction& function : code.functions) {
       const uint64_t start = code.header.text_start + function.start;
