@@ -100,8 +100,9 @@ bool names_all_it_writes(const Instruction& i) {
   if (o < 0x40) return (o & 7u) < 4;
   if (o == 0xf6 || o == 0xf7) return i.modrm_reg() < 4;
   if (o == 0xfe || o == 0xff) return i.modrm_reg() < 2;
+  if (o == 0xc6 || o == 0xc7) return i.modrm_reg() == 0;  // xbegin is a branch that writes eax
   return (o >= 0x84 && o < 0x8c) || (o >= 0xb0 && o < 0xc0) || is_pop(i) ||
-         is_one_of(o, {0x63, 0x69, 0x6b, 0x80, 0x81, 0x83, 0x8d, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2, 0xd3});
+         is_one_of(o, {0x63, 0x69, 0x6b, 0x80, 0x81, 0x83, 0x8d, 0xc0, 0xc1, 0xd0, 0xd1, 0xd2, 0xd3});
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ bool names_all_it_writes(const Instruction& i) {
 Registers may_write(const Instruction& i) {
   if (is_nop(i) || is_push(i) || i.is_return()) return 0;
   const bool compares = i.plain(0x38) || i.plain(0x39) || i.plain(0x3a) || i.plain(0x3b) || i.plain(0x84) || i.plain(0x85);
-  if (compares || i.is_branch) return 0;
+  if (compares || (i.is_branch && !i.plain(0xc7))) return 0;
   // mov to its second operand, and arithmetic with a constant
   if (i.plain(0x88) || i.plain(0x89) || i.plain(0x81) || i.plain(0x83))
     return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);

@@ -149,7 +149,7 @@ class Written {
         if (at >= part.end || !decode(part.bytes_from(at), instruction)) return kAll;
         if (instruction.is_branch) left.push_back(target_of(part.bytes_from(at), at, instruction));
         if (instruction.is_indirect_call() || instruction.is_indirect_jump()) return kAll;
-        written |= instruction.is_branch ? Registers{0} : may_write(instruction);
+        written |= may_write(instruction);
         if (instruction.ends_flow()) break;
       }
     }

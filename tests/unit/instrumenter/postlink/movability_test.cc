@@ -219,6 +219,7 @@ TEST_F(MovabilityTest, VariableArraysStayOnTheirStack) {
       {frame + "mov %rsp, %rax\ncall other\nmov %rax, %rsp" + end, false},
       {frame + "mov %rsp, %rbx\ncpuid\nmov %rbx, %rsp" + end, false},
       {frame + "mov %rsp, %r8\nxchg %rax, %r8\nmov %r8, %rsp" + end, false},
+      {frame + "mov %rsp, %rax\n1: xbegin 1b\nmov %rax, %rsp" + end, false},
       {frame + "mov %rsp, %r8\nnop\npause\nmov %r8, %rsp" + end, true},
       {frame + "mov %rsp, %rbx\npext %rdi, %rsi, %rbx\nmov %rbx, %rsp" + end, false},
       {frame + "mov %rdi, %rbx\ntest %esi, %esi\nje 1f\nmov %rsp, %rbx\n1: mov %rbx, %rsp" + end, false},
