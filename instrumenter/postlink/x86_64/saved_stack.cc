@@ -230,6 +230,39 @@ bool pops_what_was_saved(const std::vector<Line>& lines, const std::vector<Regis
   return saved;
 }
 
+bool is_store_of_what_was_subtracted(const std::vector<Line>& lines, size_t n) {
+  const Instruction& i = lines[n].instruction;
+  if (n == 0 || !is_wide(i)) return false;
+  const Instruction& sub = lines[n - 1].instruction;
+  return sub.plain(0x29) && is_wide(sub) && names_registers(sub) && rm_of(sub) == kRsp && reg_of(sub) == reg_of(i);
+}
+
+// mov 64(%rsp), %r11 and add %r11, %rsp: qhasm's functions align their frame by sub %r11, %rsp and mov %r11, 64(%rsp). `led_to`:
+// where branches lead.
+bool adds_what_was_subtracted(const std::vector<Line>& lines, const std::vector<bool>& led_to, size_t n) {
+  const Instruction& add = lines[n].instruction;
+  if (!add.plain(0x01) || !is_wide(add) || !names_registers(add)) return false;
+  const auto loads = [&](const Instruction& i) {
+    return i.plain(0x8b) && is_wide(i) && is_at_stack_pointer(i) && reg_of(i) == reg_of(add);
+  };
+  size_t load = n;
+  do {
+    const Instruction& i = lines[load].instruction;
+    const bool changes = load < n && (may_write(i) & (kStackPointer | 1u << reg_of(add))) != 0;
+    if (load == 0 || led_to[load] || changes || is_push(i) || is_pop(i) || i.is_branch || i.ends_flow() || i.is_indirect_call())
+      return false;
+    --load;
+  } while (!loads(lines[load].instruction));
+  bool saved = false;
+  for (size_t k = 0; k < lines.size(); ++k) {
+    const Instruction& i = lines[k].instruction;
+    if (!i.plain(0x89) || !is_at_stack_pointer(i) || displacement_of(lines[k]) != displacement_of(lines[load])) continue;
+    if (!is_store_of_what_was_subtracted(lines, k)) return false;
+    saved = true;
+  }
+  return saved;
+}
+
 }  // namespace
 
 bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* around) {
@@ -251,8 +284,14 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* a
     const auto found = line_at.find(static_cast<size_t>(target_of(line)));
     return found == line_at.end() ? lines.size() : found->second;
   };
+  std::vector<bool> led_to(lines.size());
   for (const Line& line : lines)
-    if (const size_t target = line_after_branch(line); target > 0 && target < lines.size()) begins[target] = false;
+    if (const size_t target = line_after_branch(line); target > 0 && target < lines.size()) {
+      begins[target] = false;
+      led_to[target] = true;
+    }
+  for (const size_t entry : around != nullptr ? around->entries : std::span<const size_t>())
+    if (const auto found = line_at.find(entry); found != line_at.end()) led_to[found->second] = true;
   const bool loses_frame_pointer = gives_up_frame_pointer(lines);
   const bool keeps_frame_pointer = around == nullptr && sets_frame_pointer(lines) && !loses_frame_pointer;
   const Registers known_where_it_begins = with(kStackPointer, kRbp, keeps_frame_pointer);
@@ -292,7 +331,8 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* a
   for (size_t n = 0; n < lines.size(); ++n) {
     const Instruction& i = lines[n].instruction;
     if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
-    if (i.loads_stack_from_elsewhere() && !(is_pop(i) && pops_what_was_saved(lines, before, n))) return false;
+    const bool returns = is_pop(i) ? pops_what_was_saved(lines, before, n) : adds_what_was_subtracted(lines, led_to, n);
+    if (i.loads_stack_from_elsewhere() && !returns) return false;
     if (i.loads_stack_from_variable()) {
       if (!is_wide(i) || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
       continue;

@@ -1,6 +1,6 @@
 // Most assembly that loads the stack pointer goes back to where it was: code for vectors aligns its frame so. That is followed
 // from a name to the next one that is no label of it. nasm's symbol for a label of f's is "f.label", and one of a macro's begins
-// with "..@". Other labels may be functions.
+// with "..@"; no function's name begins with a dot. Other labels may be functions.
 #include "instrumenter/postlink/x86_64/strays.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ Loads loads_stack(std::span<const uint8_t> code, bool all) {
   for (size_t at = 0; at < code.size(); at += instruction.length) {
     if (!decode(code.subspan(at), instruction)) return all ? Loads::kNothing : found;
     frame_from_elsewhere |= instruction.loads_frame_pointer_from_elsewhere();
-    const bool pops = instruction.plain(0x5c), from_elsewhere = instruction.loads_stack_from_elsewhere();
-    if (from_elsewhere && !pops) found = Loads::kAnything;
+    const bool from_elsewhere = instruction.loads_stack_from_elsewhere();
+    if (from_elsewhere && !instruction.plain(0x5c) && !instruction.plain(0x01)) found = Loads::kAnything;
     const bool loads = from_elsewhere || instruction.loads_stack_from_register() || instruction.loads_stack_from_frame() ||
                        instruction.loads_stack_from_variable() ||
                        (frame_from_elsewhere && instruction.loads_stack_from_frame_pointer());
@@ -48,7 +48,7 @@ struct Part {
   std::vector<uint64_t> labels = {};    // inside of it
 
   bool has_label(std::string_view name) const {
-    return name.starts_with("..@") || std::any_of(names.begin(), names.end(), [name](std::string_view own) {
+    return name.starts_with('.') || std::any_of(names.begin(), names.end(), [name](std::string_view own) {
       return !own.empty() && name.size() > own.size() && name.starts_with(own) && name[own.size()] == '.';
     });
   }

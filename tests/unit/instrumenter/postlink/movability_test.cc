@@ -325,6 +325,8 @@ TEST_F(MovabilityTest, AssemblyThatAlignsItsFrameStaysOnItsStack) {
   const std::string end = "mov %r13, %rsp\nret\n", next = "next: mov (%rdi), %r13\n";
   const std::string pops = "push %rbp\nmov %rsp, %rax\nsub $4, %rsp\nand $-32, %rsp\nmov %rax, (%rsp)\nmov %rsp, %rbp\n";
   const std::string count = "mov %rsp, %rcx\nand $-16, %rsp\ncall wide.part\nmov %rcx, %rsp\nret\n";
+  const std::string subtracts = "mov %rsp, %r11\nand $31, %r11\nadd $512, %r11\nsub %r11, %rsp\n"
+                                "mov %r11, 96(%rsp)\nmov %r12, 104(%rsp)\n";
   const std::string save = "mov %rsp, %r10\nand $-64, %rsp\n";
   const std::pair<std::string, bool> bodies[] = {
       {align + "wide.loop: dec %esi\njg wide.loop\nwide.end: " + end, true},
@@ -356,6 +358,15 @@ TEST_F(MovabilityTest, AssemblyThatAlignsItsFrameStaysOnItsStack) {
       {pops + "mov %rbp, %rsp\npop %rbp\npop %rsp\nret\n", false},
       {"push %rbp\nmov %rdi, (%rsp)\nmov %rsp, %rbp\nmov %rbp, %rsp\npop %rsp\nret\n", false},
       {"push %rdi\npop %rsp\nret\n", false},
+      // It keeps how far it moved the stack pointer.
+      {subtracts + "jbe ._done\nmov %rsp, %rdi\n._done: mov 96(%rsp), %r11\nmov 104(%rsp), %r12\nadd %r11, %rsp\nret\n", true},
+      {subtracts + "mov 104(%rsp), %r11\nadd %r11, %rsp\nret\n", false},
+      {subtracts + "mov %rdi, 96(%rsp)\nmov 96(%rsp), %r11\nadd %r11, %rsp\nret\n", false},
+      {subtracts + "mov 96(%rsp), %r11\nmov (%rdi), %r11\nadd %r11, %rsp\nret\n", false},
+      {subtracts + "mov 96(%rsp), %r11\npush %rdi\nadd %r11, %rsp\nret\n", false},
+      {subtracts + "mov (%rdi), %r11\njbe ._done\nmov 96(%rsp), %r11\n._done: add %r11, %rsp\nret\n", false},
+      {"mov %rdi, 96(%rsp)\nmov 96(%rsp), %r11\nadd %r11, %rsp\nret\n", false},
+      {"add %rdi, %rsp\nret\n", false},
       // Labels without a parent may be functions.
       {align + "end: " + end, false},
       {align + "wider.end: " + end, false},
