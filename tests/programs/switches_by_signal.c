@@ -1,5 +1,6 @@
 /* Threads of the program's own that a timer takes turns of: its handler keeps the interrupted registers and puts those of another
-   thread in their place. Stacks and registers that rest hold addresses in images that no thread of the system's shows. */
+   thread in their place. Stacks and registers that rest hold addresses in images that no thread of the system's shows.
+   other-compilers: once */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <string.h>
