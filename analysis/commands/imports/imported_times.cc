@@ -2,11 +2,12 @@
 // disturbed it, so they are never averaged as if each had seen a process of its own. The questions are one family.
 #include "analysis/commands/imports/imported_times.h"
 
-#include "analysis/commands/imports/imported_factors.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "analysis/commands/answers/render.h"
+#include "analysis/commands/imports/imported_factors.h"
 
 namespace stab::commands {
 namespace {
