@@ -44,7 +44,7 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
     return in_turn("both at once need " + std::to_string(memory >> 10) + " MiB, and " + std::to_string(*available_kib >> 10) +
                    " MiB are available");
   if (prepares_their_folder)
-    return in_turn("--prepare readies this folder for one run, and at once both sides would run in it");
+    return in_turn("--prepare readies this folder for one run, and in time slices both sides would run in it at once");
   return {true, "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (" + shares +
                     " of its time)"};
 }
