@@ -117,6 +117,7 @@ struct Run {
   helper::ScriptFile script;
   code::ImageScratch scratch;
   uint32_t* pad_of = nullptr;
+  uint32_t frame_rows = 0;  // of an image
 
   bool moves() const { return options.settings.code != abi::CodeMode::kOff; }
   bool pads() const { return binary.pads != nullptr && options.settings.stack != abi::StackMode::kOff; }
@@ -141,7 +142,7 @@ void match(Run& run) {
   if (run.script.script.match_line == 0) return;
   const code::MatchTable& table = run.script.match;
   (void)layout::match_pads(run.binary, table);
-  if (table.count == 0 || code::slot_bytes(table, run.binary.frame_rows) == 0) return;
+  if (table.count == 0 || code::slot_bytes(table, run.frame_rows) == 0) return;
   void* memory = calloc(1, code::match_scratch_bytes(table));
   if (memory != nullptr) (void)code::follow_match(run.binary.code, table, memory, run.scratch);
 }
@@ -155,6 +156,7 @@ bool prepare(Run& run) {
   if (const char* failed = layout::confine()) return refuse(executable, failed), false;
   if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
   if (!run.names.read(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
+  run.frame_rows = layout::count_frame_rows(file, run.binary.code);
   if (run.options.script != nullptr && !take_script(run, script)) return false;
   if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
     return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;
@@ -170,7 +172,7 @@ bool prepare(Run& run) {
 
 void print_head(const Run& run) {
   const code::MatchTable& match = run.scratch.match;
-  const uint32_t frames = run.binary.frame_rows;
+  const uint32_t frames = run.frame_rows;
   const uint64_t slot = match.count > 0 ? code::in_strides(code::slot_bytes(match, frames))
                                         : code::slot_bytes(run.binary.code, run.script_or_none(), frames);
   printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(run.header().text_hash),

@@ -24,17 +24,6 @@ uint8_t* read_part(int file, uint64_t offset, uint64_t bytes) {
   return static_cast<uint8_t*>(memory);
 }
 
-// 0 where there is no table, or none that the helper would read.
-uint32_t count_frame_rows(int file, const code::Metadata& code) {
-  code::FrameTable table;
-  if (!code::find_frame_table(read_at, &file, table)) return 0;
-  const uint8_t* const rows = read_part(file, table.rows_offset, table.count * sizeof(code::FrameRow));
-  void* const memory = sys::map(nullptr, uint64_t{code.header->function_count + 1} * 2 * sizeof(uint32_t), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS);
-  if (rows == nullptr || !sys::is_address(memory)) return 0;
-  return code::bind_frames(code, table, reinterpret_cast<const code::FrameRow*>(rows), static_cast<uint32_t*>(memory)).total;
-}
-
 }  // namespace
 
 const char* read_binary(int file, Binary& out) {
@@ -58,13 +47,22 @@ const char* read_binary(int file, Binary& out) {
   const uint64_t from = header.function_count == 0 ? header.text_bytes : out.code.functions[0].start;
   if (abi::hash64(out.text + from, header.text_bytes - from) != header.text_hash)
     return "its text differs from what the metadata describes";
-  out.frame_rows = count_frame_rows(file, out.code);
   if (!code::find_pads_section(read_at, &file, span) || span.bytes < sizeof(uint32_t)) return nullptr;
   out.pads = reinterpret_cast<uint32_t*>(read_part(file, span.offset, span.bytes));
   if (out.pads == nullptr) return "its pads can't be read";
   out.pads_address = span.address;
   out.pad_count = static_cast<uint32_t>(span.bytes / sizeof(uint32_t));
   return nullptr;
+}
+
+uint32_t count_frame_rows(int file, const code::Metadata& code) {
+  code::FrameTable table;
+  if (!code::find_frame_table(read_at, &file, table)) return 0;
+  const uint8_t* const rows = read_part(file, table.rows_offset, table.count * sizeof(code::FrameRow));
+  void* const memory = sys::map(nullptr, uint64_t{code.header->function_count + 1} * 2 * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS);
+  if (rows == nullptr || !sys::is_address(memory)) return 0;
+  return code::bind_frames(code, table, reinterpret_cast<const code::FrameRow*>(rows), static_cast<uint32_t*>(memory)).total;
 }
 
 uint32_t ImageSeries::place_next() {

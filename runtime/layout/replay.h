@@ -20,11 +20,12 @@ struct Binary {
   uint32_t* pads = nullptr;          // as in the file, to be filled; nullptr: none
   uint32_t pad_count = 0;
   const uint64_t* pad_identities = nullptr;  // by slot, where pads are drawn by identity
-  uint32_t frame_rows = 0;                   // of functions that move, which each image has room for (code/moved_frames.h)
 };
 
 // Reads an executable. nullptr, or in a word what it lacks. What it has read lives as long as the process.
 const char* read_binary(int file, Binary& out);
+// Rows of frame descriptions that each image has room for (code/moved_frames.h). 0: there are none that the helper would read.
+uint32_t count_frame_rows(int file, const code::Metadata& code);
 
 // From now on pads are drawn by the identities of their functions, as where a script matches layouts. False: it says no
 // identities, and the run's pads were not drawn by them either; or there is no memory. `match`: the script's table.

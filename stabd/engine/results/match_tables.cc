@@ -26,7 +26,8 @@ Result<Needs> read_needs(std::string_view text) {
   if (count == 0) return needs;
   std::memcpy(needs.rows.data(), text.data(), count * sizeof(code::MatchRow));
   std::memcpy(needs.contents.data(), text.data() + count * sizeof(code::MatchRow), count * sizeof(uint32_t));
-  for (const code::MatchRow& row : needs.rows) needs.identities.insert(row.identity);
+  for (size_t i = 1; i < count; ++i)
+    if (needs.rows[i].identity <= needs.rows[i - 1].identity) return strange;
   return needs;
 }
 

@@ -1,6 +1,7 @@
 #include "stabd/engine/results/renamed_functions.h"
 
 #include <algorithm>
+#include <set>
 
 namespace stab::engine {
 namespace {
@@ -10,13 +11,19 @@ std::map<uint32_t, uint64_t> alone_in(const Needs& of, const Needs& other) {
   std::map<uint32_t, uint64_t> found;
   std::set<uint32_t> again;
   for (size_t i = 0; i < of.rows.size(); ++i)
-    if (other.identities.count(of.rows[i].identity) == 0 && !found.try_emplace(of.contents[i], of.rows[i].identity).second)
+    if (!other.has(of.rows[i].identity) && !found.try_emplace(of.contents[i], of.rows[i].identity).second)
       again.insert(of.contents[i]);
   for (const uint32_t content : again) found.erase(content);
   return found;
 }
 
 }  // namespace
+
+bool Needs::has(uint64_t identity) const {
+  const auto is_before = [](const code::MatchRow& row, uint64_t one) { return row.identity < one; };
+  const auto at = std::lower_bound(rows.begin(), rows.end(), identity, is_before);
+  return at != rows.end() && at->identity == identity;
+}
 
 FirstNames find_renamed(const std::vector<Needs>& builds) {
   FirstNames first_name;
@@ -29,7 +36,7 @@ FirstNames find_renamed(const std::vector<Needs>& builds) {
       std::vector<uint64_t> all = names[found->second];
       all.insert(all.end(), {found->second, identity});
       const bool is_one = std::none_of(builds.begin(), builds.end(), [&all](const Needs& build) {
-        return std::count_if(all.begin(), all.end(), [&build](uint64_t name) { return build.identities.count(name) != 0; }) > 1;
+        return std::count_if(all.begin(), all.end(), [&build](uint64_t name) { return build.has(name); }) > 1;
       });
       if (!is_one) continue;
       first_name[identity] = found->second;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "runtime/code/match_table.h"
@@ -15,11 +14,12 @@ namespace stab::engine {
 
 using Rows = std::vector<code::MatchRow>;
 
-// What one build's functions that move need.
+// What one build's functions that move need. invariant: identities ascend
 struct Needs {
   Rows rows;
   std::vector<uint32_t> contents;  // by row: a hash of what is in the function, wherever it lies and whatever it is called
-  std::set<uint64_t> identities{};
+
+  bool has(uint64_t identity) const;
 };
 
 // The identity of each renamed function, and that of what it is called in the first build.

@@ -14,7 +14,6 @@ Needs build(const std::vector<std::pair<uint64_t, uint32_t>>& functions) {
   for (const auto& [identity, content] : functions) {
     needs.rows.push_back({identity, 16, 0, 8, 0});
     needs.contents.push_back(content);
-    needs.identities.insert(identity);
   }
   return needs;
 }
