@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 
+#include "instrumenter/postlink/x86_64/branch_target.h"
 #include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
@@ -97,9 +98,7 @@ class FunctionLoops {
       place.at = static_cast<uint32_t>(at);
       place.branches = false;
       if (place.instruction.is_branch && !place.instruction.is_call()) {
-        const uint8_t* const field = bytes.data() + at + place.instruction.immediate_at;
-        const int64_t distance = place.instruction.immediate_bytes == 1 ? read_as<int8_t>(field) : read_as<int32_t>(field);
-        const uint64_t target = function_.start + at + place.instruction.length + static_cast<uint64_t>(distance);
+        const uint64_t target = target_of(place.instruction, bytes.data() + at, function_.start + at);
         place.branches = function_.contains(target);
         place.target = static_cast<uint32_t>(target - function_.start);
         if (place.branches) leads_[place.target] = true;

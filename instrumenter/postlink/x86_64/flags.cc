@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "instrumenter/postlink/x86_64/branch_target.h"
+
 namespace stab::postlink {
 namespace {
 
@@ -124,10 +126,7 @@ class EntryWalk {
     const uint8_t written = place.written | use.writes;
     if (!jumps) take(place.function, next, written);
     if (!instruction.is_branch) return false;
-    const auto* field = code.data() + instruction.immediate_at;
-    const int64_t distance =
-        instruction.immediate_bytes == 1 ? int64_t{read_as<int8_t>(field)} : int64_t{read_as<int32_t>(field)};
-    return goes_to(*place.function, next + static_cast<uint64_t>(distance), written);
+    return goes_to(*place.function, target_of(instruction, code.data(), place.address), written);
   }
 
   bool goes_to(const Function& from, uint64_t target, uint8_t written) {

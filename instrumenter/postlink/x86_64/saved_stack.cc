@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
+#include "instrumenter/postlink/x86_64/branch_target.h"
 #include "runtime/arch/x86_64/instruction.h"
 
 namespace stab::postlink {
@@ -139,10 +140,7 @@ int32_t displacement_of(const Line& line) {
 
 // By its distance from the code's start. pre: a branch or a direct call
 int64_t target_of(const Line& line) {
-  const Instruction& i = line.instruction;
-  const int64_t distance = i.immediate_bytes == 1 ? int64_t{read_as<int8_t>(line.bytes + i.immediate_at)}
-                                                  : int64_t{read_as<int32_t>(line.bytes + i.immediate_at)};
-  return static_cast<int64_t>(line.at + i.length) + distance;
+  return static_cast<int64_t>(postlink::target_of(line.instruction, line.bytes, line.at));
 }
 
 bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && is_wide(i) && is_in_frame(i); }

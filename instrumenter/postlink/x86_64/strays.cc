@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "instrumenter/postlink/x86_64/branch_target.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
 #include "runtime/arch/x86_64/instruction.h"
 
@@ -96,12 +97,6 @@ std::vector<Part> parts_of(const ElfImage& image, const FunctionTable& functions
   return parts;
 }
 
-uint64_t target_of(std::span<const uint8_t> code, uint64_t place, const Instruction& branch) {
-  const uint8_t* field = code.data() + branch.immediate_at;
-  const int64_t distance = branch.immediate_bytes == 1 ? int64_t{read_as<int8_t>(field)} : int64_t{read_as<int32_t>(field)};
-  return place + branch.length + static_cast<uint64_t>(distance);
-}
-
 // Where functions lead, and parts lead outside of themselves or by a call, ascending.
 std::vector<uint64_t> targets_of(const Disassembly& disassembly, const std::vector<Part>& parts) {
   std::vector<uint64_t> targets;
@@ -111,7 +106,7 @@ std::vector<uint64_t> targets_of(const Disassembly& disassembly, const std::vect
     Instruction instruction;
     for (size_t at = 0; at < code.size() && decode(code.subspan(at), instruction); at += instruction.length) {
       if (!instruction.is_branch) continue;
-      const uint64_t target = target_of(code.subspan(at), part.start + at, instruction);
+      const uint64_t target = target_of(instruction, code.data() + at, part.start + at);
       const bool inside = target > part.start && target < part.end;
       if (!inside || instruction.is_call()) targets.push_back(target);
     }
@@ -147,7 +142,7 @@ class Written {
       Instruction instruction;
       for (const Part& part = *(after - 1); seen.insert(at).second; at += instruction.length) {
         if (at >= part.end || !decode(part.bytes_from(at), instruction)) return kAll;
-        if (instruction.is_branch) left.push_back(target_of(part.bytes_from(at), at, instruction));
+        if (instruction.is_branch) left.push_back(target_of(instruction, part.bytes_from(at).data(), at));
         if (instruction.is_indirect_call() || instruction.is_indirect_jump()) return kAll;
         written |= may_write(instruction);
         if (instruction.ends_flow()) break;
