@@ -9,6 +9,7 @@
 
 #include "stabd/engine/build/slots.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/machines/worker_log.h"
 #include "stabd/engine/results/node_preflight.h"
 #include "stabd/worker/sha256.h"
 
@@ -120,6 +121,8 @@ Status Controller::load() {
   STAB_TRY(const std::vector<store::PartRow> parts, look([&](store::Store& store) { return store.parts(set_.experiment); }));
   for (const store::PartRow& part : parts)
     if (part.fate == store::PartFate::kRecorded) note_recorded(part.block);
+  STAB_TRY(const std::vector<store::EventRow> events, look([&](store::Store& store) { return store.events(set_.experiment); }));
+  for (const store::EventRow& event : events) logged_.insert(event.kind + '\t' + event.text);
   store::Store::TrialFilter dropped;
   dropped.kind = store::TrialKind::kMain;
   dropped.state = store::TrialState::kCancelled;
@@ -273,7 +276,7 @@ Status Controller::hear(const SlotFile& file, const std::string& name) {
   if (row == nullptr || file.epoch > row->epoch) return {};
   if (file.epoch < row->epoch) {
     for (const std::string_view what : {std::string_view("facts"), std::string_view("end"), std::string_view("verdict"),
-                                        kPreflightNote})
+                                        kPreflightNote, kLogNote})
       if (file.what == what) return set_.spool->remove(name);
     return {};
   }
@@ -283,6 +286,7 @@ Status Controller::hear(const SlotFile& file, const std::string& name) {
     return is_due ? read_heartbeat(file.slot, file.epoch) : Status();
   }
   if (file.what == kPreflightNote) return take_preflight(*row, name);
+  if (file.what == kLogNote) return take_log(*row, name);
   if (file.what != "facts" || row->state != store::SlotState::kGranted) return {};
   STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
   return text ? judge_facts(*row, *text) : Status();
@@ -310,6 +314,25 @@ Status Controller::take_preflight(store::SlotEpochRow& row, const std::string& n
   row.facts.insert(facts.begin(), facts.end());
   is_alive(row.slot);
   return write([&](store::Store& store) { return store.update_slot(set_.experiment, row); });
+}
+
+// Each line once for a machine, however many slots it has and whoever takes the note in: we, or the controller before us.
+Status Controller::take_log(const store::SlotEpochRow& row, const std::string& name) {
+  if (row.state == store::SlotState::kGranted) return {};  // its machine is judged first
+  const std::optional<FileSign> sign = set_.spool->sign_of(name);
+  const auto taken = log_signs_.find(row.slot);
+  if (!sign || (taken != log_signs_.end() && taken->second == *sign)) return {};
+  STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
+  if (!text) return {};
+  for (const WorkerEvent& event : parse_log_note(*text)) {
+    const std::string line = row.machine + ": " + event.text;
+    if (logged_.contains(event.kind + '\t' + line) || log_lines_[row.slot] >= kMostWorkerEvents) continue;
+    ++log_lines_[row.slot];
+    STAB_CHECK_OK(log(event.kind, line));
+    logged_.insert(event.kind + '\t' + line);
+  }
+  log_signs_[row.slot] = *sign;
+  return {};
 }
 
 Status Controller::judge_facts(store::SlotEpochRow& row, const std::string& text) {
@@ -428,6 +451,10 @@ store::SlotEpochRow* Controller::newest(int slot) {
 
 Status Controller::say(const char* kind, const std::string& text) {
   if (set_.note) set_.note(text);
+  return log(kind, text);
+}
+
+Status Controller::log(const std::string& kind, const std::string& text) {
   return write([&](store::Store& store) {
     return store.log({set_.clock->realtime().count(), set_.experiment, kind, text});
   });

@@ -96,11 +96,13 @@ class Controller {
   Status take_part(const SlotFile& file, const PartFile& part, const std::string& name);
   Status hear(const SlotFile& file, const std::string& name);
   Status take_preflight(store::SlotEpochRow& row, const std::string& name);
+  Status take_log(const store::SlotEpochRow& row, const std::string& name);
   Status judge_facts(store::SlotEpochRow& row, const std::string& text);
   Status settle(int slot);
   Status start(int slot);
   Status end(store::SlotEpochRow& row, store::SlotState state, const std::string& reason);
   Status say(const char* kind, const std::string& text);
+  Status log(const std::string& kind, const std::string& text);
   Status read_heartbeat(int slot, int64_t epoch);
   void is_alive(int slot);
   void note_recorded(uint32_t block);
@@ -148,6 +150,9 @@ class Controller {
   std::map<int, std::chrono::nanoseconds> seen_;    // by slot: when something of it was new
   std::map<int, std::chrono::nanoseconds> heard_;   // by slot: when its heartbeat was read
   std::map<int, int64_t> sign_at_ns_;
+  std::map<int, FileSign> log_signs_;               // by slot: of its log as it was taken in
+  std::map<int, size_t> log_lines_;                 // by slot: of its workers, since this controller began
+  std::set<std::string> logged_;                    // kind and text of all events
   std::map<std::string, int> failures_;  // by host, since this controller began
   std::map<int, int> slot_failures_;
   std::map<std::string, Torn> torn_;

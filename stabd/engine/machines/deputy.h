@@ -7,7 +7,7 @@
 //   daemon to deputy   plan (first), experiment, bundle, binary.SHA256; of slot: grant, verdict, start (its text: the host),
 //                      stop, ask, got-PART (the part is on the daemon's disk); over (nobody needs the spool any more)
 //   deputy to daemon   ready (its text: why not; empty: it is); of slot: started (its text: why not), lives ("1" or "0", told
-//                      when it was asked for and whenever it changes), facts, preflight, heartbeat, end, part-*
+//                      when it was asked for and whenever it changes), facts, preflight, log, heartbeat, end, part-*
 #pragma once
 
 #include <string>

@@ -21,6 +21,7 @@
 #include "stabd/engine/machines/controller.h"
 #include "stabd/engine/machines/held_scratch.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/machines/worker_log.h"
 #include "stabd/engine/results/node_preflight.h"
 #include "stabd/engine/separation/places.h"
 #include "stabd/worker/sha256.h"
@@ -121,9 +122,21 @@ class Deliverer final : public Observer {
     return {};
   }
 
+  // What the engine has noted, when that is more than before. A block's events are told before its part, with which the
+  // controller may have all that it waits for.
+  Status tell_log() {
+    STAB_TRY(const std::vector<store::EventRow> events, store_->events(1));
+    const std::string text = log_note(events);
+    if (text == told_log_) return {};
+    STAB_CHECK_OK(set_->spool->put_note(slot_file(set_->slot, set_->epoch, kLogNote), text));
+    told_log_ = text;
+    return {};
+  }
+
   // All blocks that are over and not yet sent.
   Status deliver() {
     STAB_CHECK_OK(tell_preflight());
+    STAB_CHECK_OK(tell_log());
     while (next_ < blocks_.size()) {
       const uint32_t block = blocks_[next_];
       STAB_TRY(const int64_t open, store_->open_places(1, block_places_ * block, block_places_));
@@ -156,6 +169,7 @@ class Deliverer final : public Observer {
   std::string path_, said_;
   std::map<std::string, std::string> preflight_;
   bool preflight_told_ = true;
+  std::string told_log_;
   Status failure_;
   size_t next_ = 0;
   std::chrono::nanoseconds beat_{0};

@@ -8,7 +8,7 @@
 //
 //   experiment               whose spool it is: the experiment's identity, the version of Stab
 //   bundle, binary.SHA256    what a worker needs
-//   slot-SSS.epoch-EEEE.*    grant (its blocks), taken, facts, verdict, preflight, heartbeat, end; part-NNNNNN.BLOCK.SHA256
+//   slot-SSS.epoch-EEEE.*    grant (its blocks), taken, facts, verdict, preflight, log, heartbeat, end; part-NNNNNN.BLOCK.SHA256
 //   aside/                   parts that don't count, for whoever wants to know why
 //
 // Notes, all but bundle, binaries and parts, are text with its SHA-256 as last line: a torn one is as if it weren't there.

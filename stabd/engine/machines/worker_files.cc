@@ -1,11 +1,12 @@
 #include "stabd/engine/machines/worker_files.h"
 
+#include "stabd/engine/machines/worker_log.h"
 #include "stabd/engine/results/node_preflight.h"
 
 namespace stab::engine {
 
 bool is_worker_note(std::string_view what) {
-  return what == "facts" || what == kPreflightNote || what == "heartbeat" || what == "end";
+  return what == "facts" || what == kPreflightNote || what == kLogNote || what == "heartbeat" || what == "end";
 }
 
 std::string at_most(std::string text, size_t bytes) {

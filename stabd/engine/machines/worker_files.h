@@ -9,7 +9,7 @@
 
 namespace stab::engine {
 
-// Whether it is a note that a controller hears: facts, preflight, heartbeat, end.
+// Whether it is a note that a controller hears: facts, preflight, log, heartbeat, end.
 bool is_worker_note(std::string_view what);
 
 // Each block is run once an epoch; a part that was cut off comes again. Whatever else is called a part is none.

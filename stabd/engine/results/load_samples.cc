@@ -553,7 +553,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);
     else if (event.kind == kSimulationEvent && idle.insert(event.text).second) samples.simulated.push_back(event.text);
 
-  // Of machines that ran parts of it the events stay there.
+  // Machines that ran parts of it do not pass this event on.
   const plan::Simulation& simulation = expanded.plan.counters.simulation;
   if (simulation.on() && samples.simulated.empty()) samples.simulated.push_back(plan::words_of(simulation));
 

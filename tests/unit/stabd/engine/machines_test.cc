@@ -21,6 +21,7 @@
 #include "base/rng.h"
 #include "dying_calls.h"
 #include "stabd/engine/build/slots.h"
+#include "stabd/engine/machines/worker_log.h"
 #include "stabd/worker/sha256.h"
 #include "tests/unit/store/store_fixture.h"
 
@@ -318,6 +319,60 @@ TEST_F(MachinesTest, WhatAPreflightGaveArrivesAndIsShown) {
   tell(workers_[0], "preflight", results);
   round();
   EXPECT_EQ(preflight_of(lab_->slot_epochs(id_)->front().facts).size(), 1u);
+  expect_sound(*lab_);
+}
+
+// Once for each machine, in the experiment's log. Events that decide something are the controller's own, whoever sends them.
+TEST_F(MachinesTest, WhatAWorkersEngineNotedIsLogged) {
+  open_controller();
+  round();
+  begin_workers();
+  const auto tell = [&](const Worker& worker, const std::vector<store::EventRow>& events) {
+    deliver({slot_file(worker.slot, worker.epoch, "log"), sealed(log_note(events))});
+  };
+  const auto logged = [&](const std::string& kind) {
+    std::vector<std::string> texts;
+    const auto events = lab_->events(id_);
+    for (const store::EventRow& event : *events)
+      if (event.kind == kind) texts.push_back(event.text);
+    return texts;
+  };
+  const store::EventRow drawn_alone{1, 1, "matched-layouts", "lua: its code is\ndrawn alone"};
+  tell(workers_[0], {drawn_alone});
+  round();
+  EXPECT_TRUE(logged("matched-layouts").empty()) << "its machine was not judged";
+  for (const Worker& worker : workers_)
+    deliver({slot_file(worker.slot, worker.epoch, "facts"), sealed(facts_text(facts_of(worker)))});
+  round();
+  round();
+  ASSERT_EQ(workers_.size(), 2u);
+  const std::string first = facts_of(workers_[0]).at("machine.name"), second = facts_of(workers_[1]).at("machine.name");
+  EXPECT_EQ(logged("matched-layouts"), std::vector<std::string>{first + ": lua: its code is drawn alone"});
+
+  const store::EventRow output{2, 1, "layout-output", "lua/words: another output (trial 17)"};
+  tell(workers_[0], {drawn_alone, output, {3, 1, "look", "enough"}, {4, 1, "time-ended", "1 blocks are whole"}});
+  tell(workers_[1], {drawn_alone});
+  round();
+  open_controller();  // which follows, and finds both notes again
+  round();
+  const std::vector<std::string> both = {first + ": lua: its code is drawn alone", second + ": lua: its code is drawn alone"};
+  EXPECT_EQ(logged("matched-layouts"), both);
+  EXPECT_EQ(logged("layout-output"), std::vector<std::string>{first + ": lua/words: another output"});
+  deliver({slot_file(workers_[0].slot, workers_[0].epoch, "log"), sealed("look\tenough\nno tab\n\ntime-ended\t1\n")});
+  round();
+  EXPECT_TRUE(logged("look").empty());
+  EXPECT_TRUE(logged("time-ended").empty());
+
+  // No worker fills the store.
+  for (int note = 0; note < 3; ++note) {
+    std::string many;
+    for (int i = 0; i < 300; ++i) many += "tmp\t" + std::to_string(note * 300 + i) + std::string(2000, 'x') + "\n";
+    deliver({slot_file(workers_[0].slot, workers_[0].epoch, "log"), sealed(many)});
+    round();
+  }
+  EXPECT_LE(logged("tmp").size(), kMostWorkerEvents);
+  EXPECT_GE(logged("tmp").size(), 100u);
+  EXPECT_LT(logged("tmp").front().size(), 1100u);
   expect_sound(*lab_);
 }
 
