@@ -6,6 +6,7 @@
 
 #include "runtime/arch/layout.h"
 #include "runtime/helper/function_names.h"
+#include "runtime/helper/script_file.h"
 #include "runtime/layout/built_file.h"
 #include "runtime/layout/layout_sandbox.h"
 #include "runtime/layout/regular_file.h"
@@ -167,15 +168,29 @@ void print_data(const BuiltFile& of, Contents& contents) {
   }
 }
 
+// Functions are known by the identities of the rows of the script's table. False: it has none, or there is no memory.
+bool identify_by(int script, code::Metadata& code) {
+  static helper::ScriptFile read;
+  if (helper::read_script_file(script, abi::CodeMode::kShuffle, read).fault != code::ScriptFault::kNone) return false;
+  const uint32_t count = code.header->function_count;
+  auto* const identities = static_cast<uint64_t*>(malloc((size_t{count} + 1) * sizeof(uint64_t)));
+  if (read.match.count == 0 || identities == nullptr) return false;
+  memcpy(identities, code.identities, count * sizeof(uint64_t));
+  code::match_identities(read.match, identities, count);
+  code.identities = identities;
+  return true;
+}
+
 }  // namespace
 
 void print_name(const char* name) {
   for (; *name != 0; ++name) putchar(*name > ' ' && *name <= '~' ? *name : '?');
 }
 
-bool print_bodies(char* executable) {
+bool print_bodies(char* executable, char* script) {
   const int file = open_regular(executable);
-  if (file < 0) return false;
+  const int table = file >= 0 && script != nullptr ? open_regular(script) : -1;
+  if (file < 0 || (script != nullptr && table < 0)) return false;
   if (const char* failed = confine()) return refuse(executable, failed), false;
   static Binary binary;
   static BuiltFile of;
@@ -183,6 +198,8 @@ bool print_bodies(char* executable) {
   if (const char* lacks = read_binary(file, binary)) return refuse(executable, lacks), false;
   if (binary.code.identities == nullptr)
     return refuse(executable, "it says no identities of its functions; link it again with szc"), false;
+  if (script != nullptr && !identify_by(table, binary.code))
+    return refuse(script, "it has no match table, or there is not enough memory"), false;
   if (!read_built_file(file, of) || !names.read(file, binary.code)) return refuse(executable, "its symbols can't be read"), false;
   uint8_t* const copy = static_cast<uint8_t*>(malloc(binary.code.header->text_bytes + 1));
   if (copy == nullptr) return refuse(executable, "not enough memory"), false;

@@ -17,7 +17,10 @@ namespace stab::layout {
 //
 // Fields are parted by tabs, numbers are hexadecimal but BYTES. A call of a library's function, and a read of the global offset
 // table, count by the name of what they lead to.
-bool print_bodies(char* executable);
+//
+// `script`: nullptr, or a layout script whose match table tells of functions that are called otherwise in another build
+// (code/match_table.h). These, and calls of them, count by the identity that the table's row has in common.
+bool print_bodies(char* executable, char* script);
 
 // A name comes from a file of somebody's: tabs and new lines in it would be fields.
 void print_name(const char* name);

@@ -256,15 +256,16 @@ int main(int argc, char** argv) {
     if (!layout::print_match(argv + 2, argc - 2)) return 1;
     return ferror(stdout) || fflush(stdout) != 0 ? refuse("--match", "the output could not be written") : 0;
   }
-  if (argc == 3 && strcmp(argv[1], "--bodies") == 0) {
-    if (!layout::print_bodies(argv[2])) return 1;
+  const bool has_script = argc == 5 && strcmp(argv[3], "--script") == 0;
+  if ((argc == 3 || has_script) && strcmp(argv[1], "--bodies") == 0) {
+    if (!layout::print_bodies(argv[2], has_script ? argv[4] : nullptr)) return 1;
     return ferror(stdout) || fflush(stdout) != 0 ? refuse("--bodies", "the output could not be written") : 0;
   }
   if (!parse(argc, argv, run.options)) {
     fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
           "                   [--image N] [--refill N] | --through N [START...]\n"
           "       stab-layout --match EXECUTABLE...\n"
-          "       stab-layout --bodies EXECUTABLE\n"
+          "       stab-layout --bodies EXECUTABLE [--script FILE]\n"
           "started by stabctl layout and by stabd, not by people\n",
           stderr);
     return 2;

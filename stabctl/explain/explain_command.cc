@@ -71,6 +71,7 @@ commands::BodyFacts facts_of(const engine::SharedFunctions& functions) {
   out.knows_constants = functions.bodies.knows_constants;
   out.old_alone = functions.bodies.old_alone;
   out.new_alone = functions.bodies.new_alone;
+  out.renamed = functions.bodies.renamed;
   out.unmatched = functions.unmatched;
   if (functions.sampled) out.changed_share = functions.changed;
   out.still = functions.still.names;

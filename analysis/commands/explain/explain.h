@@ -75,6 +75,7 @@ struct BodyFacts {
   std::vector<std::string> constants = {};  // whose instructions are the same, and use other strings or other constants
   bool knows_constants = true;              // what is in them is known of both
   std::vector<std::string> old_alone = {}, new_alone = {};
+  std::vector<std::pair<std::string, std::string>> renamed = {};  // the old name and the new one of the same instructions
   std::optional<double> changed_share{};  // of the samples, in those four kinds; absent: nothing was sampled
   double unmatched = 0;              // share of the samples in functions that never move, whose bytes are not compared
   // Functions of both that never move, are as long in both, and begin elsewhere in their page: shares of each one's samples, and

@@ -74,6 +74,14 @@ std::string few_names(const std::vector<std::string>& all) {
   return few_of(names);
 }
 
+std::string renamed_text(const Explanation& all) {
+  const auto& renamed = all.bodies->renamed;
+  if (renamed.empty()) return "";
+  const size_t more = renamed.size() - 1;
+  return "; '" + text::source_name(renamed[0].first) + "' is '" + text::source_name(renamed[0].second) + "' in " + all.new_name +
+         ", with the same instructions" + (more == 0 ? "" : ", and " + plural(more, "more function") + " likewise");
+}
+
 }  // namespace
 
 std::string libraries_text(const Explanation& all, int width) {
@@ -128,6 +136,7 @@ std::string bodies_text(const Explanation& all, int width) {
     out += "; strings and other constants are not compared, as not both were built by a szc of today";
   if (!bodies.old_alone.empty()) out += "; " + all.old_name + " alone has " + few_names(bodies.old_alone);
   if (!bodies.new_alone.empty()) out += "; " + all.new_name + " alone has " + few_names(bodies.new_alone);
+  out += renamed_text(all);
   std::vector<std::string> objects;
   for (const BodyFacts::Object& one : bodies.data)
     if (one.is_other || may_be_data(all) || may_be_partly_data(all)) objects.push_back(object_text(one));

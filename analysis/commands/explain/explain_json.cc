@@ -46,6 +46,10 @@ void bodies_json(text::JsonWriter& json, const BodyFacts& bodies) {
     for (const std::string& name : *names) json.element(name);
     json.end();
   }
+  json.begin_array("renamed");
+  for (const auto& [old_name, new_name] : bodies.renamed)
+    json.begin_object().value("old_name", old_name).value("new_name", new_name).end();
+  json.end();
   json.begin_array("data");
   for (const BodyFacts::Object& one : bodies.data)
     json.begin_object()

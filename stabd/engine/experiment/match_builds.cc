@@ -72,7 +72,7 @@ Status match_layouts(LiveExperiment& experiment, TrialRunner& runner, const stor
       else
         STAB_CHECK_OK(
             experiment.log(kMatchedLayouts, name + ": " + match.line + " of " + std::to_string(match.builds) + " builds" +
-                                                renamed_text(match.renamed)));
+                                                renamed_text(match.renamed.size())));
     }
     runner.match(static_cast<int>(program), {std::move(match.line), std::make_shared<const std::string>(std::move(match.rows))});
   }

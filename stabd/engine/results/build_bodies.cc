@@ -94,7 +94,7 @@ Result<BuildBodies> read_bodies(std::string_view text) {
   return out;
 }
 
-BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) {
+BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer, const std::set<uint64_t>& renamed) {
   BodiesOfBoth out;
   std::map<uint64_t, const BuildBodies::Function*> before;
   for (const auto& [linked, function] : older.functions) before[function.identity] = &function;
@@ -108,6 +108,7 @@ BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer) 
     }
     if (was->second->differs_from(function)) out.changed.push_back(function.name);
     if (was->second->uses_other_constants(function)) out.constants.push_back(function.name);
+    if (renamed.contains(function.identity)) out.renamed.emplace_back(was->second->name, function.name);
     before.erase(was);
   }
   out.functions += before.size();

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -52,9 +54,11 @@ struct BodiesOfBoth {
   std::vector<std::string> constants;  // with the same instructions, that use other strings or other constants
   bool knows_constants = true;         // of both it is known what is in them, and so of the libraries of both
   std::vector<std::string> old_alone, new_alone;
+  std::vector<std::pair<std::string, std::string>> renamed;  // the old name and the new one of what is in it alike
   std::vector<ChangedObject> data;   // other contents first, then those that are longer in one, then by size
 };
-BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer);
+// `renamed`: the identity that functions have in both which are called otherwise in each.
+BodiesOfBoth bodies_of_both(const BuildBodies& older, const BuildBodies& newer, const std::set<uint64_t>& renamed = {});
 // Of a shared library that comes with both: names begin with its file's, "libfoo.so!inflate".
 void add_library(const std::string& file, const BodiesOfBoth& library, BodiesOfBoth& out);
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "analysis/layout_report/layout_map.h"
@@ -15,6 +16,7 @@
 #include "base/split.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
+#include "stabd/engine/results/match_tables.h"
 #include "stabd/engine/trial/epoch_series.h"
 #include "runtime/code/layout_script.h"
 #include "stabd/engine/trial/dose.h"
@@ -34,9 +36,20 @@ std::string hash_of_code(const Ran& ran, const EpochSeries& series) {
   return series.profile ? hex_text(series.profile->totals.text_hash) : std::string();
 }
 
-// The functions of the build that this trial ran, without samples.
+// What both builds of the experiment's program have in common. Without a table there are no renamed functions.
+Result<ProgramMatch> match_of(store::Store& store, const store::TrialRow& trial, const Archive& archive, const LayoutTool& tool) {
+  STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(trial.experiment));
+  const auto build = std::find_if(builds.begin(), builds.end(), [&](const auto& one) { return one.index == trial.build; });
+  if (build == builds.end()) return ProgramMatch();
+  STAB_TRY(ProgramMatch match, match_program(store, trial.experiment, build->program, archive, tool));
+  if (match.line.empty()) match.renamed.clear();
+  return match;
+}
+
+// The functions of the build that this trial ran, without samples. `renames`: a script with the table of both builds, where
+// functions are called otherwise in one of them.
 Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const std::string& text_hash,
-                               const Archive& archive, const LayoutTool& tool) {
+                               const Archive& archive, const LayoutTool& tool, const std::string& renames) {
   STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
   Ran plain = ran;
   plain.script_hash.clear();
@@ -49,7 +62,7 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   out.text_hash = head[2];
   if (out.text_hash != text_hash)
     return Error{ErrorCode::kCorrupt, "'" + binary.path + "' is not what trial " + std::to_string(trial.id) + " ran", {}};
-  STAB_TRY(const std::string told, tool.bodies(binary));
+  STAB_TRY(const std::string told, tool.bodies(binary, renames));
   STAB_TRY(out.bodies, read_bodies(told));
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
@@ -359,6 +372,11 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
                                          const std::array<std::vector<std::string>, 2>& libraries) {
   STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
   std::array<std::optional<ListedBuild>, 2> builds;
+  ProgramMatch match;
+  if (!trials.empty()) {
+    STAB_TRY(match, match_of(store, trials[0], archive, tool));
+  }
+  const std::string renames = match.renamed.empty() ? std::string() : script_of(match);
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
@@ -369,7 +387,7 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
       STAB_TRY(series, decode_epochs(stored));
     }
     if (!build) {
-      STAB_TRY(build, list_build(store, trial, ran, hash_of_code(ran, series), archive, tool));
+      STAB_TRY(build, list_build(store, trial, ran, hash_of_code(ran, series), archive, tool, renames));
     }
     add_samples(series, *build);
   }
@@ -378,7 +396,9 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   for (size_t side = 0; side < 2; ++side) list_libraries(libraries.at(side), tool, *builds.at(side));
   SharedFunctions out = functions_of_both(*builds[0], *builds[1], most);
   out.libraries = libraries_of_both(*builds[0], *builds[1]);
-  out.bodies = bodies_of_both(builds[0]->bodies, builds[1]->bodies);
+  std::set<uint64_t> renamed;
+  for (const auto& [identity, first] : match.renamed) renamed.insert(first);
+  out.bodies = bodies_of_both(builds[0]->bodies, builds[1]->bodies, renamed);
   for (const auto& [file, older] : builds[0]->libraries)
     if (const auto newer = builds[1]->libraries.find(file); newer != builds[1]->libraries.end())
       add_library(file, bodies_of_both(older, newer->second), out.bodies);

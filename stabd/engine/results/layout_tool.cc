@@ -40,16 +40,22 @@ constexpr size_t kMostFunctions = 1 << 20;
 // What stab-layout allows itself of CPU time, and a little.
 constexpr std::chrono::seconds kTimeout{330};
 
-// The script that a trial has followed, as a file.
-Result<UniqueFd> script_of(const std::string& text, const std::string& hash) {
-  const size_t bytes = std::min(text.find('\0'), text.size());  // what is behind it has a hash of its own in it
-  if (hash != hex_text(abi::hash64(text.data(), bytes)))
-    return Error{
-        ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
+// The question's last words so far name a layout script, with its match table if it has one, which is to stay open.
+Result<UniqueFd> give_script(const std::string& text, FileQuestion& question) {
   UniqueFd file(::memfd_create("stab-script", MFD_CLOEXEC));
   if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_error("write the layout script", errno);
+  question.words.insert(question.words.end(), {"--script", "/proc/self/fd/" + std::to_string(kBesideFd)});
+  question.beside = file.get();
   return file;
+}
+
+// Whether it is the script that a trial has followed.
+Status check_script(const std::string& text, const std::string& hash) {
+  const size_t bytes = std::min(text.find('\0'), text.size());  // what is behind it has a hash of its own in it
+  if (hash == hex_text(abi::hash64(text.data(), bytes))) return {};
+  return Error{
+      ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
 }
 
 Error no_time(const std::string& why) {
@@ -113,9 +119,8 @@ Result<std::string> LayoutTool::output(const BinaryFile& binary, const std::vect
   question.words = {path, binary.is_kept ? "-" : binary.path};
   UniqueFd beside;
   if (!ran.script_hash.empty()) {
-    STAB_TRY(beside, script_of(script, ran.script_hash));
-    question.words.insert(question.words.end(), {"--script", "/proc/self/fd/" + std::to_string(kBesideFd)});
-    question.beside = beside.get();
+    STAB_CHECK_OK(check_script(script, ran.script_hash));
+    STAB_TRY(beside, give_script(script, question));
   }
   question.words.insert(question.words.end(), words.begin(), words.end());
   return ask(binary, std::move(question));
@@ -127,9 +132,13 @@ Result<std::string> LayoutTool::match(const BinaryFile& binary) const {
   return ask(binary, std::move(question));
 }
 
-Result<std::string> LayoutTool::bodies(const BinaryFile& binary) const {
+Result<std::string> LayoutTool::bodies(const BinaryFile& binary, const std::string& script) const {
   FileQuestion question;
   question.words = {path, "--bodies", binary.is_kept ? "-" : binary.path};
+  UniqueFd beside;
+  if (!script.empty()) {
+    STAB_TRY(beside, give_script(script, question));
+  }
   return ask(binary, std::move(question));
 }
 

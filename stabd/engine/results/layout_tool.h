@@ -52,8 +52,9 @@ struct LayoutTool {
   // What it prints of a build for a match table (match_tables.h). kCorrupt: the binary has no metadata that it could read, or no
   // identities.
   Result<std::string> match(const BinaryFile& binary) const;
-  // What it prints of a build's functions and data (build_bodies.h).
-  Result<std::string> bodies(const BinaryFile& binary) const;
+  // What it prints of a build's functions and data (build_bodies.h). `script`: with a match table, by which functions that are
+  // called otherwise in another build are the same; empty: they are others.
+  Result<std::string> bodies(const BinaryFile& binary, const std::string& script = {}) const;
   // What to say where it printed what the stab-layout of this version does not print.
   Error another_version() const { return corrupt("'" + path + "' is of another version"); }
 

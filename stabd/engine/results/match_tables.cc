@@ -8,8 +8,6 @@
 #include <map>
 #include <vector>
 
-#include "stabd/engine/results/renamed_functions.h"
-
 namespace stab::engine {
 namespace {
 
@@ -64,9 +62,8 @@ Rows rows_of_all(const std::vector<Needs>& builds, const FirstNames& first_name)
   return rows;
 }
 
-void put_together(const std::vector<Needs>& builds, const FirstNames& first_name, ProgramMatch& out) {
-  const Rows rows = rows_of_all(builds, first_name);
-  out.renamed = first_name.size();
+void put_together(const std::vector<Needs>& builds, ProgramMatch& out) {
+  const Rows rows = rows_of_all(builds, out.renamed);
   if (rows.size() > code::kMostMatchRows)
     return void(out.why_not = "its builds have more than " + std::to_string(code::kMostMatchRows) + " functions together");
   for (const Needs& build : builds) out.widest = std::max(out.widest, bytes_of(rows) / std::max(1.0, bytes_of(build.rows)));
@@ -110,9 +107,12 @@ Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, st
   out.builds = all.size();
   if (all.empty()) return out;
   out.why_not.clear();
-  put_together(all, by_contents ? find_renamed(all) : FirstNames(), out);
+  if (by_contents) out.renamed = find_renamed(all);
+  put_together(all, out);
   return out;
 }
+
+std::string script_of(const ProgramMatch& match) { return "stab-script 1 any\n" + match.line + "\n" + '\0' + match.rows; }
 
 Result<std::string> script_with_table(store::Store& store, const store::TrialRow& trial, const std::string& script,
                                       const Archive& archive, const LayoutTool& tool) {
@@ -125,7 +125,7 @@ Result<std::string> script_with_table(store::Store& store, const store::TrialRow
     if (build.index != trial.build) continue;
     // Trials of earlier versions followed tables of functions' names alone.
     STAB_TRY(ProgramMatch match, match_program(store, trial.experiment, build.program, archive, tool));
-    if (match.line != line && match.renamed > 0) {
+    if (match.line != line && !match.renamed.empty()) {
       STAB_TRY(ProgramMatch by_name, match_program(store, trial.experiment, build.program, archive, tool, false));
       if (by_name.line == line) match = std::move(by_name);
     }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/renamed_functions.h"
 
 namespace stab::engine {
 
@@ -16,7 +17,7 @@ struct ProgramMatch {
   std::string why_not;      // in words, where there is none
   std::string rows;         // the table's bytes
   size_t builds = 0;
-  size_t renamed = 0;       // functions that have another name than in the first build, and its place
+  FirstNames renamed;       // functions that have another name than in the first build, and its place
   double widest = 1;        // how many times as long an image by the table is as the shortest build's own
 };
 
@@ -24,6 +25,9 @@ struct ProgramMatch {
 // `by_contents`: functions that have another name in another build are found by what is in them.
 Result<ProgramMatch> match_program(store::Store& store, store::Id experiment, std::string_view program, const Archive& archive,
                                    const LayoutTool& tool, bool by_contents = true);
+
+// A script of that table alone, as stab-layout reads one. pre: `match` has a line
+std::string script_of(const ProgramMatch& match);
 
 // An image by a table that is longer than this many times a build's own is another program's: its functions would lie so far
 // apart that pages and their look-up buffers are another matter than the build's.

@@ -182,6 +182,14 @@ TEST(ExplainOutputTest, CodeIsNotSaidOfTheSameInstructions) {
   EXPECT_NE(code.text.find("instructions differ in 1 of 3 functions that can be moved: 'unsigned long work<7>(unsigned long)'; "
                            "new alone has 'more'\n"), std::string::npos) << code.text;
   EXPECT_NE(code.json.find("\"_Z4workILi7EEmm\""), std::string::npos) << code.json;
+  all.bodies->renamed = {{"step", "advance"}};
+  const ExplainOutput one = explain_output(all, 400);
+  EXPECT_NE(one.text.find("; new alone has 'more'; 'step' is 'advance' in new, with the same instructions\n"), std::string::npos)
+      << one.text;
+  EXPECT_NE(one.json.find("\"old_name\": \"step\""), std::string::npos) << one.json;
+  all.bodies->renamed.insert(all.bodies->renamed.end(), {{"b", "c"}, {"d", "e"}});
+  EXPECT_NE(explain_output(all, 400).text.find("with the same instructions, and 2 more functions likewise\n"), std::string::npos);
+  all.bodies->renamed.clear();
   all.bodies->changed.clear();
   EXPECT_EQ(explain_output(all, 400).exit_code, 0) << "a function more is code";
   all.bodies->new_alone.clear();

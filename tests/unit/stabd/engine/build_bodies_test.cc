@@ -24,6 +24,18 @@ TEST(BuildBodiesTest, FunctionsAreComparedByIdentityAndNotByPlaceOrName) {
   EXPECT_EQ(both.new_alone, std::vector<std::string>{"more"});
 }
 
+// A name says nothing by itself: a compiler may number what it copies. Whoever compared contents knows which are one function.
+TEST(BuildBodiesTest, RenamedFunctionsAreOne) {
+  const BuildBodies older = bodies_of("f\t1000\ta1\t77\t-\t-\thot.llvm.1\nf\t1010\ta2\t78\t-\t-\tstep\n");
+  const BuildBodies newer = bodies_of("f\t2000\ta1\t77\t-\t-\thot.llvm.2\nf\t2010\ta2\t78\t-\t-\tadvance\n");
+  const BodiesOfBoth both = bodies_of_both(older, newer, {0xa2, 0xa3});
+  ASSERT_EQ(both.renamed.size(), 1u);
+  EXPECT_EQ(both.renamed[0], std::pair(std::string("step"), std::string("advance")));
+  EXPECT_EQ(both.functions, 2u);
+  EXPECT_TRUE(both.changed.empty() && both.old_alone.empty() && both.new_alone.empty());
+  EXPECT_TRUE(bodies_of_both(older, newer).renamed.empty());
+}
+
 // A string may be another where no instruction is.
 TEST(BuildBodiesTest, ConstantsAreComparedWhereBothAreKnown) {
   const BuildBodies older = bodies_of("f\t1000\ta1\t77\t-\t5f,0,7\thot\nf\t1010\ta2\t78\t-\t5f\tmain\n");
