@@ -38,7 +38,10 @@ std::string levels(const ExplainedBuilds& builds, std::initializer_list<const st
   return toml::toml_text(builds.factor) + " = [" + out + "]\n";
 }
 
-constexpr char kSliced[] = "blocks = \"sliced\"\nalone = \"0%\"\n";
+std::string blocks_of(const ExplainedBuilds& builds) {
+  return builds.share_prepared_folder ? "blocks = \"in turn\"\nresponse = \"cpu_time\"\n"
+                                      : "blocks = \"sliced\"\nalone = \"0%\"\n";
+}
 
 }  // namespace
 
@@ -88,7 +91,7 @@ Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std
 
 std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersLead pointers) {
   const bool direct = pointers == PointersLead::kToCopies;
-  return builds.text + experiment(builds, direct ? "-direct" : "", blocks, kSliced + std::string("layouts = \"matched\"\n")) +
+  return builds.text + experiment(builds, direct ? "-direct" : "", blocks, blocks_of(builds) + "layouts = \"matched\"\n") +
          levels(builds, {&builds.old_level, &builds.new_level}) +
          (direct ? "code = [\"off\", \"direct\"]\n" : "code = [\"off\", \"once\"]\n") + builds.fixed;
 }
@@ -107,7 +110,7 @@ Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string
   std::string runs;
   for (uint32_t run = 1; run <= kPlacedRunsOfBlock; ++run) runs += (runs.empty() ? "" : ", ") + std::to_string(run);
   STAB_TRY(const std::string text, with_layout_script(builds.text, layout_script));
-  return text + experiment(builds, "-places", blocks, kSliced + std::string("layouts = \"independent\"\n")) +
+  return text + experiment(builds, "-places", blocks, blocks_of(builds) + "layouts = \"independent\"\n") +
          levels(builds, {&builds.new_level}) + "run_of_block = [" + runs + "]\n" +
          "code = [\"design\"]\nepoch = [\"1h\"]\n" + builds.fixed;
 }

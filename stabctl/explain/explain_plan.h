@@ -18,6 +18,8 @@ struct ExplainedBuilds {
   std::string text;                    // [[program]] and all that belongs to it, and to the machine; of one workload
   std::string text_name = "the plan";  // where faults of the text are, for its user
   std::string directory;               // that relative paths of the text begin in
+  // Each run is prepared in a folder that all of them share, and may use up what it finds there: they follow each other.
+  bool share_prepared_folder = false;
   double margin = 0.01, alpha = 0.05;
   uint64_t seed = 0;
 };
@@ -41,7 +43,7 @@ Result<ExplainedBuilds> builds_of_programs(const std::string& program, const std
 // What pointers to functions lead to in a random layout: the original, which jumps on, or the copy.
 enum class PointersLead : uint8_t { kToOriginals, kToCopies };
 
-// Is it code or place: both builds as they were linked, and both in one random layout that they share, in sliced blocks. The
+// Is it code or place: both builds as they were linked, and both in one random layout that they share, in blocks. The
 // factors are the treatment and code, in this order.
 std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersLead pointers);
 // Both builds, sampled. Which functions are busy, with identical copies of all functions; or how many calls still pass originals,

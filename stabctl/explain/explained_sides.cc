@@ -208,6 +208,10 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_TRY(out.builds, builds_of_programs(newer, old_copy, new_copy, arguments.behind, exit,
                                           lines_of_runs(input, arguments.prepare, here) + inputs +
                                               line_of_libraries(has_libraries, search_path, here)));
+  out.builds.share_prepared_folder = !arguments.prepare.empty();
+  if (out.builds.share_prepared_folder)
+    std::fputs("note: runs follow each other, as --prepare readies this folder for one of them; in time slices fewer would do\n",
+               stderr);
   out.old_name = older;
   out.new_name = newer;
   return out;

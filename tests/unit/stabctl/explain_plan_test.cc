@@ -167,6 +167,22 @@ TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
   EXPECT_TRUE(profile.experiment.record_samples);
   EXPECT_THAT(codes(profile), ElementsAre("copy"));
   EXPECT_THAT(codes(parsed(profile_plan(builds, PointersLead::kToCopies))), ElementsAre("direct"));
+  EXPECT_EQ(cause.experiment.blocks, plan::BlockMode::kSliced);
+}
+
+// A run may use up what --prepare has made in the folder of all of them.
+TEST(ExplainPlan, RunsThatSharePreparedFoldersFollowEachOther) {
+  auto made = builds_of_programs("/x/new", "/tmp/a/old", "/tmp/a/new", {});
+  ASSERT_TRUE(made) << made.error().message;
+  made->share_prepared_folder = true;
+  const auto places = places_plan(*made, "stab-script 1 0x1234\nrest still\nplace f mod 4096 16 32\n", 9);
+  ASSERT_TRUE(places);
+  const plan::Plan cause = parsed(cause_plan(*made, 10, PointersLead::kToOriginals));
+  EXPECT_EQ(cause.experiment.layouts, plan::Layouts::kMatched);
+  for (const plan::Plan& plan : {cause, parsed(*places)}) {
+    EXPECT_EQ(plan.experiment.blocks, plan::BlockMode::kInTurn);
+    EXPECT_TRUE(plan.has_response("cpu_time"));
+  }
 }
 
 }  // namespace
