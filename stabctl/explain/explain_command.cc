@@ -441,21 +441,6 @@ class Explainer {
   bool is_final_ = false;  // the next look is the last, as there is no time for more
 };
 
-// What a note has shown already, such as what a build has printed, is not shown again.
-Error without_told(Error error, const ToldNotes& told) {
-  for (const std::string& note : told) {
-    const std::string shown = without_line_ends(note), printed = printable(shown);
-    for (const std::string& text : {shown, printed}) {
-      if (!error.message.starts_with(text)) continue;
-      std::string rest = error.message.substr(text.size());
-      rest.erase(0, rest.find_first_not_of('\n'));
-      error.message = "no answer: the note above says why" + (rest.empty() ? "" : "\n" + rest);
-      return error;
-    }
-  }
-  return error;
-}
-
 int say(const commands::Explanation& explanation, const Arguments& arguments) {
   const commands::ExplainOutput output = commands::explain_output(explanation, terminal_width());
   std::fputs(arguments.json ? output.json.c_str() : printable(output.text).c_str(), stdout);

@@ -74,6 +74,7 @@ class Comparisons {
 
   // Nothing: the run was stopped, which `unfinished` of the search says. The next run goes on with the comparison's experiment.
   Result<std::optional<BisectStep>> compare(const BisectQuestion& question);
+  const ToldNotes& told() const { return told_; }
 
  private:
   Result<std::optional<BisectStep>> measure(const BisectQuestion& asked);
@@ -310,7 +311,12 @@ int bisect_command(const Arguments& arguments) {
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, caught, stop, *budget);
   const Status done =
       commands::run_bisection(result, [&](const BisectQuestion& question) { return comparisons.compare(question); });
-  if (!done) return complain_of_no_answer(done.error());
+  if (!done) {
+    // A compiler or a file may be missing that is there the next time.
+    const bool has_no_ends = !result.steps.empty() && result.steps.front().finding == CommitFinding::kNotBuilt;
+    if (has_no_ends) state->remove();
+    return complain_of_no_answer(without_told(done.error(), comparisons.told()));
+  }
   engine->reset();
   const int code = say(result, arguments);
   // Where a file could not be written, the same command says the same again, at once.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/line_ends.h"
 #include "base/printable.h"
 #include "stabctl/terminal/complain.h"
 #include "stabctl/terminal/terminal.h"
@@ -59,6 +60,25 @@ std::string visits_text(const std::vector<engine::PointVisits>& points) {
 }
 
 }  // namespace
+
+Error without_told(Error error, const ToldNotes& told) {
+  const std::string message = without_line_ends(error.message);
+  for (const std::string& note : told) {
+    const std::string shown = without_line_ends(note), printed = printable(shown);
+    for (const std::string& text : {shown, printed}) {
+      if (message.starts_with(text)) {
+        std::string rest = message.substr(text.size());
+        rest.erase(0, rest.find_first_not_of('\n'));
+        error.message = "no answer: the note above says why" + (rest.empty() ? "" : "\n" + rest);
+        return error;
+      }
+      if (!message.ends_with(": " + text)) continue;
+      error.message = message.substr(0, message.size() - text.size()) + "the note above says why";
+      return error;
+    }
+  }
+  return error;
+}
 
 void Pace::trial_done(int64_t done, int64_t planned) {
   if (first_ < 0) {

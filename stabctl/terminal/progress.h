@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/results/precision.h"
 
@@ -20,6 +21,8 @@ enum class ProgressStyle { kBar, kLines, kQuiet };
 // The notes that a command has shown. One that runs its experiments in several goes, as explain does from look to look, shows
 // each once.
 using ToldNotes = std::set<std::string, std::less<>>;
+// The error without the note that it begins or ends with, such as what a build has printed.
+Error without_told(Error error, const ToldNotes& told);
 
 // Trials done, trials a second and the time left, over what this run has seen itself.
 class Pace {
