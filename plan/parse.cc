@@ -225,6 +225,7 @@ Result<Parsed> load_plan(const std::string& path) {
   if (code) return system_error("read plan '" + path + "'", code.value());
   if (bytes > kMaxPlanBytes) return bad_input("plan '" + path + "' is " + too_large());
   std::ifstream file(path, std::ios::binary);
+  if (!file) return system_error("read plan '" + path + "'", errno);
   // One byte more than a plan may have: a file that grows, or is none, gives no more either.
   std::string text(kMaxPlanBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

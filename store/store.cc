@@ -41,7 +41,9 @@ Result<WriterLock> lock_for_writing(const std::string& path) {
   if (!lock.fd) {
     const int why = errno;
     if (const std::string refusal = take_refusal(); !refusal.empty()) return Error{ErrorCode::kDenied, refusal, {}};
-    return system_error("open '" + lock_path + "'", why);
+    Error error = system_error("open '" + lock_path + "'", why);
+    if (error.code == ErrorCode::kDenied) error.message += "; give the database a place where you may write, with --db";
+    return error;
   }
   if (::flock(lock.fd.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return system_error("lock '" + lock_path + "'", errno);

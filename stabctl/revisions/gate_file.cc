@@ -89,9 +89,9 @@ Result<std::string> gate_text_of(const Revisions& revisions, const Arguments& ar
   const std::string path = arguments.plan.empty() ? revisions.root + "/" + kFile : arguments.plan;
   if (const auto known = texts.find(path); known != texts.end()) return known->second;
   const Result<std::string> text = read_named_input(path, plan::kMaxPlanBytes);
-  const bool is_absent = !text && text.error().code != ErrorCode::kBadInput;
+  if (!text && text.error().code == ErrorCode::kDenied) return bad_input(text.error().message);
   if (!text)
-    return bad_input((is_absent ? "'" + path + "' can't be read" : text.error().message) +
+    return bad_input((text.error().code == ErrorCode::kBadInput ? text.error().message : "'" + path + "' can't be read") +
                      "; 'stabctl init --gate' writes one to begin with");
   return texts[path] = *text;
 }

@@ -21,7 +21,11 @@ bool Engine::lost_broker() const { return options_.broker->gone(); }
 
 Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   const std::string parent = std::filesystem::path(options.database).parent_path().string();
-  if (!parent.empty()) STAB_CHECK_OK(make_directories(parent));
+  if (const Status made = parent.empty() ? Status() : make_directories(parent); !made) {
+    Error error = made.error();
+    if (error.code == ErrorCode::kDenied) error.message += "; give the database a place where you may write, with --db";
+    return error;
+  }
   STAB_CHECK_OK(close_files_beside(options.database));
   STAB_TRY(store::Store store, store::Store::open(options.database, store::Store::Access::kWrite));
   STAB_TRY(store::Recovery recovered, store.recover(options.clock->realtime().count(), kMaxAttemptsWhenLost));
