@@ -71,6 +71,9 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
   const auto column = [&](std::string_view name) {
     return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
   };
+  for (const char* one : {"name", "value", "unit"})
+    if (std::count(header.begin(), header.end(), one) > 1)
+      return bad_input("line 1: column '" + std::string(one) + "' is there twice; rename one");
   const size_t name = column("name"), value = column("value"), unit = column("unit");
   if (name == header.size() || value == header.size())
     return bad_input("line 1: expected a heading with the columns 'name' and 'value', with commas, semicolons or tabs between "

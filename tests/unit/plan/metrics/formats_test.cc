@@ -228,6 +228,9 @@ TEST(Csv, UnitsAndQuotationMarks) {
   EXPECT_THAT(refusal("csv", "name,value\na\n"), HasSubstr("line 2: 1 fields, and the heading has 2"));
   EXPECT_THAT(refusal("csv", "name,value,unit\na,1,MB\n"), HasSubstr("line 2: 'MB' is no unit of time"));
   EXPECT_THAT(refusal("csv", "a;b\n"), HasSubstr("columns 'name' and 'value'"));
+  for (const std::string twice : {"name", "value", "unit"})
+    EXPECT_THAT(refusal("csv", "name,value,unit," + twice + "\na,1,s,2\n"),
+                HasSubstr("line 1: column '" + twice + "' is there twice"));
   EXPECT_THAT(refusal("csv", "name,value\na,inf\n"), HasSubstr("no time"));
   EXPECT_THAT(refusal("csv", "name,value\na,-1\n"), HasSubstr("no time"));
 }
