@@ -51,18 +51,21 @@ std::string plan_text(const Arguments& arguments, uint64_t seed) {
 int causal_command(const Arguments& arguments) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto seed = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
+  // A plan that is only written may be of a program that is built later.
+  const bool runs = arguments.plan.empty();
+  if (const auto command = measured_command(arguments.words[0], behind, false); runs && !command)
+    return complain(command.error());
   const std::string text = plan_text(arguments, seed);
   const Result<std::string> here = absolute_path(".");
   if (!here) return complain(here.error());
   const plan::RealFiles files(*here);
-  // A plan that is only written may be of a program that is built later.
-  const plan::Parsed parsed =
-      plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = arguments.plan.empty() ? &files : nullptr});
+  const plan::Parsed parsed = plan::parse_plan(text, "causal.toml", {.max_errors = 20, .files = runs ? &files : nullptr});
   if (!parsed.plan) {
     std::fputs(toml::render(parsed.errors).c_str(), stderr);
     return kExitUsage;
   }
-  if (!arguments.plan.empty()) {
+  if (!runs) {
     if (const Status written = write_whole(text, arguments.plan); !written) return complain(written.error());
     std::printf("it runs with: stabctl run %s\n", printable(shell_word(arguments.plan)).c_str());
     return kExitDone;

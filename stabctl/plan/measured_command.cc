@@ -5,16 +5,20 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <variant>
 
 #include "base/absolute_path.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/toml/toml_reader.h"
+#include "plan/toml/toml_text.h"
 #include "plan/toml/units.h"
 
 namespace stab::ctl {
@@ -64,6 +68,15 @@ Result<std::string> in_path(const std::string& name) {
   return bad_input("there is no program " + in_quotes(name) + " in PATH" + near(name));
 }
 
+// What a string of a plan can't hold: bytes that are no UTF-8.
+Status check_text(const std::string& word) {
+  if (std::holds_alternative<toml::TomlNode>(toml::read_toml("word = " + toml::toml_text(word), ""))) return {};
+  std::string shown = word;
+  std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return bad_input(in_quotes(shown) + " is not UTF-8, in which plans and reports are written; give the file another name, or run "
+                                      "a script that says it");
+}
+
 }  // namespace
 
 Status check_program(const std::string& path) {
@@ -102,6 +115,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   out.shown = one_line(typed + behind);
   if (shell) {
     out.words = {"/bin/sh", "-c", typed + behind};
+    if (const Status text = check_text(out.words.back()); !text) return text.error();
     out.is_script = true;
     return out;
   }
@@ -122,6 +136,8 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   if (const Status fine = check_program(program); !fine) return fine.error();
   STAB_TRY(program, absolute_path(program));
   program = fs::path(program).lexically_normal().string();
+  for (const std::string& word : out.words)
+    if (const Status text = check_text(word); !text) return text.error();
   out.szc = engine::szc_program(program);
   out.is_script = first_bytes(program, 2) == "#!";
   return out;

@@ -47,9 +47,8 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const Arguments& ar
     if (!done && stop.asked()) return done.error();
     if (!done && done.error().code == ErrorCode::kUnavailable)
       return Error{ErrorCode::kUnavailable,
-                   "--prepare " + in_quotes(prepare) + " was still running after " +
-                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +
-                       " s; --at-most gives it more time",
+                   "--prepare " + in_quotes(prepare) + " was still running after " + seconds_text(most) +
+                       "; --at-most gives it more time",
                    {}};
     if (!done) return Error{done.error().code, "--prepare: " + done.error().message, {}};
     if (const std::string failure = failure_of(*done, {0}); !failure.empty())

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/line_ends.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
@@ -211,11 +212,14 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& in
                      " bytes; make it print less, or write a plan with a larger 'output_limit'");
   if (waited == Waited::kLate)
     return Error{ErrorCode::kUnavailable,
-                 in_quotes(words[0]) + " was still running after " +
-                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(most).count()) +
-                     " s; give it less to do, or more time with --at-most",
+                 in_quotes(words[0]) + " was still running after " + seconds_text(most) +
+                     "; give it less to do, or more time with --at-most",
                  {}};
   return out;
+}
+
+std::string seconds_text(nanoseconds time) {
+  return number_text(static_cast<double>(std::chrono::round<std::chrono::milliseconds>(time).count()) / 1000) + " s";
 }
 
 std::string failure_of(const Probe& probe, const std::vector<int>& accepted) {
