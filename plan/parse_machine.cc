@@ -76,9 +76,10 @@ void parse_gates(const toml::TomlNode& table, toml::Faults& faults, Gates& gates
   if (section.number("temperature", 1, 150, value)) gates.temperature_c = value;
   if (const toml::TomlNode* node = section.text("window", gates.window); node && !is_window(gates.window))
     faults.error(node->spot, "window " + in_quotes(gates.window) + " is no span of a day", "write \"22:00-06:00\", local time");
-  section.duration("deadline", gates.deadline);
+  const toml::TomlNode* deadline = section.duration("deadline", gates.deadline);
+  const bool has_none = deadline ? gates.deadline.count() == 0 : !section.find("deadline");
   section.finish();
-  if (gates.deadline.count() == 0 && (gates.load || gates.temperature_c || !gates.window.empty()))
+  if (has_none && (gates.load || gates.temperature_c || !gates.window.empty()))
     faults.error(table.spot, "gates have no deadline: a run could wait for ever",
                  "add deadline = \"12h\"");
 }
@@ -98,7 +99,7 @@ void parse_knobs(const toml::TomlNode& table, toml::Faults& faults, std::map<std
     }
     const toml::TomlNode& value = entry.value;
     std::string word;
-    if (value.kind == Kind::kString && !value.text.empty() && value.text.find('\0') == std::string::npos) {
+    if (value.kind == Kind::kString) {
       word = value.text;
     } else if (value.kind == Kind::kBoolean) {
       word = value.boolean ? "on" : "off";
@@ -108,7 +109,7 @@ void parse_knobs(const toml::TomlNode& table, toml::Faults& faults, std::map<std
       toml::wrong_type(faults, entry.key, value, Kind::kString);
       continue;
     }
-    if (word.size() > kMaxWordBytes || !knob->takes(word))
+    if (word.empty() || word.size() > kMaxWordBytes || word.find('\0') != std::string::npos || !knob->takes(word))
       faults.error(value.spot, "knob " + entry.key + " doesn't take " + in_quotes(word), "write " + knob->expected());
     knobs[entry.key] = word;
   }

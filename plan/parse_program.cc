@@ -158,7 +158,7 @@ void parse_source(toml::Section& section, ProgramContext& context, Source& sourc
   if (!node) return;
   SourceSpot dir_spot = node->spot, git_spot = node->spot;
   if (node->kind == Kind::kString) {
-    source.dir = node->text;
+    if (!section.text("source", source.dir)) return;
   } else if (node->kind == Kind::kTable) {
     toml::Section inner(*node, "source", context.faults);
     if (const toml::TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;

@@ -337,6 +337,34 @@ TEST(Parse, WhatThePlanNamesMustExist) {
   EXPECT_EQ(render(parse_plan(text + "build=\"make\"\n", "t.toml", options).errors), "");
 }
 
+// A path with one names what is before it, and is no request that a worker answers.
+TEST(Parse, ASourceWithAZeroByteIsRefused) {
+  for (const std::string source : {"\\u0000", "src\\u0000/.."}) {
+    const std::string text =
+        "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nrun=[\"p\"]\nsource=\"" + source + "\"\n";
+    EXPECT_THAT(render(parse_plan(text, "t.toml").errors), HasSubstr("t.toml:8:8: error: 'source' contains a zero byte"))
+        << source;
+  }
+}
+
+TEST(Parse, AKnobsWordThatIsNoneIsNotSaidToBeOfAnotherType) {
+  for (const std::string word : {"", "a\\u0000"}) {
+    const std::string said = errors_of(small_plan("[machine]\nknobs = { governor = \"" + word + "\" }\n"));
+    EXPECT_THAT(said, HasSubstr("knob governor doesn't take '")) << word;
+    EXPECT_THAT(said, Not(HasSubstr("expected a string"))) << word;
+  }
+}
+
+TEST(Parse, ADeadlineThatIsWrongIsNotSaidToBeMissing) {
+  const auto said = [](const std::string& deadline) {
+    return errors_of(small_plan("[machine]\ngates = { load = 1" + deadline + " }\n"));
+  };
+  EXPECT_THAT(said(", deadline = \"99999999h\""), HasSubstr("longer than 292 years"));
+  EXPECT_THAT(said(", deadline = \"99999999h\""), Not(HasSubstr("gates have no deadline")));
+  EXPECT_THAT(said(""), HasSubstr("gates have no deadline"));
+  EXPECT_THAT(said(", deadline = \"0s\""), HasSubstr("gates have no deadline"));
+}
+
 TEST(Parse, WhatIsThereButDoesNotServeIsNotSaidToBeMissing) {
   const std::string text =
       "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nsource=\"src\"\n"
