@@ -205,7 +205,7 @@ class Grammar {
       command->final_callback([this, &row] { chosen_ = &row; });
       for (const Operand& operand : row.operands) {
         const CLI::Option* option = add_positional(*command, operand, out_);
-        if (!operand.takes.empty()) lists_.push_back({&row, &operand, option});
+        operands_.push_back({&row, &operand, option});
       }
       for (const Option& option : row.options) options_.push_back({&row, &option, add_option(*command, option, out_)});
     }
@@ -233,18 +233,19 @@ class Grammar {
       std::fprintf(stderr, "stabctl: %s; see 'stabctl%s%s --help'\n", said_of(error, typed).c_str(), of.c_str(), group.c_str());
       return {out_, nullptr, kUsage};
     }
-    if (const std::string forms = exclusive_forms(); !forms.empty()) {
-      std::fprintf(stderr, "stabctl: %s\n", forms.c_str());
+    for (const std::string& mistake : {empty_word(), exclusive_forms()}) {
+      if (mistake.empty()) continue;
+      std::fprintf(stderr, "stabctl: %s\n", mistake.c_str());
       return {out_, nullptr, kUsage};
     }
     return {out_, chosen_, {}};
   }
 
  private:
-  struct List {
+  struct Word {
     const CommandRow* row;
     const Operand* operand;
-    const CLI::Option* option;
+    const CLI::Option* given;
   };
 
   struct Given {
@@ -252,6 +253,27 @@ class Grammar {
     const Option* option;
     const CLI::Option* given;
   };
+
+  static bool has_empty(const CLI::Option& given) {
+    const std::vector<std::string>& words = given.results();
+    return given.count() > 0 && std::find(words.begin(), words.end(), "") != words.end();
+  }
+
+  // A word that is given and empty, as "$NAME" where that variable isn't set: no default stands in for it, such as the newest
+  // experiment or one's own database. Empty: there is none. Commands say themselves what other texts of theirs can't be empty.
+  std::string empty_word() const {
+    for (const Given& one : options_)
+      if (one.row == chosen_ && !one.option->is_switch() && has_empty(*one.given))
+        return one.option->name + " is empty; write its " + value_name(*one.option) + ", or leave it out";
+    for (const Word& one : operands_) {
+      const auto* text = std::get_if<std::string Arguments::*>(&one.operand->target);
+      const bool has_default = text ? *text == &Arguments::experiment
+                                    : !std::holds_alternative<std::vector<std::string> Arguments::*>(one.operand->target);
+      if (one.row == chosen_ && has_default && has_empty(*one.given))
+        return upper(one.operand->name) + " is empty; see 'stabctl " + chosen_->words + " --help'";
+    }
+    return {};
+  }
 
   // "--json and --csv exclude each other", where output is asked for in two forms; empty: it isn't.
   std::string exclusive_forms() const {
@@ -302,8 +324,9 @@ class Grammar {
 
   // What the command takes, where its list of operands has too few words; empty: it hasn't, or its name says enough.
   std::string too_short() const {
-    for (const List& list : lists_)
-      if (list.row->words == words_of_command_ && list.option->count() < static_cast<size_t>(list.operand->count.first))
+    for (const Word& list : operands_)
+      if (!list.operand->takes.empty() && list.row->words == words_of_command_ &&
+          list.given->count() < static_cast<size_t>(list.operand->count.first))
         return "'stabctl " + list.row->words + "' takes " + list.operand->takes;
     return {};
   }
@@ -316,7 +339,7 @@ class Grammar {
 
   CLI::App app_{"stabctl: run experiments that randomize program layout, and say what they show", "stabctl"};
   Arguments out_;
-  std::vector<List> lists_;
+  std::vector<Word> operands_;
   std::vector<Given> options_;
   const CommandRow* chosen_ = nullptr;
   std::string words_of_command_;
