@@ -37,7 +37,10 @@ constexpr int kBusyTries = 20, kBusyRetryMs = 100;
 std::atomic<engine::StopSignal*> g_stop = nullptr;  // for the signal handler only
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 
+std::atomic<bool> g_interrupted = false;
+
 void on_interrupt(int) {
+  g_interrupted = true;
   engine::StopSignal* const stop = g_stop.load();
   if (!stop) return;
   if (stop->asked()) return stop->now();
@@ -110,6 +113,7 @@ ProgressStyle style_of(const Arguments& arguments) {
 
 CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
   g_stop = &stop;
+  g_interrupted = false;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
@@ -126,6 +130,8 @@ CaughtInterrupts::~CaughtInterrupts() {
 }
 
 void CaughtInterrupts::ask(engine::StopSignal& stop) { g_stop = &stop; }
+
+bool CaughtInterrupts::any() const { return g_interrupted; }
 
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.

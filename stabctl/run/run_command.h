@@ -39,6 +39,8 @@ class CaughtInterrupts {
   ~CaughtInterrupts();
   // From now on they ask this one.
   void ask(engine::StopSignal& stop);
+  // Whether one has come: others may ask the same signal to stop.
+  bool any() const;
   CaughtInterrupts(const CaughtInterrupts&) = delete;
   CaughtInterrupts& operator=(const CaughtInterrupts&) = delete;
 

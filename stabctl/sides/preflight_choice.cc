@@ -82,7 +82,8 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
     const auto end = run_within(engine, out.experiment, stops, budget, trying);
     caught.ask(stop);
     if (!end) return end.error();
-    if (*end != engine::RunEnd::kStopped || !stops.is_over() || budget.is_over) {
+    if (caught.any()) stop.after_this_trial();
+    if (*end != engine::RunEnd::kStopped || !stops.is_over() || budget.is_over || caught.any()) {
       out.end = *end;
       return out;
     }
