@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <climits>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <map>
@@ -89,6 +91,27 @@ class Formatter : public CLI::Formatter {
   }
 };
 
+bool is_whole(const Target& target) {
+  return std::holds_alternative<int Arguments::*>(target) || std::holds_alternative<int64_t Arguments::*>(target);
+}
+
+// CLI11's own names the largest number there is, and what is larger "could not" be converted. An empty word is empty_word()'s.
+CLI::Validator whole_number(const Target& target, const std::optional<std::pair<int, int>>& range) {
+  const bool is_long = std::holds_alternative<int64_t Arguments::*>(target);
+  const int64_t least = range ? range->first : is_long ? INT64_MIN : INT_MIN;
+  const int64_t most = range ? range->second : is_long ? INT64_MAX : INT_MAX;
+  const std::string takes = "takes " + (range ? words_of(*range) : std::string("a whole number"));
+  return CLI::Validator(
+      [=](const std::string& word) {
+        const std::string_view digits = std::string_view(word).substr(word.starts_with('+') ? 1 : 0);
+        int64_t value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+        return word.empty() || (is_number && value >= least && value <= most) ? std::string() : takes;
+      },
+      "");
+}
+
 CLI::Option* add_positional(CLI::App& app, const Operand& operand, Arguments& out) {
   CLI::Option* option = std::visit(
       [&](auto member) -> CLI::Option* {
@@ -101,7 +124,7 @@ CLI::Option* add_positional(CLI::App& app, const Operand& operand, Arguments& ou
   option->type_name("");
   if (operand.required) option->required();
   if (operand.count.second > 1 && operand.count.second < kFewWords) option->expected(operand.count.first, operand.count.second);
-  if (operand.range) option->check(CLI::Range(operand.range->first, operand.range->second));
+  if (is_whole(operand.target)) option->check(whole_number(operand.target, operand.range));
   return option;
 }
 
@@ -152,11 +175,14 @@ CLI::Option* add_option(CLI::App& app, const Option& row, Arguments& out) {
   if (row.statuses) option->transform(CLI::Validator(as_statuses, "").description(""));
   if (!row.words.empty()) option->check(CLI::IsMember(row.words).description(""));
   if (row.required) option->required();
+  if (is_whole(row.target)) {
+    option->check(whole_number(row.target, row.range));
+    return option;
+  }
   if (!row.range) return option;
   if (std::holds_alternative<double Arguments::*>(row.target) ||
       std::holds_alternative<std::optional<double> Arguments::*>(row.target))
     option->check([most = row.range->second](const std::string& word) { return above_zero(word, most); }, "");
-  else option->check(CLI::Range(row.range->first, row.range->second).description(""));
   return option;
 }
 
@@ -301,6 +327,10 @@ class Grammar {
     if (dynamic_cast<const CLI::ExtrasError*>(&error))
       if (const std::vector<std::string> rest = app_.remaining(true); !rest.empty())
         return "'stabctl " + row->words + "' can't use the word '" + printable(rest[0]) + "'" + range_of(*row, rest[0]);
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+      for (const Given& one : options_)
+        if (one.row == row && one.given->get_expected_max() == 1 && one.given->results().size() > 1)
+          return one.option->name + " is there twice";
     return printable(error.what());
   }
 
