@@ -75,7 +75,11 @@ Result<UniqueFd> make_scratch(std::string& path) {
   for (int tries = 0;; ++tries) {
     path = wanted;
     const bool made = drawn ? ::mkdtemp(path.data()) != nullptr : ::mkdir(path.c_str(), 0700) == 0;
-    if (!made) return system_error("create '" + path + "'", errno);
+    if (!made) {
+      Error error = system_error("create '" + path + "'", errno);
+      error.message += "; trials run in folders of '" + fs::path(wanted).parent_path().string() + "', which must take them";
+      return error;
+    }
     UniqueFd held = hold_scratch(path);
     if (held) return held;
     const bool lost = errno == ENOENT || (errno == EWOULDBLOCK && drawn);
