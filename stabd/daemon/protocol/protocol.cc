@@ -2,6 +2,7 @@
 // Whatever a client sends, the answer is a line and the daemon goes on.
 #include "stabd/daemon/protocol/protocol.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json_line.h"
@@ -43,13 +44,19 @@ ParsedRequest with_params(RpcRequest request, const Json& params) {
 }  // namespace
 
 std::string RpcRequest::text(const std::string& name) const {
-  const auto at = texts.find(name);
-  return at == texts.end() ? std::string() : at->second;
+  if (const auto at = texts.find(name); at != texts.end()) return at->second;
+  const auto at = numbers.find(name);
+  return at == numbers.end() ? std::string() : std::to_string(at->second);
 }
 
 std::optional<int64_t> RpcRequest::number(const std::string& name) const {
-  const auto at = numbers.find(name);
-  return at == numbers.end() ? std::nullopt : std::optional(at->second);
+  if (const auto at = numbers.find(name); at != numbers.end()) return at->second;
+  const auto at = texts.find(name);
+  if (at == texts.end()) return std::nullopt;
+  int64_t number = 0;
+  const char* const end = at->second.data() + at->second.size();
+  const auto [stop, error] = std::from_chars(at->second.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
 RpcCode rpc_code(ErrorCode code) {

@@ -23,7 +23,8 @@ inline constexpr size_t kMaxFrameBytes = 4u << 20;
 inline constexpr size_t kMaxRequestBytes = (2u << 20) + (64u << 10);
 inline constexpr int kMaxFrameDepth = 16;
 
-// Parameters of every method are a flat object of texts and whole numbers.
+// Parameters of every method are a flat object of texts and whole numbers. A number stands for the text of its digits, and such a
+// text for the number: experiments are named by either.
 struct RpcRequest {
   std::string id;  // JSON of the id: "1", "\"a\"", "null"
   std::string method;
@@ -31,7 +32,7 @@ struct RpcRequest {
   std::map<std::string, int64_t> numbers;
 
   std::string text(const std::string& name) const;  // empty where absent
-  std::optional<int64_t> number(const std::string& name) const;
+  std::optional<int64_t> number(const std::string& name) const;  // nothing where absent, or another text
 };
 
 // Do not renumber: on the wire. -32700 to -32600 are JSON-RPC's own.

@@ -28,6 +28,18 @@ TEST(Protocol, RequestRoundTrip) {
   EXPECT_FALSE(parsed.request->number("absent").has_value());
 }
 
+// Answers have experiments as numbers, and requests name them: neither form is passed over for the newest one.
+TEST(Protocol, ANumberIsATextOfItsDigits) {
+  const ParsedRequest parsed = parse_request(
+      R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"experiment":3,"negative":-1,"trial":"5","name":"5a","empty":""}})");
+  ASSERT_TRUE(parsed.request.has_value()) << parsed.fault.message;
+  EXPECT_EQ(parsed.request->text("experiment"), "3");
+  EXPECT_EQ(parsed.request->text("negative"), "-1");
+  EXPECT_EQ(parsed.request->number("trial"), 5);
+  EXPECT_FALSE(parsed.request->number("name").has_value());
+  EXPECT_FALSE(parsed.request->number("empty").has_value());
+}
+
 TEST(Protocol, Faults) {
   EXPECT_EQ(fault_of(""), RpcCode::kParse);
   EXPECT_EQ(fault_of("{"), RpcCode::kParse);
