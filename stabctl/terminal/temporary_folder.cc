@@ -1,7 +1,10 @@
 // It is held by a lock for as long as it is used, so that the next command of this user's removes what a killed one has left.
 #include "stabctl/terminal/temporary_folder.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -21,11 +24,18 @@ constexpr const char* kNames[] = {"gate", "explain", "nightly", "selftest", "imp
 
 std::string prefix_of(TemporaryPurpose purpose) { return std::string("stab-") + kNames[static_cast<size_t>(purpose)] + "-"; }
 
-// What fs::temp_directory_path looks at.
+// By the names that fs::temp_directory_path knows; an empty one is as none, as it is to mktemp and to shells.
 std::string wanted_folder() {
   for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
-    if (const char* const value = std::getenv(name)) return value;
+    if (const char* const value = std::getenv(name); value && *value) return value;
   return "/tmp";
+}
+
+// 0, or why it is no folder.
+int fault_of(const std::string& folder) {
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) return errno;
+  return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 }
 
 // A folder of a command of ours that is no more: nobody holds it.
@@ -49,11 +59,11 @@ void remove_left(const std::string& below) {
 }  // namespace
 
 Result<TemporaryFolder> TemporaryFolder::make(TemporaryPurpose purpose) {
-  std::error_code missing;
-  const fs::path below = fs::temp_directory_path(missing);
-  if (missing)
+  const fs::path below = wanted_folder();
+  if (const int fault = fault_of(below.string()); fault != 0)
     return Error{ErrorCode::kSystem,
-                 "no temporary folder: '" + wanted_folder() + "': " + missing.message() + "; set TMPDIR to one that is there",
+                 "no temporary folder: '" + below.string() + "': " + std::generic_category().message(fault) +
+                     "; set TMPDIR to one that is there",
                  {}};
   std::string path = (below / (prefix_of(purpose) + "XXXXXX")).string();
   const std::string folder = fs::path(path).parent_path().string();
