@@ -50,6 +50,8 @@ std::string why_stack_stays(const ElfImage& image) {
 }
 
 std::string why_heap_is_another(const ElfImage& image) {
+  constexpr std::string_view kFamily[] = {"free", "calloc", "realloc", "reallocarray", "posix_memalign", "memalign",
+                                          "aligned_alloc", "valloc", "pvalloc", "malloc_usable_size"};
   constexpr std::string_view kOwn = "; link without it, or leave the heap out";
   if (image.symbols().empty()) return {};
   const auto own = value_in(image.symbols(), "stab_own_malloc");
@@ -60,6 +62,11 @@ std::string why_heap_is_another(const ElfImage& image) {
   };
   if (image.has_program_interpreter()) {
     if (!is("malloc", own)) return "the program's own malloc serves all calls" + std::string(kOwn);
+    for (const std::string_view name : kFamily) {
+      const auto own_one = value_in(image.symbols(), "stab_own_" + std::string(name));
+      if (own_one && !is(name, own_one))
+        return "the program's own " + std::string(name) + " knows no block of another heap" + std::string(kOwn);
+    }
     if (is_hidden_from_libraries(image)) return "it hides malloc from its libraries, so that libc's serves all calls";
     return {};
   }

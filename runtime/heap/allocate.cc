@@ -18,15 +18,15 @@ void* no_memory() {
   return nullptr;
 }
 
-[[gnu::noinline]] void* allocate_rarely(size_t bytes, Heap* heap, int size_class) {
+[[gnu::noinline]] void* allocate_rarely(size_t bytes, Heap* heap, int size_class, const Behind& next) {
   void* got = heap != &no_heap ? heap->allocate_slow(size_class) : nullptr;
-  return got != nullptr ? got : allocate_slow(bytes);
+  return got != nullptr ? got : allocate_slow(bytes, next);
 }
 
 // Apart from allocate_slot, which then needs no registers saved.
-[[gnu::noinline]] void* allocate_again(size_t bytes, Heap* heap, int size_class) {
+[[gnu::noinline]] void* allocate_again(size_t bytes, Heap* heap, int size_class, const Behind& next) {
   void* got = nullptr;
-  return __builtin_expect(heap->allocate_again(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class);
+  return __builtin_expect(heap->allocate_again(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class, next);
 }
 
 // A live slot that `address` may name: its start, or the place inside that an aligned allocation gave out.
@@ -67,14 +67,14 @@ bool note_interior(void* address) {
 
 }  // namespace
 
-void* allocate_slot(size_t bytes, Heap* heap, int size_class) {
-  if (!heap->shuffles()) return allocate_again(bytes, heap, size_class);
+void* allocate_slot(size_t bytes, Heap* heap, int size_class, const Behind& next) {
+  if (!heap->shuffles()) return allocate_again(bytes, heap, size_class, next);
   void* got = nullptr;
-  return __builtin_expect(heap->allocate_shuffled(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class);
+  return __builtin_expect(heap->allocate_shuffled(size_class, got), 1) ? got : allocate_rarely(bytes, heap, size_class, next);
 }
 
-void* allocate_slow(size_t bytes) {
-  if (decide() == State::kLibc) return behind.malloc(bytes);
+void* allocate_slow(size_t bytes, const Behind& next) {
+  if (decide() == State::kLibc) return next.malloc(bytes);
   if (bytes <= kMaxSmall) {
     void* got = allocate_in_thread(class_of(bytes));
     return got != nullptr ? got : no_memory();
@@ -90,9 +90,9 @@ void free_slot(void* address, Heap* heap, const Run* run, Group* group, uint32_t
   free_slow(address);
 }
 
-void free_slow(void* address) {
+void free_slow(void* address, const Behind& next) {
   if (address == nullptr) return;
-  if (decide() == State::kLibc) return behind.free(address);
+  if (decide() == State::kLibc) return next.free(address);
   Run* run = shared.space.find(address);
   if (run == nullptr || run->group_count == 0) {
     if (run != nullptr || !large_objects.free(address)) fault_foreign("free", address);
@@ -150,8 +150,8 @@ void* reallocate(void* old, size_t bytes) {
 
 // Up to a line the slots of most classes are aligned by themselves. Above that a larger slot is taken and an
 // address inside it given out: over-aligned objects lie among the others of their class, as cheaply as they.
-void* allocate_aligned(size_t alignment, size_t bytes) {
-  if (decide() == State::kLibc) return behind.memalign(alignment, bytes);
+void* allocate_aligned(size_t alignment, size_t bytes, const Behind& next) {
+  if (decide() == State::kLibc) return next.memalign(alignment, bytes);
   if (alignment <= kAlignment) return allocate(bytes);
   if (bytes <= kMaxSmall && alignment <= kMaxSmall) {
     for (int fits = class_of(bytes); fits < kClasses && alignment <= kLine; ++fits)

@@ -78,7 +78,8 @@ Function* in_library(Form form) {
 }
 
 void* try_once(size_t bytes, size_t alignment) {
-  return alignment == kPlain ? stab::heap::allocate(bytes) : stab::heap::allocate_aligned(alignment, bytes);
+  using namespace stab::heap;
+  return alignment == kPlain ? allocate(bytes, called_by_name) : allocate_aligned(alignment, bytes, called_by_name);
 }
 
 // Ours, by names that nobody replaces. Only their addresses are used.
@@ -201,7 +202,7 @@ STAB_OPERATOR void* operator new[](size_t bytes, std::align_val_t alignment, con
 
 STAB_OPERATOR void operator delete(void* freed) noexcept {
   if (auto* const other = in_library<Delete>(kDelete)) return other(freed);
-  stab::heap::release(freed);
+  stab::heap::release(freed, stab::heap::called_by_name);
 }
 STAB_OPERATOR void operator delete[](void* freed) noexcept {
   if (auto* const other = in_library<Delete>(kDeleteArray)) return other(freed);
@@ -217,7 +218,7 @@ STAB_OPERATOR void operator delete[](void* freed, size_t bytes) noexcept {
 }
 STAB_OPERATOR void operator delete(void* freed, std::align_val_t alignment) noexcept {
   if (auto* const other = in_library<AlignedDelete>(kAlignedDelete)) return other(freed, alignment);
-  stab::heap::release(freed);
+  stab::heap::release(freed, stab::heap::called_by_name);
 }
 STAB_OPERATOR void operator delete[](void* freed, std::align_val_t alignment) noexcept {
   if (auto* const other = in_library<AlignedDelete>(kAlignedDeleteArray)) return other(freed, alignment);

@@ -1,6 +1,7 @@
-// malloc and friends, in place of libc's. Weak: a program that brings its own malloc keeps it, and what comes here all the
-// same, from operator new, is handed on to it. A program may also wrap one (--wrap=malloc): its wrapper has no malloc but the
-// one that it calls as __real_malloc, which is ours. Static executables get theirs from interpose_static.cc.
+// malloc and friends, in place of libc's. Weak: a program that brings its own malloc keeps it, and what comes here all the same,
+// from operator new, is handed on to it. What such a program leaves out is libc's, as in a plain build. A program may also
+// wrap one (--wrap=malloc): its wrapper has no malloc but the one that it calls as __real_malloc, which is ours. Static
+// executables get theirs from interpose_static.cc.
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -22,12 +23,14 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 extern "C" {
-[[gnu::alias("malloc")]] void* stab_own_malloc(size_t) __attribute__((visibility("hidden")));
-[[gnu::alias("memalign")]] void* stab_own_memalign(size_t, size_t) __attribute__((visibility("hidden")));
-}
+#define STAB_OWN(name) [[gnu::alias(#name)]] decltype(name) stab_own_##name __attribute__((visibility("hidden")));
 // What a linker leads names to where the program wraps them; null where it doesn't.
-#define STAB_WRAPPED(name) extern "C" [[gnu::weak]] decltype(name) __wrap_##name, __real_##name;
-STAB_WRAPPED(malloc) STAB_WRAPPED(calloc) STAB_WRAPPED(realloc) STAB_WRAPPED(memalign) STAB_WRAPPED(free)
+#define STAB_WRAPPED(name) [[gnu::weak]] decltype(name) __wrap_##name, __real_##name;
+#define STAB_FOR_ALL(what) what(malloc) what(free) what(calloc) what(realloc) what(reallocarray) what(posix_memalign) \
+    what(memalign) what(aligned_alloc) what(valloc) what(pvalloc) what(malloc_usable_size)
+STAB_FOR_ALL(STAB_OWN)
+STAB_FOR_ALL(STAB_WRAPPED)
+}
 #pragma GCC diagnostic pop
 
 namespace stab::heap {
@@ -55,14 +58,37 @@ bool is_replaced(Function* seen, Own* own) {
   return symbol == nullptr || symbol->st_shndx != SHN_UNDEF;
 }
 
+// Sets `to` to the program's function, if it has one.
+template <typename Function>
+bool is_taken(Function*& to, Function* seen, Function* own) {
+  if (!is_replaced(seen, own)) return false;
+  to = seen;
+  return true;
+}
+#define STAB_IS_TAKEN(to, name) is_taken<decltype(name)>(to, STAB_UNWRAPPED(name), stab_own_##name)
+
+// As the C++ libraries call it, and not memalign: C demands that the alignment divides the size.
+decltype(aligned_alloc)* aligned_of_program = nullptr;
+void* by_aligned_alloc(size_t alignment, size_t bytes) {
+  return aligned_of_program(alignment, (bytes + alignment - 1) & ~(alignment - 1));
+}
+
 }  // namespace
 
 bool program_has_malloc() {
-  if (!is_replaced(STAB_UNWRAPPED(malloc), stab_own_malloc)) return false;
-  auto* const aligned = STAB_UNWRAPPED(memalign);
-  behind = {STAB_UNWRAPPED(malloc), STAB_UNWRAPPED(calloc), STAB_UNWRAPPED(realloc),
-            is_replaced(aligned, stab_own_memalign) ? aligned : __libc_memalign, STAB_UNWRAPPED(free)};
-  return true;
+  const bool has_malloc = STAB_IS_TAKEN(called_by_name.malloc, malloc);
+  if (!has_malloc && !is_in_executable()) return false;
+  bool has_any = has_malloc;
+  has_any |= STAB_IS_TAKEN(called_by_name.free, free);
+  has_any |= STAB_IS_TAKEN(called_by_name.calloc, calloc);
+  has_any |= STAB_IS_TAKEN(called_by_name.realloc, realloc);
+  if (STAB_IS_TAKEN(aligned_of_program, aligned_alloc)) {
+    called_by_name.memalign = by_aligned_alloc;
+    has_any = true;
+  }
+#define STAB_IS_REPLACED(name) is_replaced(STAB_UNWRAPPED(name), stab_own_##name)
+  return has_any || STAB_IS_REPLACED(reallocarray) || STAB_IS_REPLACED(posix_memalign) || STAB_IS_REPLACED(memalign) ||
+         STAB_IS_REPLACED(valloc) || STAB_IS_REPLACED(pvalloc) || STAB_IS_REPLACED(malloc_usable_size);
 }
 
 bool libraries_find_ours() {

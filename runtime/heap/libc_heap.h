@@ -25,11 +25,16 @@ struct Behind {
   void (*free)(void* freed);
 };
 extern __attribute__((visibility("hidden"))) Behind behind;
+// What operators new and delete and reallocarray call, which in a plain build find the program's own functions where it has some.
+// These may call ours in turn, by dlsym(RTLD_NEXT) where ours are preloaded: `behind` never leads to them.
+extern __attribute__((visibility("hidden"))) Behind called_by_name;
 
 // Sets `behind` where it isn't libc. True: a library brings a malloc (jemalloc, mimalloc), linked or preloaded, and ours
 // stands before it in the executable. Its own functions and the program's may allocate and free for each other, so it
 // serves all calls. Preloaded ourselves we were asked for, and serve them.
 bool library_has_malloc();
+// Whether this runtime is a part of the executable, and not of a library that is preloaded.
+bool is_in_executable();
 
 // The operator new or delete of that mangled name by which a library behind us replaces that of the C++ library; null: none
 // does. The C++ library is the one that has std::get_new_handler.
@@ -39,8 +44,9 @@ void* library_operator(const char* mangled);
 // program has no operators of ours.
 [[gnu::weak]] void find_library_operators();
 
-// True in a program that defines malloc, or in a static one wraps it with --wrap: that serves all calls. In a dynamic one
-// it stands before ours, and operator new alone comes here; `behind` is set to it.
+// True in a program that defines malloc, or in a static one wraps it with --wrap: that serves all calls. In a dynamic one it
+// stands before ours, and `called_by_name` is set to it. True, too, where the program defines another of malloc's family and ours
+// are in the executable: what it hands on to comes from dlsym(RTLD_NEXT), or is libc's, and knows no block of ours.
 bool program_has_malloc();
 bool program_wraps_malloc();  // the latter, of interpose_static.cc
 

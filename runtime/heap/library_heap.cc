@@ -49,25 +49,32 @@ void* next_of(const char* name) {
   return wanted.found ? libc::find_symbol(RTLD_NEXT, name) : nullptr;
 }
 
+// Sets `function` where a library has one of that name. No search fails, as libc has all of them.
 template <typename Function>
-void set_to_next(Function& function, const char* name) {
-  if (void* next = next_of(name)) function = reinterpret_cast<Function>(next);
+bool is_brought(Function& function, const char* name, const void* libc) {
+  void* const next = libc::find_symbol(RTLD_NEXT, name);
+  void* const file = file_of(next);
+  if (file == nullptr || file == libc || is_preloaded_runtime(file)) return false;
+  function = reinterpret_cast<Function>(next);
+  return true;
 }
 
 }  // namespace
 
-// Not told by __libc_malloc: jemalloc has that, too.
+// Not told by __libc_malloc: jemalloc has that, too. One that only traces free, or zeroes what is freed, hands on to libc what it
+// gets.
 bool library_has_malloc() {
-  void* const next = file_of(libc::find_symbol(RTLD_NEXT, "malloc"));
   void* const libc = file_of(libc::find_symbol(RTLD_NEXT, "gnu_get_libc_version"));
-  if (next == nullptr || libc == nullptr || next == libc || is_preloaded_runtime(next)) return false;
-  set_to_next(behind.malloc, "malloc");
-  set_to_next(behind.calloc, "calloc");
-  set_to_next(behind.realloc, "realloc");
-  set_to_next(behind.memalign, "memalign");
-  set_to_next(behind.free, "free");
-  return file_of(&behind) == file_of(reinterpret_cast<void*>(__getauxval(AT_ENTRY)));
+  if (libc == nullptr) return false;
+  bool any = is_brought(behind.malloc, "malloc", libc);
+  any |= is_brought(behind.calloc, "calloc", libc);
+  any |= is_brought(behind.realloc, "realloc", libc);
+  any |= is_brought(behind.memalign, "memalign", libc);
+  any |= is_brought(behind.free, "free", libc);
+  return any && is_in_executable();
 }
+
+bool is_in_executable() { return file_of(&behind) == file_of(reinterpret_cast<void*>(__getauxval(AT_ENTRY))); }
 
 void* library_operator(const char* mangled) {
   void* const next = next_of(mangled);

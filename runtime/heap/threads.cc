@@ -38,6 +38,7 @@ namespace stab::heap {
 
 constinit std::atomic<State> state{State::kUndecided};
 size_t small_limit = kMaxSmall;
+Behind called_by_name;
 constinit Heap no_heap;
 __thread uint32_t locks_held __attribute__((tls_model("initial-exec"))) = 0;
 __thread bool forks_with_all_locks __attribute__((tls_model("initial-exec"))) = false;
@@ -85,9 +86,11 @@ State decided(State what) {
   return what;
 }
 
-// Whether somebody brings a malloc, and then it serves all calls. Both look: each sets `behind`, the program's last.
+// Whether somebody brings a malloc, and then it serves all calls. Both look: a library's is behind ours, and the program's may be
+// behind the operators.
 bool is_brought() {
   const bool by_library = library_has_malloc();
+  called_by_name = behind;
   const bool by_program = program_has_malloc();
   if (settings().heap != abi::HeapMode::kOff && (by_program || by_library))
     degrade(control(), by_program ? Degradation::kHeapOfProgram : Degradation::kHeapOfLibrary);

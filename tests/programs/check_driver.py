@@ -354,6 +354,89 @@ def check_wrapped_operators(place):
             same_wrapped_calls(place, "szc++", C_WRAPPED + CXX_WRAPPED, [f"-fuse-ld={linker}", *options], ({}, ALL_ON))
 
 
+TRACES = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <initializer_list>
+static int calls;
+#ifndef PROGRAM_ALONE
+extern "C" RESULT NAME PARAMETERS noexcept {
+  ++calls;
+  static RESULT (*next) PARAMETERS;
+  if (next == nullptr) next = reinterpret_cast<RESULT (*) PARAMETERS>(dlsym(RTLD_NEXT, NAME_IN_QUOTES));
+  return next ARGUMENTS;
+}
+#endif
+#ifdef LIBRARY
+extern "C" int calls_of_library() { return calls; }
+#else
+extern "C" [[gnu::weak]] int calls_of_library();
+struct alignas(64) Wide { char bytes[64]; };
+static char* volatile block;
+static void take(void* taken) { block = static_cast<char*>(taken); block = static_cast<char*>(realloc(block, 3000)); free(block); }
+int main() {
+  for (const size_t bytes : {size_t{0}, size_t{10}, size_t{1000}, size_t{100000}, size_t{1000000}}) {
+    take(malloc(bytes));
+    take(calloc(3, bytes));
+    take(aligned_alloc(64, bytes));
+    take(memalign(64, bytes));
+    take(reallocarray(malloc(2), 3, bytes));
+    void* aligned = nullptr;
+    if (posix_memalign(&aligned, 64, bytes) != 0) return 1;
+    take(aligned);
+    take(malloc_usable_size(block = static_cast<char*>(valloc(bytes))) >= bytes ? block : nullptr);
+    take(pvalloc(bytes));
+  }
+  free(strdup("text"));
+  for (int i = 0; i < 100; ++i) { delete new int; delete[] new int[9999]; delete new Wide; }
+  printf("%d\\n", calls_of_library != nullptr ? calls_of_library() : calls);
+}
+#endif
+"""
+FAMILY = {"malloc": ("void*", "(size_t n)"), "free": ("void", "(void* p)"), "calloc": ("void*", "(size_t n, size_t m)"),
+          "realloc": ("void*", "(void* p, size_t n)"), "reallocarray": ("void*", "(void* p, size_t n, size_t m)"),
+          "posix_memalign": ("int", "(void** p, size_t n, size_t m)"), "memalign": ("void*", "(size_t n, size_t m)"),
+          "aligned_alloc": ("void*", "(size_t n, size_t m)"), "valloc": ("void*", "(size_t n)"), "pvalloc": ("void*", "(size_t n)"),
+          "malloc_usable_size": ("size_t", "(void* p)")}
+
+
+def check_traced_memory(place):
+    """A program that defines one function of malloc's family, and hands on to the next, is called as often as clang's."""
+    for name, (result, parameters) in FAMILY.items():
+        arguments = parameters.replace("size_t ", "").replace("void** ", "").replace("void* ", "")
+        place.write("traces.cc", TRACES.replace("NAME_IN_QUOTES", f'"{name}"').replace("NAME", name).replace("RESULT", result)
+                    .replace("PARAMETERS", parameters).replace("ARGUMENTS", arguments))
+        options = ["-O1", "-fno-builtin", "traces.cc"]
+        place.must(llvm.tool("clang++"), *options, "-o", "plain")
+        expected = place.must("./plain").stdout
+        for more in (["-fuse-ld=lld"], ["-fuse-ld=bfd", "-no-pie"]):
+            place.must("szc++", *options, *more, "-o", "prog")
+            info = place.must("szc", "--stab-info", "prog").stdout
+            expect(f"the program's own {name} " in info, f"{name} {more}: lacks no heap:\n{info}")
+            for settings in ({}, {"STAB_HEAP": "page"}, ALL_ON):
+                ran = place.run("timeout", "20", "./prog", STAB_REPORT="dose", **settings)
+                expect((ran.returncode, ran.stdout, ran.stderr) == (0, expected, ""),
+                       f"{name} {more} {settings}: clang's says {expected}, exit {ran.returncode}: {ran.stdout}{ran.stderr}")
+            expect('"mallocs":0' in (place.directory / "dose").read_text(), f"{name} {more}: the heap is randomized")
+        if name in ("malloc", "free", "calloc", "realloc"):
+            place.must(llvm.tool("clang++"), *options, "-DLIBRARY", "-fPIC", "-shared", "-o", "libtraces.so")
+            place.must(llvm.tool("clang++"), *options, "-DPROGRAM_ALONE", "-o", "alone")
+            expected = place.must("./alone", LD_PRELOAD="./libtraces.so").stdout
+            place.must("szc++", *options, "-DPROGRAM_ALONE", "-o", "prog")
+            for settings in ({}, ALL_ON):
+                ran = place.run("timeout", "20", "./prog", LD_PRELOAD="./libtraces.so", **settings)
+                expect((ran.returncode, ran.stdout, ran.stderr) == (0, expected, ""),
+                       f"{name} preloaded {settings}: clang's says {expected}, exit {ran.returncode}: {ran.stdout}{ran.stderr}")
+        # Not held to the number of calls: what operators call, and whether the program's function is found, is another thing there.
+        for library in ("libstabheap.so", "libstabhost.so"):
+            for settings in ({}, {"STAB_HEAP": "page"}):
+                ran = place.run("timeout", "20", "./plain", LD_PRELOAD=str(place.bin.parent / "lib/stab" / library), **settings)
+                expect((ran.returncode, ran.stderr) == (0, ""), f"{library} {name} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
 def check_wrapped_malloc_of_the_program(place):
     """A program that has a malloc and wraps it: operator new of a shared library gets what clang's build gives it."""
     aligned = ("int posix_memalign(void** out, size_t alignment, size_t bytes) {\n"
