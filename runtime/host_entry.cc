@@ -20,7 +20,8 @@ const char in_this_file = 0;
 // Whether libraries' constructors find this file's runtime, not an executable's.
 bool serves() {
   Dl_info found, ours;
-  return dladdr(stab::libc::find_symbol(RTLD_DEFAULT, "stab_rt_code_load"), &found) != 0 && dladdr(&in_this_file, &ours) != 0 &&
+  using stab::libc::find_file;
+  return find_file(stab::libc::find_symbol(RTLD_DEFAULT, "stab_rt_code_load"), &found) && find_file(&in_this_file, &ours) &&
          found.dli_fbase == ours.dli_fbase;
 }
 

@@ -26,6 +26,8 @@ struct Functions {
   decltype(&dlopen) open;
   decltype(&dlclose) close;
   decltype(&dlerror) error;
+  decltype(&dladdr) find_file;
+  decltype(&dladdr1) find_entry;
 
   // The files that have one of these have all of their kind.
   bool complete() const {
@@ -64,6 +66,8 @@ Functions find_all() {
     find(found.open, symbols, file->l_addr, "dlopen");
     find(found.close, symbols, file->l_addr, "dlclose");
     find(found.error, symbols, file->l_addr, "dlerror");
+    find(found.find_file, symbols, file->l_addr, "dladdr");
+    find(found.find_entry, symbols, file->l_addr, "dladdr1");
     find(found.find_symbol, symbols, file->l_addr, "dlsym");
   }
   return found;
@@ -135,6 +139,14 @@ void close_library(void* library) {
 
 void clear_error() {
   functions().error();
+}
+
+bool find_file(const void* address, Dl_info* info) {
+  return functions().find_file(address, info) != 0;
+}
+
+bool find_entry(const void* address, Dl_info* info, void** entry, int flags) {
+  return functions().find_entry(address, info, entry, flags) != 0;
 }
 
 }  // namespace stab::libc

@@ -5,6 +5,7 @@
 // come to the program's definition. So it uses the reserved names, and where libc has none, libc's table of symbols.
 #pragma once
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -34,10 +35,13 @@ int set_stack(pthread_attr_t* attributes, void* lowest, size_t bytes);
 int stack_size_of(const pthread_attr_t* attributes, size_t* bytes);
 int set_stack_size(pthread_attr_t* attributes, size_t bytes);
 
-// Of a dynamic program, too: dlsym, dlopen, dlclose, dlerror. dlsym takes the runtime for its caller; so does dlopen.
+// Of a dynamic program, too: dlsym, dlopen, dlclose, dlerror, dladdr and dladdr1. dlsym takes the runtime for its caller; so does
+// dlopen.
 void* find_symbol(void* handle, const char* name);
 void* open_library(const char* file, int mode);
 void close_library(void* library);
 void clear_error();
+bool find_file(const void* address, Dl_info* info);
+bool find_entry(const void* address, Dl_info* info, void** entry, int flags);
 
 }  // namespace stab::libc

@@ -27,7 +27,7 @@ using stab::code::FindFde;
 FindFde find_real(void* caller) {
   if (void* next = stab::libc::find_symbol(RTLD_NEXT, "_Unwind_Find_FDE")) return reinterpret_cast<FindFde>(next);
   Dl_info theirs, ours;
-  if (dladdr(caller, &theirs) == 0 || dladdr(reinterpret_cast<void*>(&_Unwind_Find_FDE), &ours) == 0 ||
+  if (!stab::libc::find_file(caller, &theirs) || !stab::libc::find_file(reinterpret_cast<void*>(&_Unwind_Find_FDE), &ours) ||
       theirs.dli_fbase == ours.dli_fbase || theirs.dli_fname == nullptr)
     return stab::code::find_fde_in_tables;
   void* library = stab::libc::open_library(theirs.dli_fname, RTLD_LAZY | RTLD_NOLOAD);

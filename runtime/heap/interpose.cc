@@ -53,7 +53,7 @@ bool is_replaced(Function* seen, Own* own) {
   if (reinterpret_cast<void*>(seen) == reinterpret_cast<void*>(own)) return false;
   Dl_info file;
   ElfW(Sym)* symbol = nullptr;
-  if (dladdr1(reinterpret_cast<void*>(seen), &file, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) return false;
+  if (!libc::find_entry(reinterpret_cast<void*>(seen), &file, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT)) return false;
   // Without an exported symbol: the executable hides it from others, and we are part of that.
   return symbol == nullptr || symbol->st_shndx != SHN_UNDEF;
 }

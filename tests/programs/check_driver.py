@@ -546,12 +546,13 @@ def check_own_names(place):
 NAMES_OF_LIBC = """#include <stdio.h>
 #include <stdlib.h>
 typedef unsigned long thrd_t;
-int thrd_create(thrd_t*, int (*)(void*), void*), thrd_join(thrd_t, int*);
+int thrd_create(thrd_t*, int (*)(void*), void*), thrd_join(thrd_t, int*), pthread_cancel(thrd_t), pause(void);
 int environ = 4, getauxval = 4, sigaction = 4, dl_iterate_phdr = 4, pthread_key_create = 4, pthread_setspecific = 4;
 int dlsym = 4, dlopen = 4, dlclose = 4, dlerror = 4, gnu_get_libc_version = 4, strnlen = 4, pthread_self = 4, clock_gettime = 4;
 int pthread_attr_getstack = 4, pthread_attr_setstack = 4, pthread_attr_getstacksize = 4, pthread_attr_setstacksize = 4;
-int pthread_attr_destroy = 4, pthread_getattr_default_np = 4, pthread_attr_init = 4;
+int pthread_attr_destroy = 4, pthread_getattr_default_np = 4, pthread_attr_init = 4, dladdr = 4, dladdr1 = 4;
 static int thread(void* given) { *(int*)given = 7; return 3; }
+static int cancelled(void* given) { *(int*)given = dladdr + dladdr1; for (;;) pause(); }
 __attribute__((noinline)) static int thread_sum(void) {
   return gnu_get_libc_version + strnlen + pthread_self + clock_gettime + pthread_attr_getstack + pthread_attr_setstack +
          pthread_attr_getstacksize + pthread_attr_setstacksize + pthread_attr_destroy + pthread_getattr_default_np + pthread_attr_init;
@@ -566,6 +567,7 @@ int main(void) {
   int given = 0, result = 0;
   if (thrd_create(&other, thread, &given) != 0 || thrd_join(other, &result) != 0) return 1;
   if (given != 7 || result != 3 || thread_sum() != 44) return 2;
+  if (thrd_create(&other, cancelled, &given) != 0 || pthread_cancel(other) != 0 || thrd_join(other, &result) != 0) return 3;
   printf("%d\\n", sum() + 2);
   return 0;
 }
@@ -598,6 +600,9 @@ def check_names_of_libc(place):
         place.must("szc", "-O1", *options, "names.c", "-o", "prog")
         expect(place.must("./prog").stdout == "42\n", f"{options}: prints something else with everything off")
         place.moves("prog")
+    place.write("own.c", OWN_MALLOC.replace("ALIGNED", "int dladdr1 = 4;"))
+    place.must("szc", "-O1", "-fno-builtin", "main.c", "twice.c", "own.c", "-o", "prog")
+    place.moves("prog")
     place.must(PLAIN["szc"], "-O1", "names.c", "-o", "plain")
     for library in ("libstabheap.so", "libstabhost.so"):
         preloaded = {"LD_PRELOAD": str(pathlib.Path(place.bin).parent / "lib/stab" / library), "STAB_HEAP": "page"}
