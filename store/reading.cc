@@ -118,7 +118,11 @@ Result<Outcome> Store::outcome(Id trial) {
            database.select_one("SELECT t.state, t.failure, t.started_at_ns, t.finished_at_ns, " + column_names<Outcome>("o.") +
                                    " FROM outcomes o JOIN trials t ON t.id = o.trial WHERE o.trial = ?",
                                read_outcome, trial));
-  if (!found) return not_found("the outcome of trial", trial);
+  if (!found) {
+    STAB_TRY(const TrialRow without, this->trial(trial));
+    const std::string state(name(without.state));
+    return Error{ErrorCode::kNotFound, "trial " + std::to_string(trial) + " has no outcome: it is " + state, {}};
+  }
   Outcome out = *std::move(found);
   out.trial = trial;
   STAB_TRY(out.responses,

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "stabctl/daemon/daemon_client.h"
 #include "stabctl/daemon/ssh_tunnel.h"
 #include "stabctl/daemon/web_relay.h"
+#include "stabctl/terminal/temporary_folder.h"
 #include "stabd/daemon/settings/daemon_socket.h"
 
 extern char** environ;
@@ -31,8 +31,7 @@ namespace {
 class LeadingPage {
  public:
   static Result<LeadingPage> write(const std::string& address) {
-    std::error_code error;
-    std::string path = (std::filesystem::temp_directory_path(error) / "stab-web-XXXXXX.html").string();
+    std::string path = temporary_place() + "/stab-web-XXXXXX.html";
     const UniqueFd fd(::mkostemps(path.data(), 5, O_CLOEXEC));  // mode 0600
     if (!fd) return system_error("make '" + path + "'", errno);
     LeadingPage page(path);

@@ -24,13 +24,6 @@ constexpr const char* kNames[] = {"gate", "explain", "nightly", "selftest", "imp
 
 std::string prefix_of(TemporaryPurpose purpose) { return std::string("stab-") + kNames[static_cast<size_t>(purpose)] + "-"; }
 
-// By the names that fs::temp_directory_path knows; an empty one is as none, as it is to mktemp and to shells.
-std::string wanted_folder() {
-  for (const char* const name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
-    if (const char* const value = std::getenv(name); value && *value) return value;
-  return "/tmp";
-}
-
 // 0, or why it is no folder.
 int fault_of(const std::string& folder) {
   struct stat info {};
@@ -58,8 +51,15 @@ void remove_left(const std::string& below) {
 
 }  // namespace
 
+// By the names that fs::temp_directory_path knows; an empty one is as none, as it is to mktemp and to shells.
+std::string temporary_place() {
+  for (const char* const variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+    if (const char* const value = std::getenv(variable); value && *value) return value;
+  return "/tmp";
+}
+
 Result<TemporaryFolder> TemporaryFolder::make(TemporaryPurpose purpose) {
-  const fs::path below = wanted_folder();
+  const fs::path below = temporary_place();
   if (const int fault = fault_of(below.string()); fault != 0)
     return Error{ErrorCode::kSystem,
                  "no temporary folder: '" + below.string() + "': " + std::generic_category().message(fault) +

@@ -13,6 +13,9 @@ namespace stab::ctl {
 
 enum class TemporaryPurpose : uint8_t { kGate, kExplain, kNightly, kSelftest, kImport, kReport, kSsh };
 
+// Where temporary files are to lie: what TMPDIR says, else /tmp.
+std::string temporary_place();
+
 class TemporaryFolder {
  public:
   // "stab-gate-XXXXXX" where TMPDIR says, else below /tmp. kSystem names the folder and the cure.

@@ -44,6 +44,8 @@ TEST_F(TrialsTest, OnlyClaimedOnesFinishAndOnlyPlannedOnesAreClaimed) {
   const Id id = ready(store);
   const TrialRow next = **store.next_trial(id);
   EXPECT_FALSE(store.finish(recorded(next.id), 3).ok());
+  EXPECT_EQ(store.outcome(next.id).error().message, "trial " + std::to_string(next.id) + " has no outcome: it is planned");
+  EXPECT_EQ(store.outcome(12345).error().message, "trial 12345 does not exist");
   ASSERT_TRUE(store.claim(next.id, {"boot", 1}).ok());
   EXPECT_FALSE(store.claim(next.id, {"boot", 1}).ok());
   EXPECT_TRUE(store.finish(recorded(next.id), 3).ok());  // claim and outcome are enough
