@@ -1,7 +1,7 @@
 // The problem: an executable holds functions of our compilers beside start files and static archives that we
 // know nothing about, and only the former are safe to move. The approach: !pcsections metadata on each defined
 // function makes LLVM emit its address and size into stab_funcs, in a section that is tied to the function's own
-// and goes where that goes (comdat, --gc-sections).
+// and goes where that goes (comdat, --gc-sections). What is listed is aligned as far as moving needs.
 #include "instrumenter/pass/function_list.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -11,6 +11,10 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/Alignment.h>
+
+#include <algorithm>
+#include <cstdint>
 
 #include "instrumenter/pass/gnu_assembler.h"
 #include "instrumenter/pass/inline_assembly.h"
@@ -19,6 +23,9 @@
 
 namespace stab {
 namespace {
+
+// One aligned store of 8 bytes leads an entry elsewhere. Who wants small code asks for less (-Os with -falign-functions=1).
+constexpr uint64_t kLeastAlignment = 8;
 
 bool writes_stack_pointer(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
@@ -46,8 +53,9 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     if (may_switch_stacks(function)) continue;
     if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
+    function.setAlignment(std::max(function.getAlign().valueOrOne(), llvm::Align(kLeastAlignment)));
   }
-  return llvm::PreservedAnalyses::all();  // metadata only
+  return llvm::PreservedAnalyses::all();  // neither is seen by analyses
 }
 
 }  // namespace stab

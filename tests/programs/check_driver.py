@@ -1277,6 +1277,18 @@ def check_other_linker(place):
         place.moves("prog")
 
 
+def check_unaligned_functions(place):
+    """A build that wants small code asks for no alignment; what may move is aligned as far as moving needs."""
+    place.write("small.c", "int printf(const char*, ...);\n#define F(n) __attribute__((noinline)) int f##n(int a) { return a / 3 + g##n; }\n"
+                + "".join(f"volatile int g{n};\nF({n})\n" for n in range(20))
+                + "int main(void) { printf(\"%d\\n\", 42 + " + " + ".join(f"f{n}(0)" for n in range(20)) + "); }\n")
+    for options in (["-Os", "-falign-functions=1"], ["-Oz", "-fno-align-functions"], ["-Os", "-flto", "-falign-functions=1"]):
+        place.must("szc", *options, "small.c", "-o", "prog")
+        place.moves("prog")
+        info = place.must("szc", "--stab-info", "prog").stdout
+        expect("entry-crosses-8" not in info, f"{options}: functions stay as they aren't aligned:\n{info}")
+
+
 def check_mixed_objects(place):
     compiler = shutil.which("gcc") or shutil.which(llvm.tool("clang"))
     place.must(compiler, "-O2", "-c", "twice.c")

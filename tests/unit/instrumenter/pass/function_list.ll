@@ -1,21 +1,25 @@
-; Every function that this module emits is listed by address and size: 8 bytes each.
+; Every function that this module emits is listed by address and size: 8 bytes each. It is aligned by 8 at least, so that one store can
+; change its entry, whatever alignment it asks for.
 ; RUN: %stab -passes=stab-functions < %s | %check
 ; RUN: %stab -passes=stab-functions < %s | %llc -relocation-model=pic | %check --check-prefix=ASM
 
 target triple = "x86_64-unknown-linux-gnu"
 
-; CHECK: define void @first() !pcsections ![[list:[0-9]+]]
-; CHECK: define internal void @second() {{.*}}!pcsections ![[list]]
+; CHECK: define void @first() align 8 !pcsections ![[list:[0-9]+]]
+; CHECK: define internal void @second() align 8 !pcsections ![[list]]
 ; CHECK: define void @naked() #{{[0-9]+}} {
 ; CHECK: define void @changes_stacks(i64 %to) {
 ; CHECK: define void @changes_stacks_by_a_variable(i64 %to) {
 ; CHECK: define void @changes_stacks_by_the_frame(i64 %to) {
-; CHECK: define i64 @copies_the_stack_pointer() !pcsections ![[list]]
+; CHECK: define i64 @copies_the_stack_pointer() align 8 !pcsections ![[list]]
 ; CHECK: define i64 @exchanges_it() {
-; CHECK: define void @other_assembly(i64 %a) !pcsections ![[list]]
-; CHECK: define void @padded(i64 %pad) !pcsections ![[list]]
+; CHECK: define void @other_assembly(i64 %a) align 8 !pcsections ![[list]]
+; CHECK: define void @padded(i64 %pad) align 8 !pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
 ; CHECK: define void @hardened() #{{[0-9]+}} {
+; CHECK: define void @small() #{{[0-9]+}} align 8 !pcsections ![[list]]
+; CHECK: define void @small_method() #{{[0-9]+}} align 8 !pcsections ![[list]]
+; CHECK: define void @aligned() align 32 !pcsections ![[list]]
 ; CHECK: ![[list]] = !{!"stab_funcs"}
 
 ; ASM: .section stab_funcs,"awo",@progbits,.text
@@ -64,5 +68,14 @@ define available_externally void @elsewhere() {
   ret void
 }
 define void @hardened() speculative_load_hardening {
+  ret void
+}
+define void @small() optsize {
+  ret void
+}
+define void @small_method() optsize align 2 {
+  ret void
+}
+define void @aligned() align 32 {
   ret void
 }
