@@ -122,7 +122,10 @@ Status Controller::load() {
   for (const store::PartRow& part : parts)
     if (part.fate == store::PartFate::kRecorded) note_recorded(part.block);
   STAB_TRY(const std::vector<store::EventRow> events, look([&](store::Store& store) { return store.events(set_.experiment); }));
-  for (const store::EventRow& event : events) logged_.insert(event.kind + '\t' + event.text);
+  for (const store::EventRow& event : events) {
+    logged_.insert(event.kind + '\t' + event.text);
+    if (is_of_a_machine(event.kind)) ++all_log_lines_;
+  }
   store::Store::TrialFilter dropped;
   dropped.kind = store::TrialKind::kMain;
   dropped.state = store::TrialState::kCancelled;
@@ -324,10 +327,13 @@ Status Controller::take_log(const store::SlotEpochRow& row, const std::string& n
   if (!sign || (taken != log_signs_.end() && taken->second == *sign)) return {};
   STAB_TRY(const std::optional<std::string> text, set_.spool->note(name));
   if (!text) return {};
+  const size_t most = kMostWorkerEvents * static_cast<size_t>(set_.machines.count);
   for (const WorkerEvent& event : parse_log_note(*text)) {
     const std::string line = row.machine + ": " + event.text;
-    if (logged_.contains(event.kind + '\t' + line) || log_lines_[row.slot] >= kMostWorkerEvents) continue;
+    if (logged_.contains(event.kind + '\t' + line) || log_lines_[row.slot] >= kMostWorkerEvents || all_log_lines_ >= most)
+      continue;
     ++log_lines_[row.slot];
+    ++all_log_lines_;
     STAB_CHECK_OK(log(event.kind, line));
     logged_.insert(event.kind + '\t' + line);
   }

@@ -152,6 +152,7 @@ class Controller {
   std::map<int, int64_t> sign_at_ns_;
   std::map<int, FileSign> log_signs_;               // by slot: of its log as it was taken in
   std::map<int, size_t> log_lines_;                 // by slot: of its workers, since this controller began
+  size_t all_log_lines_ = 0;                        // in the store: who began the controller again got no more of them
   std::set<std::string> logged_;                    // kind and text of all events
   std::map<std::string, int> failures_;  // by host, since this controller began
   std::map<int, int> slot_failures_;

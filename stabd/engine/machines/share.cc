@@ -136,11 +136,11 @@ class Deliverer final : public Observer {
   // All blocks that are over and not yet sent.
   Status deliver() {
     STAB_CHECK_OK(tell_preflight());
-    STAB_CHECK_OK(tell_log());
     while (next_ < blocks_.size()) {
       const uint32_t block = blocks_[next_];
       STAB_TRY(const int64_t open, store_->open_places(1, block_places_ * block, block_places_));
       if (open > 0) return {};
+      STAB_CHECK_OK(tell_log());
       const store::PartLabel label{identity_, set_->slot, set_->epoch, static_cast<int>(next_), block};
       ::unlink(path_.c_str());  // of a try before
       STAB_CHECK_OK(store_->write_part(1, label, block_places_ * block, block_places_, path_));
@@ -220,7 +220,8 @@ Result<RunEnd> run_blocks(const ShareSetting& set, const std::string& grant, con
   STAB_TRY(const RunEnd end, engine->run(1, deliverer, *set.stop));
   // Nothing is lost for a spool that is full or read-only for a while.
   for (bool said = false;;) {
-    const Status delivered = deliverer.deliver();
+    Status delivered = deliverer.deliver();
+    if (delivered) delivered = deliverer.tell_log();
     if (delivered) break;
     if (!std::exchange(said, true)) set.observer->note(delivered.error().message);
     if (set.stop->asked()) return RunEnd::kStopped;

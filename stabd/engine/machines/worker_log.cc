@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/printable.h"
 #include "stabd/engine/experiment/match_builds.h"
 #include "stabd/engine/machines/worker_files.h"
 #include "stabd/engine/results/load_samples.h"
@@ -12,13 +13,6 @@ namespace stab::engine {
 namespace {
 
 constexpr size_t kMostEventBytes = 1000;
-
-bool is_of_a_machine(std::string_view kind) {
-  static constexpr std::array<std::string_view, 13> kKinds = {
-      kIdleRule, kMatchedLayouts, "engine", "gate", "ipc",  "layout-output", "leftovers", "limits", "quarantined", "shared-cpu",
-      "slices",  "tmp",           "worker"};
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
-}
 
 // A trial has another number in the controller's store than in the worker's.
 std::string without_trial_number(std::string text) {
@@ -30,19 +24,21 @@ std::string without_trial_number(std::string text) {
   return text;
 }
 
-std::string on_one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
-  return at_most(std::move(text), kMostEventBytes);
-}
-
 }  // namespace
+
+bool is_of_a_machine(std::string_view kind) {
+  static constexpr std::array<std::string_view, 13> kKinds = {
+      kIdleRule, kMatchedLayouts, "engine", "gate", "ipc",  "layout-output", "leftovers", "limits", "quarantined", "shared-cpu",
+      "slices",  "tmp",           "worker"};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
 
 std::string log_note(const std::vector<store::EventRow>& events) {
   std::string note;
   size_t lines = 0;
   for (const store::EventRow& event : events) {
     if (!is_of_a_machine(event.kind) || lines++ >= kMostWorkerEvents) continue;
-    note += event.kind + '\t' + on_one_line(without_trial_number(event.text)) + '\n';
+    note += event.kind + '\t' + at_most(one_line(without_trial_number(event.text)), kMostEventBytes) + '\n';
   }
   return note;
 }
@@ -54,7 +50,7 @@ std::vector<WorkerEvent> parse_log_note(std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos || !is_of_a_machine(line.substr(0, tab))) continue;
-    events.push_back({std::string(line.substr(0, tab)), on_one_line(std::string(line.substr(tab + 1)))});
+    events.push_back({std::string(line.substr(0, tab)), at_most(one_line(line.substr(tab + 1)), kMostEventBytes)});
   }
   return events;
 }

@@ -14,6 +14,8 @@ namespace stab::engine {
 
 inline constexpr std::string_view kLogNote = "log";
 inline constexpr size_t kMostWorkerEvents = 200;  // of a slot
+// Whether an event of this kind says how a machine is, and not what an experiment decided.
+bool is_of_a_machine(std::string_view kind);
 
 struct WorkerEvent {
   std::string kind, text;

@@ -373,6 +373,15 @@ TEST_F(MachinesTest, WhatAWorkersEngineNotedIsLogged) {
   EXPECT_LE(logged("tmp").size(), kMostWorkerEvents);
   EXPECT_GE(logged("tmp").size(), 100u);
   EXPECT_LT(logged("tmp").front().size(), 1100u);
+  for (int note = 3; note < 6; ++note) {  // nor who begins the controller again
+    open_controller();
+    std::string many;
+    for (size_t i = 0; i < kMostWorkerEvents; ++i) many += "ipc\t" + std::to_string(note) + " " + std::to_string(i) + "\n";
+    deliver({slot_file(workers_[0].slot, workers_[0].epoch, "log"), sealed(many)});
+    round();
+  }
+  EXPECT_LE(logged("tmp").size() + logged("ipc").size(), 2 * kMostWorkerEvents);
+  EXPECT_GE(logged("ipc").size(), 100u);
   expect_sound(*lab_);
 }
 
