@@ -54,8 +54,10 @@ int causal_command(const Arguments& arguments) {
   const std::vector<std::string> behind(arguments.words.begin() + 1, arguments.words.end());
   // A plan that is only written may be of a program that is built later.
   const bool runs = arguments.plan.empty();
-  if (const auto command = measured_command(arguments.words[0], behind, false); runs && !command)
-    return complain(command.error());
+  if (runs) {
+    const auto command = measured_command(arguments.words[0], behind, false);
+    if (!command) return complain(command.error());
+  }
   const std::string text = plan_text(arguments, seed);
   const Result<std::string> here = absolute_path(".");
   if (!here) return complain(here.error());

@@ -16,6 +16,7 @@
 #include "base/shell_word.h"
 #include "base/unique_fd.h"
 #include "base/wording.h"
+#include "plan/check.h"
 #include "stabctl/command_line/exit_statuses.h"
 #include "stabctl/run/run_command.h"
 #include "stabctl/sides/clock_choice.h"
@@ -47,7 +48,7 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const Arguments& ar
     if (!done && stop.asked()) return done.error();
     if (!done && done.error().code == ErrorCode::kUnavailable)
       return Error{ErrorCode::kUnavailable,
-                   "--prepare " + in_quotes(prepare) + " was still running after " + seconds_text(most) +
+                   "--prepare " + in_quotes(prepare) + " was still running after " + plan::duration_text(most) +
                        "; --at-most gives it more time",
                    {}};
     if (!done) return Error{done.error().code, "--prepare: " + done.error().message, {}};

@@ -20,10 +20,10 @@
 
 #include "base/clock.h"
 #include "base/line_ends.h"
-#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/check.h"
 #include "plan/plan.h"
 #include "stabd/engine/machine/ledger.h"
 #include "stabd/host/process_tree.h"
@@ -212,14 +212,10 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& in
                      " bytes; make it print less, or write a plan with a larger 'output_limit'");
   if (waited == Waited::kLate)
     return Error{ErrorCode::kUnavailable,
-                 in_quotes(words[0]) + " was still running after " + seconds_text(most) +
+                 in_quotes(words[0]) + " was still running after " + plan::duration_text(most) +
                      "; give it less to do, or more time with --at-most",
                  {}};
   return out;
-}
-
-std::string seconds_text(nanoseconds time) {
-  return number_text(static_cast<double>(std::chrono::round<std::chrono::milliseconds>(time).count()) / 1000) + " s";
 }
 
 std::string failure_of(const Probe& probe, const std::vector<int>& accepted) {

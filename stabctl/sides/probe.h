@@ -41,9 +41,6 @@ Probe probe_of(const store::Outcome& outcome);
 Result<Probe> probe(const std::vector<std::string>& words, const std::string& input, const std::string& directory,
                     const std::vector<std::string>& environment, std::chrono::nanoseconds most, const engine::StopSignal& stop);
 
-// "0.75 s"
-std::string seconds_text(std::chrono::nanoseconds time);
-
 // "exit status 3", "killed by SIGSEGV"; empty: it returned one of `accepted`.
 std::string failure_of(const Probe& probe, const std::vector<int>& accepted);
 

@@ -1,10 +1,7 @@
 // It is held by a lock for as long as it is used, so that the next command of this user's removes what a killed one has left.
 #include "stabctl/terminal/temporary_folder.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,13 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kNames[] = {"gate", "explain", "nightly", "selftest", "import", "report", "ssh"};  // of TemporaryPurpose
 
 std::string prefix_of(TemporaryPurpose purpose) { return std::string("stab-") + kNames[static_cast<size_t>(purpose)] + "-"; }
-
-// 0, or why it is no folder.
-int fault_of(const std::string& folder) {
-  struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) return errno;
-  return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
-}
 
 // A folder of a command of ours that is no more: nobody holds it.
 UniqueFd hold_left(const std::string& path) {
@@ -60,11 +50,13 @@ std::string temporary_place() {
 
 Result<TemporaryFolder> TemporaryFolder::make(TemporaryPurpose purpose) {
   const fs::path below = temporary_place();
-  if (const int fault = fault_of(below.string()); fault != 0)
+  std::error_code missing;
+  if (!fs::is_directory(below, missing)) {
+    if (!missing) missing = std::make_error_code(std::errc::not_a_directory);
     return Error{ErrorCode::kSystem,
-                 "no temporary folder: '" + below.string() + "': " + std::generic_category().message(fault) +
-                     "; set TMPDIR to one that is there",
+                 "no temporary folder: '" + below.string() + "': " + missing.message() + "; set TMPDIR to one that is there",
                  {}};
+  }
   std::string path = (below / (prefix_of(purpose) + "XXXXXX")).string();
   const std::string folder = fs::path(path).parent_path().string();
   if (const Status trusted = check_trusted_folder(folder); !trusted)
