@@ -10,14 +10,15 @@ namespace rows {
 std::vector<CommandRow> answer_rows() {
   return {
       {.words = "compare",
-       .help = "OLD NEW [-- ARGS]: is NEW slower than OLD? two programs, commands, or revisions with --build",
+       .help = "OLD NEW... [-- ARGS]: is NEW slower than OLD? programs, commands, or two revisions with --build",
        .operands = {{.name = "sides",
                      .target = &A::words,
-                     .help = "OLD and NEW: programs (./old ./new), commands ('old -x' 'new -x'), or revisions (also OLD..NEW)",
+                     .help = "OLD and NEW: programs (./old ./new), commands ('old -x' 'new -x'), or revisions (also OLD..NEW); "
+                             "of several programs each is compared with the first",
                      .required = false,
                      .offers = Offers::kFiles,
                      .count = {0, 1000},
-                     .takes = "OLD NEW, and behind -- the arguments of both"}},
+                     .takes = "OLD NEW, and behind -- the arguments of all"}},
        .options = {{.name = "--build",
                     .target = &A::build,
                     .help = "OLD and NEW are revisions, which this command builds; the program is behind --",

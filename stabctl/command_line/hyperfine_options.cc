@@ -22,9 +22,10 @@ constexpr Habit kHabits[] = {
     {" --export-csv --export-markdown --export-asciidoc --export-orgmode ",
      "--markdown prints a table, --export-json FILE writes the times"},
     {" -P --parameter-scan -D --parameter-step-size -L --parameter-list ",
-     "a plan compares many levels: 'stabctl init' writes one, with [factors]"},
+     "name each command: stabctl compare './prog -j1' './prog -j2' './prog -j4'; for more than eight, or several parameters, "
+     "'stabctl init' writes a plan"},
     {" -n --command-name ", "sides are called as they are typed; a plan gives its levels names: --save"},
-    {" --reference ", "the first side is what the second one is compared with"},
+    {" --reference ", "the first side is what the others are compared with"},
     {" --style --sort -u --time-unit ", "leave it out; --json has seconds, --quiet no progress"},
 };
 

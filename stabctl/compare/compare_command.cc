@@ -1,5 +1,5 @@
-// compare OLD NEW: one line instead of a plan. Both sides are tried once; from what they cost follow the clock that judges, how
-// many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the
+// compare OLD NEW ...: one line instead of a plan. All sides are tried once; from what they cost follow the clock that judges,
+// how many blocks fit into the time, and the looks at which it may end. Then it is an experiment like any other, kept in the
 // database.
 //
 // Revisions are built by the experiment itself, so that they are tried by its preflight: it is stopped behind that, and planned
@@ -19,6 +19,7 @@
 #include "plan/short_plan.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/command_line/exit_statuses.h"
+#include "stabctl/compare/compared_about.h"
 #include "stabctl/records/database.h"
 #include "stabctl/revisions/built_revisions.h"
 #include "stabctl/revisions/git.h"
@@ -47,13 +48,14 @@ using std::chrono::nanoseconds;
 
 constexpr int kFewestBlocks = commands::kFewestBlocks;
 constexpr int kMostBlocks = 1000;  // more tell of differences that no margin is about
+constexpr size_t kMostSides = 8;   // with more, blocks get long and few
 
 // A comparison on its way: what the user asked, what is known so far, and the answer's facts.
 struct Comparison {
   const Arguments& arguments;
   const SystemClock clock{};
   nanoseconds start{0}, most{0};
-  nanoseconds shortest{0};  // CPU time of the shorter one of two programs, as tried
+  nanoseconds shortest{0};  // CPU time of the shortest program, as tried
   std::string directory{};
   AdHocPlan plan{};
   commands::CompareFacts facts{};
@@ -68,6 +70,18 @@ bool is_file(const std::string& word) {
   return fs::exists(word, error);
 }
 
+// The first word that is no program, and why; absent: all are.
+struct NoProgram {
+  size_t at;
+  std::string why;
+};
+std::optional<NoProgram> not_a_program(const Arguments& arguments) {
+  for (size_t at = 0; at < arguments.words.size(); ++at)
+    if (const auto side = measured_command(arguments.words[at], arguments.behind, arguments.shell); !side)
+      return NoProgram{at, side.error().message};
+  return {};
+}
+
 constexpr char kUsage[] = "stabctl compare ./old ./new -- arguments of both";
 
 // Of a wrong number of sides. The command that reads recorded verdicts was called so.
@@ -77,15 +91,24 @@ Error wrong_sides(const Arguments& arguments) {
   if (words.size() == 1)
     return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage +
                      "; one program alone: stabctl time " + shell_word(words[0]));
+  if (!arguments.build.empty())
+    return bad_input("two revisions are compared, and " + in_quotes(words[2]) +
+                     " is a third; of more write a plan ('stabctl init') with a level for each");
+  if (words.size() > kMostSides && !not_a_program(arguments))
+    return bad_input("compare takes " + std::to_string(kMostSides) + " sides at most, and these are " +
+                     std::to_string(words.size()) + "; of more write a plan ('stabctl init')");
   if (!is_file(words[0]) && !is_file(words[1])) {
     std::string verdict = "stabctl verdict";
     for (const std::string& word : words) verdict += " " + shell_word(word);
-    return bad_input("compare takes two programs; recorded levels of a factor are compared by: " + verdict);
+    return bad_input("compare takes programs; recorded levels of a factor are compared by: " + verdict);
   }
+  const std::optional<NoProgram> wrong = not_a_program(arguments);
+  if (wrong && wrong->at < 2) return bad_input(wrong->why);
+  // What is meant for the programs may stand where a third one does.
   std::string better = "stabctl compare " + shell_word(words[0]) + " " + shell_word(words[1]) + " --";
   for (size_t i = 2; i < words.size(); ++i) better += " " + shell_word(words[i]);
-  return bad_input("compare takes two sides, and " + in_quotes(words[2]) + " is a third; arguments of both come behind --: " +
-                   better + "; of three and more sides write a plan ('stabctl init')");
+  return bad_input("compare takes programs, and not all of these are: " + wrong->why +
+                   "; arguments of all come behind --: " + better);
 }
 
 bool is_commit(const std::string& word) {
@@ -101,8 +124,8 @@ std::string revisions_without_build(const Arguments& arguments) {
   for (const std::string& name : names)
     if (name.empty() || is_file(name) || !is_commit(name)) return {};
   return in_quotes(names[0]) + " and " + in_quotes(names[1]) +
-         " are revisions, which --build makes programs of: stabctl compare " + shell_word(names[0]) + " " +
-         shell_word(names[1]) + " --build 'make CC=szc' -- ./program arguments";
+         " are revisions, which --build makes programs of: stabctl compare " + shell_word(names[0]) + " " + shell_word(names[1]) +
+         " --build 'make CC=szc' -- ./program arguments";
 }
 
 // Two names of experiments, which `compare` took once.
@@ -132,11 +155,12 @@ Result<std::string> why_unmatched(store::Store& store, store::Id experiment) {
   return std::string();
 }
 
-// Whether shared libraries moved, for which there is no table of what both builds have. The first two runs are of one block.
-Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
-  STAB_TRY(const auto trials,
-           store.trials(experiment,
-                        {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}, .limit = 2}));
+// Whether shared libraries moved, for which there is no table of what all builds have. The first runs are of one block.
+Result<bool> moves_libraries(store::Store& store, store::Id experiment, size_t sides) {
+  STAB_TRY(const auto trials, store.trials(experiment, {.kind = store::TrialKind::kMain,
+                                                        .state = store::TrialState::kRecorded,
+                                                        .block = {},
+                                                        .limit = static_cast<int64_t>(sides)}));
   for (const store::TrialRow& trial : trials) {
     STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
     const auto dose = engine::parse_dose(outcome.dose_json);
@@ -145,47 +169,10 @@ Result<bool> moves_libraries(store::Store& store, store::Id experiment) {
   return false;
 }
 
-// What both sides are, where they are one; else empty.
-std::string same_sides(const AdHocPlan& plan) {
-  const auto& revisions = plan.built.revisions;
-  if (revisions.size() > 1 && revisions[0].second == revisions[1].second) return "one commit";
-  const bool has_two = plan.commands.size() > 1;
-  return has_two && plan.commands[0].words == plan.commands[1].words ? "the same command" : "";
-}
-
-// What the difference is a difference of.
-std::string about_of(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
-  if (plan.randomized && !unmatched.empty())
-    return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
-           "; those of the code were drawn for each side alone: " + printable(unmatched);
-  const std::string same = same_sides(plan);
-  if (!same.empty())
-    return "both sides are " + same + ", so there is no difference but what this machine makes of none" +
-           (plan.randomized ? "; " + plan.randomized_parts() + " were random, the same on both sides" : "");
-  if (plan.randomized)
-    return "built by szc: each run went through random layouts of " + plan.randomized_parts() +
-           ", the same on both sides, so the difference is that of the programs and not of two layouts; globals and constants "
-           "lie where each link put them" +
-           (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
-  std::string which;
-  if (plan.commands.size() > 1 && plan.commands[0].szc.is_szc() != plan.commands[1].szc.is_szc())
-    which = in_quotes(plan.commands[plan.commands[0].szc.is_szc() ? 1 : 0].words[0]) +
-            " was not built by szc, so no layout was random: ";
-  const bool has_two = plan.commands.size() > 1;
-  if (has_two && plan.commands[0].is_script && plan.commands[1].is_script)
-    return "the difference is that of these two commands, and of the programs that they start as these were linked: the "
-           "addresses of their code are a part of it";
-  if (has_two && plan.commands[0].words[0] == plan.commands[1].words[0])
-    return "both sides are one binary, so the difference is that of their arguments, in its one layout: how far another link of "
-           "it would move that is not known; built with CC=szc, its layout is drawn at random";
-  return which +
-         "the difference is that of these two binaries, the addresses of their code included; built with CC=szc, 'stabctl "
-         "explain' tells the two apart";
-}
-
 // How many blocks fit into what is left of the time, next to what copies_of() takes.
 int blocks_within(const Comparison& of, nanoseconds block) {
-  const nanoseconds counting = of.plan.randomized ? block : nanoseconds(0);
+  const auto sides = static_cast<int64_t>(std::max<size_t>(of.plan.commands.size(), 2));
+  const nanoseconds counting = of.plan.randomized ? block * 2 * (sides - 1) / sides : nanoseconds(0);  // two runs for each other
   return runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
 }
 
@@ -197,11 +184,37 @@ Result<int> blocks_for(const Comparison& of, nanoseconds block) {
   const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
   char took[32];
   std::snprintf(took, sizeof took, "%.2g", each.count());
-  return bad_input("running both sides once takes " + std::string(took) + " s, and an answer takes " +
-                   std::to_string(kFewestBlocks) + " such blocks at least; give them less to do, or " + option_of(needed));
+  return bad_input("running " + std::string(of.plan.commands.size() > 2 ? "all" : "both") + " sides once takes " +
+                   std::string(took) + " s, and an answer takes " + std::to_string(kFewestBlocks) +
+                   " such blocks at least; give them less to do, or " + option_of(needed));
 }
 
-// Tries both sides, and fills in the plan. The first line of the answer is about what they printed.
+// What each of the others did otherwise than the first one, when it was tried: the answer's first lines.
+Status find_differences(Comparison& of, const std::vector<Probe>& seen, const engine::StopSignal& stop) {
+  std::optional<Probe> again;
+  for (size_t at = 1; at < seen.size(); ++at) {
+    commands::SideDifferences& differ = of.facts.others[at - 1].differ;
+    if (seen[0].status != seen[at].status)
+      differ.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[at].status));
+    const auto outputs = difference_of_outputs(seen[0], seen[at]);
+    if (!outputs) continue;
+    of.plan.same_stdout = false;
+    // A program that prints a time or an address prints another one each time.
+    if (!again) {
+      STAB_TRY(again, tried(of.plan.commands[0], of.directory, of.arguments, of.most - of.elapsed(), stop));
+    }
+    if (!difference_of_outputs(seen[0], *again)) differ.outputs = *outputs;
+  }
+  return {};
+}
+
+// Of the first two programs, and how many more there are.
+std::string name_of(const std::vector<MeasuredCommand>& sides, bool in_shell) {
+  const auto name = [&](const MeasuredCommand& side) { return experiment_name_of(side.words[in_shell ? 2 : 0]).substr(0, 36); };
+  return name(sides[0]) + "-" + name(sides[1]) + (sides.size() > 2 ? "-" + std::to_string(sides.size()) : "");
+}
+
+// Tries all sides, and fills in the plan.
 Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   const Arguments& arguments = of.arguments;
   for (const std::string& typed : arguments.words) {
@@ -209,8 +222,7 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
     of.plan.commands.push_back(std::move(command));
   }
   std::vector<MeasuredCommand>& sides = of.plan.commands;
-  if (!arguments.quiet && !arguments.shell && arguments.input.empty())
-    note_unread_input();
+  if (!arguments.quiet && !arguments.shell && arguments.input.empty()) note_unread_input();
   std::vector<Probe> seen;
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   for (const MeasuredCommand& side : sides) {
@@ -234,31 +246,26 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   std::vector<TriedProgram> programs;
   for (size_t side = 0; side < sides.size(); ++side)
     programs.push_back({in_quotes(sides[side].shown), seen[side].busy(), seen[side].max_rss_kib, seen[side].wall});
-  const auto outputs = difference_of_outputs(seen[0], seen[1]);
-  of.plan.same_stdout = !outputs;
-  if (outputs) {
-    // A program that prints a time or an address prints another one each time.
-    STAB_TRY(const Probe again, tried(sides[0], of.directory, arguments, of.most - of.elapsed(), stop));
-    if (!difference_of_outputs(seen[0], again)) of.facts.differ.outputs = *outputs;
-  }
-  if (seen[0].status != seen[1].status)
-    of.facts.differ.ends =
-        std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[1].status));
+  of.facts.baseline = sides[0].shown;
+  for (size_t at = 1; at < sides.size(); ++at) of.facts.others.push_back({.command = sides[at].shown});
+  of.plan.same_stdout = true;
+  STAB_CHECK_OK(find_differences(of, seen, stop));
   const ClockChoice choice = choose_clock(programs, engine::available_memory_kib(host::Roots()), !arguments.prepare.empty());
   of.facts.clock = choice.sentence;
   of.plan.sliced = choice.sliced;
-  of.plan.randomized = !arguments.shell && sides[0].szc.code && sides[1].szc.code;
+  const auto moves = [](const MeasuredCommand& side) { return side.szc.code; };
+  of.plan.randomized = !arguments.shell && std::all_of(sides.begin(), sides.end(), moves);
   STAB_TRY(const int blocks, blocks_for(of, cost(choice.sliced)));
   of.plan.looks = looks_up_to(blocks);
-  of.shortest = std::min(seen[0].cpu(), seen[1].cpu());
+  of.shortest = seen[0].cpu();
+  for (const Probe& one : seen) of.shortest = std::min(of.shortest, one.cpu());
   of.plan.epoch = plan::epoch_of_run(of.shortest);
-  of.plan.timeout = timeout_for(std::max(seen[0].wall, seen[1].wall));
+  nanoseconds slowest{0};
+  for (const Probe& one : seen) slowest = std::max(slowest, one.wall);
+  of.plan.timeout = timeout_for(slowest);
   of.plan.directory = of.directory;
   of.plan.environment = kept_environment();
-  const std::string names[] = {experiment_name_of(sides[0].words[arguments.shell ? 2 : 0]),
-                               experiment_name_of(sides[1].words[arguments.shell ? 2 : 0])};
-  of.plan.name = names[0].substr(0, 40) + "-" + names[1].substr(0, 40);
-  of.facts.before = sides[0].shown, of.facts.after = sides[1].shown;
+  of.plan.name = name_of(sides, arguments.shell);
   return {};
 }
 
@@ -280,8 +287,8 @@ Status plan_revisions(Comparison& of) {
   of.plan.randomized = arguments.build.find("szc") != std::string::npos;
   of.plan.looks = looks_up_to(kMostBlocks);  // until they are tried
   const std::string& command = of.plan.commands[0].shown;
-  of.facts.before = shown_revision(revisions.base_name, revisions.base) + " " + command;
-  of.facts.after = shown_revision(revisions.head_name, revisions.head) + " " + command;
+  of.facts.baseline = shown_revision(revisions.base_name, revisions.base) + " " + command;
+  of.facts.others = {{.command = shown_revision(revisions.head_name, revisions.head) + " " + command}};
   note_uncommitted_changes(revisions.root);
   of.directory = revisions.root;
   return {};
@@ -365,50 +372,61 @@ int say(const commands::CompareOutput& output, const Arguments& arguments) {
 Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
   if (of.arguments.export_json.empty()) return {};
   const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
-  STAB_TRY(const commands::TimedRuns before, runs_of(store, experiment, 0, of.facts.before, clock));
-  STAB_TRY(const commands::TimedRuns after, runs_of(store, experiment, 1, of.facts.after, clock));
-  return write_whole(commands::hyperfine_json({before, after}), of.arguments.export_json);
+  std::vector<commands::TimedRuns> all(1);
+  STAB_TRY(all[0], runs_of(store, experiment, 0, of.facts.baseline, clock));
+  for (const commands::ComparedSide& side : of.facts.others) {
+    STAB_TRY(commands::TimedRuns runs, runs_of(store, experiment, static_cast<int>(all.size()), side.command, clock));
+    all.push_back(std::move(runs));
+  }
+  return write_whole(commands::hyperfine_json(all), of.arguments.export_json);
 }
 
-// What copies cost, of sides that move; or why that is not known.
-void count_copies(Comparison& of, engine::Engine& engine, const Run& ran, engine::StopSignal* stop) {
-  if (!of.plan.randomized) return;
-  if (ran.end != engine::RunEnd::kDone) {
-    of.facts.uncounted = ran.is_over_time ? "the time was over" : "it was interrupted";
-    return;
-  }
+// What copies cost a side more than the first one, counted in a run of each; or why that is not known.
+void count_copies_of(Comparison& of, engine::Engine& engine, size_t other, engine::StopSignal& stop) {
+  commands::ComparedSide& side = of.facts.others[other];
   AdHocPlan copies = of.plan;
   copies.counts_copies = true;
   copies.sliced = copies.same_stdout = false;
+  if (copies.commands.size() > 2) copies.commands = {of.plan.commands[0], of.plan.commands[other + 1]};
   const auto plan = parse_ad_hoc(text_of(copies), of.directory);
   if (!plan) {
-    of.facts.uncounted = one_line(plan.error().message);
+    side.uncounted = one_line(plan.error().message);
+    return;
+  }
+  Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
+  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop);
+  if (!counted.by_workload.empty()) side.copies = counted.by_workload.begin()->second;
+  side.uncounted = counted.uncounted;
+}
+
+void count_copies(Comparison& of, engine::Engine& engine, const Run& ran, engine::StopSignal* stop) {
+  if (!of.plan.randomized) return;
+  if (ran.end != engine::RunEnd::kDone) {
+    for (commands::ComparedSide& side : of.facts.others)
+      side.uncounted = ran.is_over_time ? "the time was over" : "it was interrupted";
     return;
   }
   engine::StopSignal own;
   std::optional<CaughtInterrupts> caught;
   if (!stop) caught.emplace(own);
-  Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
-  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop ? *stop : own);
-  if (!counted.by_workload.empty()) of.facts.copies = counted.by_workload.begin()->second;
-  of.facts.uncounted = counted.uncounted;
+  for (size_t other = 0; other < of.facts.others.size(); ++other) count_copies_of(of, engine, other, stop ? *stop : own);
 }
 
 Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
   commands::CompareFacts& facts = of.facts;
   facts.experiment = run.experiment;
   STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
-  STAB_TRY(const bool has_libraries, moves_libraries(store, run.experiment));
-  facts.about = about_of(of.plan, unmatched, has_libraries);
+  STAB_TRY(const bool has_libraries, moves_libraries(store, run.experiment, facts.others.size() + 1));
+  facts.about = about_sides(of.plan, unmatched, has_libraries);
   const std::string few = of.plan.randomized ? few_layouts_text(of.shortest, of.plan.epoch) : std::string();
   if (!few.empty()) facts.about += "; " + few;
   const auto is_program = [](const std::string& word) { return is_file(word); };
   const std::vector<std::string>& words = of.arguments.words;
   const bool is_explained = of.plan.randomized && of.plan.built.revisions.empty();
   if (is_explained && std::all_of(words.begin(), words.end(), is_program))
-    facts.next_of_change =
-        "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[1]) + runs_options(of.arguments) +
-        database_option(of.arguments) + facts.arguments;
+    for (size_t other = 0; other < facts.others.size(); ++other)
+      facts.others[other].next_of_change = "stabctl explain " + shell_word(words[0]) + " " + shell_word(words[other + 1]) +
+                                           runs_options(of.arguments) + database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
   facts.logs = "stabctl logs " + std::to_string(run.experiment) + database_option(of.arguments);
   facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
@@ -420,7 +438,7 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   // Programs were compared when they were tried, line by line; of what is built here the recorded runs tell.
   if (!of.plan.built.revisions.empty()) {
     STAB_TRY(const auto differ, side_differences(store, run.experiment));
-    if (!differ.empty()) facts.differ = differ.begin()->second;
+    if (!differ.empty()) facts.others[0].differ = differ.begin()->second;
   }
   return commands::compare_answer(samples, facts, terminal_width());
 }
@@ -445,7 +463,9 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   if (!arguments.words.empty() && arguments.build.empty())
     if (const std::string revisions = revisions_without_build(arguments); !revisions.empty()) return bad_input(revisions);
   const bool is_range = !arguments.build.empty() && arguments.words.size() == 1;
-  if (arguments.words.size() != 2 && !is_range) return wrong_sides(arguments);
+  const bool are_several =
+      arguments.build.empty() && arguments.words.size() > 2 && arguments.words.size() <= kMostSides && !not_a_program(arguments);
+  if (arguments.words.size() != 2 && !is_range && !are_several) return wrong_sides(arguments);
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_margin(arguments));
   STAB_CHECK_OK(check_files(arguments));

@@ -28,6 +28,7 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
   const auto in_turn = [](const std::string& why) {
     return ClockChoice{false, "wall time, one run after the other in random order: " + why};
   };
+  const std::string all = programs.size() > 2 ? "all" : "both";
   int64_t memory = kMemoryLeftKib;
   std::string shares;
   for (const TriedProgram& one : programs) {
@@ -38,15 +39,15 @@ ClockChoice choose_clock(const std::vector<TriedProgram>& programs, std::optiona
     if (one.busy > kMostBusy)
       return in_turn(one.name + " uses several CPUs (" + per_cent(one.busy) + "), so CPU time is not how long it takes");
     memory += one.max_rss_kib;
-    shares += (shares.empty() ? "" : " and ") + per_cent(one.busy);
+    shares += (shares.empty() ? "" : &one == &programs.back() ? " and " : ", ") + per_cent(one.busy);
   }
   if (available_kib && memory > *available_kib)
-    return in_turn("both at once need " + std::to_string(memory >> 10) + " MiB, and " + std::to_string(*available_kib >> 10) +
+    return in_turn(all + " at once need " + std::to_string(memory >> 10) + " MiB, and " + std::to_string(*available_kib >> 10) +
                    " MiB are available");
   if (prepares_their_folder)
-    return in_turn("--prepare readies this folder for one run, and in time slices both sides would run in it at once");
-  return {true, "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (" + shares +
-                    " of its time)"};
+    return in_turn("--prepare readies this folder for one run, and in time slices " + all + " sides would run in it at once");
+  return {true, "CPU time, " + all + " sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (" +
+                    shares + " of its time)"};
 }
 
 }  // namespace stab::ctl

@@ -3,7 +3,10 @@
 namespace stab::commands {
 
 std::vector<std::string> difference_sentences(const SideDifferences& sides, const std::string& workload) {
-  const std::string who = "the two sides" + (workload.empty() ? std::string() : " of " + workload);
+  return difference_sentences_of(sides, "the two sides" + (workload.empty() ? std::string() : " of " + workload));
+}
+
+std::vector<std::string> difference_sentences_of(const SideDifferences& sides, const std::string& who) {
   const std::string why = "; times compare programs that do the same";
   std::vector<std::string> out;
   if (!sides.outputs.empty()) out.push_back(who + " print something else, " + sides.outputs + why);

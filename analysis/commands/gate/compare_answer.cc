@@ -1,15 +1,12 @@
-// The numbers are the report's one contrast; here they get their words. The exit status is the gate's: whether the second side is
-// shown to be slower, or shown not to be slower by the margin (worse.h).
+// The numbers are the report's contrasts; here they get their words.
 #include "analysis/commands/gate/compare_answer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
-#include "analysis/commands/gate/gate.h"
+#include "analysis/commands/gate/judged_sides.h"
 #include "analysis/report/caveats/caveats.h"
-#include "analysis/report/conditions/cpu_time.h"
 #include "analysis/report/report_data/report.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/settling.h"
@@ -18,269 +15,238 @@
 #include "analysis/text/markup.h"
 #include "analysis/text/text_table.h"
 #include "base/printable.h"
+#include "base/wording.h"
 
 namespace stab::commands {
 namespace {
 
-struct Sides {
-  const report::Contrast* contrast = nullptr;
-  const report::Response* response = nullptr;
-  double before = 0, after = 0;  // geometric means
-  report::Worse worse = report::Worse::kUnsure;
-  std::string word;  // "slower"
-};
-
-bool is_treatment(const report::Contrast& contrast) {
-  return !contrast.layout && contrast.population == report::Population::kOneWorkload;
-}
-
-double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
-  size_t factor = 0;
-  while (report.factors[factor].name != contrast.factor) ++factor;
-  for (const report::Cell& cell : report.cells)
-    if (cell.response == contrast.response && cell.levels[factor] == level) return cell.geometric_mean.value_or(cell.mean);
-  return 0;
-}
-
-std::string margin_text(const report::Report& report) {
-  return report::plain(100 * report.responses[0].margin) + " %";
-}
-
-std::string word_of(const report::Report& report, const report::Contrast& contrast, report::Worse worse) {
-  switch (contrast.refused.empty() ? contrast.verdict : report::Verdict::kUnsure) {
-    case report::Verdict::kChanged:
-      if (contrast.interval.estimate < 1) return "faster";
-      return worse == report::Worse::kNo ? "slower, by less than " + margin_text(report) : "slower";
-    case report::Verdict::kEquivalent:
-      return "same within " + margin_text(report);
-    case report::Verdict::kUnsure:
-    case report::Verdict::kWithheld:
-      break;
-  }
-  return worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
-}
-
-Sides sides_of(const report::Report& report) {
-  Sides out;
-  for (const report::Contrast& contrast : report.contrasts) {
-    if (!is_treatment(contrast) || contrast.response != report.responses[0].name) continue;
-    out.contrast = &contrast;
-    out.response = &report.responses[0];
-    out.before = mean_of(report, contrast, contrast.baseline);
-    out.after = mean_of(report, contrast, contrast.level);
-    out.worse = report::worse_by(*out.response, contrast, report.alpha, contrast.p_holm);
-    out.word = word_of(report, contrast, out.worse);
-  }
-  return out;
-}
-
-// The same difference by CPU time, where wall time is compared: nobody asked for it, and it decides nothing.
-struct CpuTime {
-  double before = 0, after = 0;  // geometric means, in seconds
-  report::Interval ratio;
-};
-
-std::optional<CpuTime> cpu_time_of(const report::Report& report) {
-  for (const report::Contrast* of : report::cpu_times_beside(report))
-    if (is_treatment(*of)) return CpuTime{mean_of(report, *of, of->baseline), mean_of(report, *of, of->level), of->interval};
-  return {};
-}
-
-// What copies may have made of it is a part of no answer: one that doesn't hold whatever that is, is none.
-void allow_for_copies(const report::Report& report, const CopyFacts& facts, Sides& sides) {
-  const report::Contrast& contrast = *sides.contrast;
-  const statistics::CopyPrice price = price_of(facts);
-  const double up = std::exp(-price.low), down = std::exp(-price.high), most = 1 + report.responses[0].margin;
-  const bool is_slower = contrast.interval.low * down > 1, is_faster = contrast.interval.high * up < 1;
-  const bool is_same = contrast.equivalence.high * up < most && contrast.equivalence.low * down > 1 / most;
-  sides.worse = with_copies(sides.worse, report.responses[0].margin, contrast, facts);
-  const bool holds = sides.word.starts_with("slower") ? is_slower : sides.word == "faster" ? is_faster : is_same;
-  if (!holds) sides.word = sides.worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
-}
-
-// "+2.43 % [+2.10, +2.80]"
-std::string ratio_and_interval(const report::Interval& ratio) {
-  return text::signed_per_cent(ratio.estimate) + " % [" + text::signed_per_cent(ratio.low) + ", " +
-         text::signed_per_cent(ratio.high) + "]";
-}
-
-std::string difference(const Sides& sides) {
-  return sides.contrast->refused.empty() ? ratio_and_interval(sides.contrast->interval) : "-";
-}
-
-// Empty: wall time is not what is compared, or there is none.
-std::string cpu_time_text(const report::Report& report) {
-  const std::optional<CpuTime> cpu = cpu_time_of(report);
-  if (!cpu) return {};
-  const report::Response seconds{.name = "cpu_time", .unit = "s"};
-  return "their CPU time, which decides nothing here: " + report::value_text(seconds, cpu->before) + " -> " +
-         report::value_text(seconds, cpu->after) + "  " + ratio_and_interval(cpu->ratio);
-}
-
-// The verdict that the margin is kept asks of one side at a time, so its interval is narrower than the one that is shown. Empty:
-// the shown one lies within the margin, too, and nobody wonders.
-std::string margin_kept_text(const report::Report& report, const Sides& sides) {
-  const report::Contrast& contrast = *sides.contrast;
-  const report::Interval &shown = contrast.interval, &kept = contrast.equivalence;
-  const double most = 1 + report.responses[0].margin;
-  const bool is_same = sides.word.starts_with("same");
-  const bool is_within = shown.high < most && (!is_same || shown.low > 1 / most);
-  if (!contrast.refused.empty() || sides.worse != report::Worse::kNo || is_within) return {};
-  if (!is_same && contrast.verdict == report::Verdict::kChanged && contrast.interval.estimate < 1) return {};
-  if (kept.high >= most) return {};
-  return "that it is " + std::string(is_same ? "the same within " : "not slower by ") + margin_text(report) +
-         " is judged by its " + report::plain(100 * (1 - 2 * report.alpha)) + " % interval, [" +
-         text::signed_per_cent(kept.low) + ", " + text::signed_per_cent(kept.high) + "]";
-}
-
-std::string blocks_text(const Sides& sides, const CompareFacts& facts) {
-  return plural(sides.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
-}
-
-// "--at-most 12min" of seconds, rounded up to a round figure.
-std::string time_option(double seconds) {
-  if (seconds <= 90) return std::to_string(10 * static_cast<int64_t>(std::ceil(seconds / 10))) + "s";
-  const double minutes = std::ceil(seconds / 60);
-  return minutes <= 90 ? std::to_string(static_cast<int64_t>(minutes)) + "min"
-                       : std::to_string(static_cast<int64_t>(std::ceil(minutes / 60))) + "h";
-}
-
-// What an unsure answer takes, and the command that gives it.
-struct Cure {
-  std::string text, command;
-};
-
-Cure cure_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
-  const report::Contrast& contrast = *sides.contrast;
-  const auto with = [&](const std::string& option) { return facts.command + facts.margin + " " + option + facts.arguments; };
-  const std::string wider =
-      facts.command + " --margin " + report::plain(300 * report.responses[0].margin) + "%" + facts.arguments;
-  const bool lacks_a_side = (sides.before > 0) != (sides.after > 0);
-  if (!contrast.refused.empty()) return {contrast.refused, lacks_a_side ? facts.logs : with("--at-most 5min")};
-  if (copies_count(facts.copies))
-    return {"more blocks don't decide it", facts.next_of_change.empty() ? facts.next : facts.next_of_change};
-  if (contrast.by_alone) return {report::settling_text(report, contrast), with("--at-most 5min")};
-  constexpr double kMostSeconds = 3600, kLeastSeconds = 20;
-  const double each = facts.seconds / static_cast<double>(std::max<uint64_t>(1, contrast.n));
-  const double needed = contrast.settles_n ? each * static_cast<double>(*contrast.settles_n) : kMostSeconds + 1;
-  if (needed > kMostSeconds) return {report::settling_text(report, contrast, "blocks"), wider};
-  // Half as much again, since looks are not at each block.
-  return {std::to_string(*contrast.settles_n) + " blocks are needed to decide (now " + std::to_string(contrast.n) + "), some " +
-              report::machine_time_text(needed) + " in all; or a wider margin",
-          with("--at-most " + time_option(std::max(1.5 * needed, kLeastSeconds)))};
-}
-
-// Why there is no difference to tell. Of a side without a value: it passed when it was tried, and not once in a block.
-std::string refusal_of(const Sides& sides, const CompareFacts& facts) {
-  const bool has_old = sides.before > 0, has_new = sides.after > 0;
-  if (has_old == has_new) return sides.contrast->refused;
-  return "no run of '" + one_line(has_old ? facts.after : facts.before) + "' gave a time, though its first one did: " +
-         in_quotes(facts.logs) + " says why";
+std::string blocks_text(const JudgedSide& side, const CompareFacts& facts) {
+  return plural(side.contrast->n, "block") + ", " + report::machine_time_text(std::max(1.0, facts.seconds));
 }
 
 std::string paragraph(const std::string& text, int width) {
   return text::wrap(text, width, "", "  ");
 }
 
-// The first lines of the answer.
-std::vector<std::string> differences_of(const CompareFacts& facts) { return difference_sentences(facts.differ); }
-
-std::string text_of(const report::Report& report, const Sides& sides, const CompareFacts& facts, int width) {
-  std::string out;
-  for (const std::string& line : differences_of(facts)) out += paragraph(line, width);
-  out += one_line(facts.before) + " -> " + one_line(facts.after) + "\n";
-  if (sides.contrast->refused.empty())
-    out += report::value_text(*sides.response, sides.before) + " -> " + report::value_text(*sides.response, sides.after) + "  " +
-           difference(sides) + "  " + sides.word + "; " + blocks_text(sides, facts) + "\n";
-  else
-    out += paragraph("unsure: " + refusal_of(sides, facts) + "; " + blocks_text(sides, facts), width);
-  out += "\n";
-  const bool is_open = sides.word.starts_with("unsure");
-  const bool is_change = sides.word.starts_with("slower") || sides.word == "faster";
-  const Cure cure = is_open ? cure_of(report, sides, facts) : Cure{};
-  if (const std::string kept = margin_kept_text(report, sides); !kept.empty()) out += paragraph(kept, width);
-  if (is_open && sides.contrast->refused.empty()) out += paragraph(cure.text, width);
-  if (!facts.unfinished.empty()) out += paragraph(facts.unfinished, width);
-  out += paragraph(facts.clock, width);
-  if (const std::string cpu = cpu_time_text(report); !cpu.empty()) out += paragraph(cpu, width);
-  out += paragraph(facts.about, width);
-  if (copies_count(facts.copies)) out += paragraph(copies_sentence(*facts.copies, WithoutCopies::kExplain), width);
-  if (!facts.uncounted.empty()) out += paragraph(uncounted_sentence(facts.uncounted), width);
-  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
-    out += paragraph("care: " + report::care_text(caveat), width);
-  return out + "\nnext: " +
-         (is_open                                      ? cure.command
-          : is_change && !facts.next_of_change.empty() ? facts.next_of_change
-                                                       : facts.next) +
-         "\n";
+// What begins a sentence about one of several sides.
+std::string named(const CompareFacts& facts, const ComparedSide& side) {
+  return facts.others.size() > 1 ? in_quotes(one_line(side.command)) + ": " : "";
 }
 
-// One of the two sides, in JSON.
+// The first lines of the answer.
+std::vector<std::string> differences_of(const CompareFacts& facts) {
+  std::vector<std::string> out;
+  for (const ComparedSide& side : facts.others) {
+    const std::string both = in_quotes(one_line(side.command)) + " and the first";
+    for (std::string& line :
+         facts.others.size() > 1 ? difference_sentences_of(side.differ, both) : difference_sentences(side.differ))
+      out.push_back(std::move(line));
+  }
+  return out;
+}
+
+// "./old -> ./new", or all of several.
+std::string names_of(const CompareFacts& facts) {
+  if (facts.others.size() == 1) return one_line(facts.baseline) + " -> " + one_line(facts.others[0].command);
+  std::string out = one_line(facts.baseline);
+  for (const ComparedSide& side : facts.others) out += ", " + one_line(side.command);
+  return out;
+}
+
+// Of two sides a line with their names and one with the answer; of several a line each.
+std::string head_of(const std::vector<JudgedSide>& sides, const CompareFacts& facts, int width) {
+  const JudgedSide& first = sides[0];
+  if (sides.size() == 1) {
+    const std::string names = names_of(facts) + "\n";
+    if (!first.is_known())
+      return names + paragraph("unsure: " + refusal_of(first, facts) + "; " + blocks_text(first, facts), width);
+    const std::string times = report::value_text(*first.response, first.before) + " -> " +
+                              report::value_text(*first.response, first.after) + "  " + difference(first);
+    const std::string verdict = first.word + "; " + blocks_text(first, facts);
+    const bool fits = text::display_width(times) + 2 + text::display_width(verdict) <= static_cast<size_t>(width);
+    return names + times + (fits ? "  " : "\n  ") + verdict + "\n";
+  }
+  using Align = text::TextTable::Align;
+  text::TextTable table({{.title = ""},
+                         {.title = "time", .align = Align::kRight, .whole = true},
+                         {.title = "against the first", .whole = true},
+                         {.title = "", .whole = true}});
+  const auto time = [&](double value) { return value > 0 ? report::value_text(*first.response, value) : "-"; };
+  table.add({one_line(facts.baseline), time(first.before), "", "the first"});
+  for (const JudgedSide& side : sides) table.add({one_line(side.side->command), time(side.after), difference(side), side.word});
+  std::string out = table.text(width, "") + blocks_text(first, facts) + "\n";
+  for (const JudgedSide& side : sides)
+    if (!side.is_known()) out += paragraph(named(facts, *side.side) + refusal_of(side, facts), width);
+  return out;
+}
+
+// What the sentences below the head say, one each. On a terminal an unsure side says what it takes.
+enum class Cures : uint8_t { kTold, kLeftOut };
+std::vector<std::string> notes_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts,
+                                  Cures cures) {
+  std::vector<std::string> out;
+  const auto of_each = [&](const auto& sentence) {
+    for (const JudgedSide& side : sides)
+      if (const std::string text = sentence(side); !text.empty()) out.push_back(named(facts, *side.side) + text);
+  };
+  of_each([&](const JudgedSide& side) { return margin_kept_text(report, side); });
+  of_each([&](const JudgedSide& side) {
+    return cures == Cures::kTold && side.is_open() && side.is_known() ? cure_of(report, side, facts).text : std::string();
+  });
+  out.push_back(facts.unfinished);
+  out.push_back(facts.clock);
+  of_each([&](const JudgedSide& side) { return cpu_time_text(report, side); });
+  out.push_back(facts.about);
+  of_each([&](const JudgedSide& side) {
+    const std::optional<CopyFacts>& copies = side.side->copies;
+    return copies_count(copies) ? copies_sentence(*copies, WithoutCopies::kExplain) : std::string();
+  });
+  of_each([&](const JudgedSide& side) {
+    return side.side->uncounted.empty() ? std::string() : uncounted_sentence(side.side->uncounted);
+  });
+  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
+    out.push_back("care: " + report::care_text(caveat));
+  std::erase(out, "");
+  return out;
+}
+
+// Of the sides that are unsure the one that takes the most; absent: none is unsure.
+const JudgedSide* hardest_of(const std::vector<JudgedSide>& sides) {
+  const auto blocks = [](const JudgedSide& side) {
+    return side.is_known() ? side.contrast->settles_n.value_or(report::kMostSettling) : report::kMostSettling + 1;
+  };
+  const JudgedSide* out = nullptr;
+  for (const JudgedSide& side : sides)
+    if (side.is_open() && (!out || blocks(side) > blocks(*out))) out = &side;
+  return out;
+}
+
+// The command to type next.
+std::string next_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts) {
+  if (const JudgedSide* open = hardest_of(sides)) return cure_of(report, *open, facts).command;
+  for (const JudgedSide& side : sides)
+    if (side.is_change() && !side.side->next_of_change.empty()) return side.side->next_of_change;
+  return facts.next;
+}
+
+std::string text_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts, int width) {
+  std::string out;
+  for (const std::string& line : differences_of(facts)) out += paragraph(line, width);
+  out += head_of(sides, facts, width) + "\n";
+  for (const std::string& note : notes_of(report, sides, facts, Cures::kTold)) out += paragraph(note, width);
+  return out + "\nnext: " + next_of(report, sides, facts) + "\n";
+}
+
+const char* answer_of(report::Worse worse) {
+  const char* answers[] = {"not slower", "slower", "unsure"};
+  return answers[static_cast<int>(worse)];
+}
+
+// One of the sides, in JSON.
 void side(text::JsonWriter& json, std::string_view key, const std::string& command, double mean_s) {
   json.begin_object(key).value("command", command).value("mean_s", mean_s).end();
 }
 
-std::string json_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
-  const report::Contrast& contrast = *sides.contrast;
-  const char* answers[] = {"not slower", "slower", "unsure"};
-  text::JsonWriter json;
-  json.begin_object();
-  json.value("format", "stab-compare").value("version", 2).value("answer", answers[static_cast<int>(sides.worse)]);
-  json.value("verdict", sides.word).value("response", contrast.response);
-  side(json, "old", facts.before, sides.before);
-  side(json, "new", facts.after, sides.after);
-  if (contrast.refused.empty()) {
+// A side's difference from the first one, as members of the object that is open.
+void write_difference(text::JsonWriter& json, const report::Report& report, const JudgedSide& of, const CompareFacts& facts) {
+  const report::Contrast& contrast = *of.contrast;
+  if (of.is_known()) {
     json.value("ratio", contrast.interval.estimate).value("conf_low", contrast.interval.low);
     json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_holm);
   } else {
-    json.value("refused", refusal_of(sides, facts));
+    json.value("refused", refusal_of(of, facts));
   }
-  if (const std::optional<CpuTime> cpu = cpu_time_of(report)) {
+  if (const std::optional<CpuTime> cpu = cpu_time_of(report, of)) {
     json.begin_object("cpu_time").value("old_s", cpu->before).value("new_s", cpu->after).value("ratio", cpu->ratio.estimate);
     json.value("conf_low", cpu->ratio.low).value("conf_high", cpu->ratio.high).end();
   }
-  json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", contrast.n);
+}
+
+void write_copies_of(text::JsonWriter& json, const ComparedSide& of) {
+  if (of.copies) {
+    json.begin_object("copies");
+    write_copies(json, *of.copies);
+    json.end();
+  }
+  json.value("uncounted", of.uncounted);
+}
+
+void write_others(text::JsonWriter& json, const report::Report& report, const std::vector<JudgedSide>& sides,
+                  const CompareFacts& facts) {
+  json.begin_array("others");
+  for (const JudgedSide& one : sides) {
+    json.begin_object().value("command", one.side->command).value("mean_s", one.after);
+    json.value("answer", answer_of(one.worse)).value("verdict", one.word).value("blocks", one.contrast->n);
+    write_difference(json, report, one, facts);
+    json.value("outputs_differ", one.side->differ.outputs).value("exits_differ", one.side->differ.ends);
+    write_copies_of(json, *one.side);
+    json.end();
+  }
+  json.end();
+}
+
+// Of two sides they are "old" and "new", of several "baseline" and "others".
+std::string json_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts) {
+  const JudgedSide& first = sides[0];
+  const bool is_pair = sides.size() == 1;
+  text::JsonWriter json;
+  json.begin_object();
+  json.value("format", "stab-compare").value("version", 2).value("answer", answer_of(worst_of(sides)));
+  if (is_pair) {
+    json.value("verdict", first.word).value("response", first.contrast->response);
+    side(json, "old", facts.baseline, first.before);
+    side(json, "new", first.side->command, first.after);
+    write_difference(json, report, first, facts);
+  } else {
+    json.value("response", first.contrast->response);
+    side(json, "baseline", facts.baseline, first.before);
+    write_others(json, report, sides, facts);
+  }
+  json.value("margin", report.responses[0].margin).value("alpha", report.alpha).value("blocks", first.contrast->n);
   json.value("seconds", facts.seconds).value("experiment", facts.experiment);
-  json.value("outputs_differ", facts.differ.outputs).value("exits_differ", facts.differ.ends);
+  if (is_pair) json.value("outputs_differ", first.side->differ.outputs).value("exits_differ", first.side->differ.ends);
   json.value("unfinished", facts.unfinished);
   json.value("clock", facts.clock).value("about", facts.about).begin_array("care");
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats)) json.element(caveat.message);
   json.end();
-  if (facts.copies) {
-    json.begin_object("copies");
-    write_copies(json, *facts.copies);
-    json.end();
-  }
-  json.value("uncounted", facts.uncounted).end();
+  if (is_pair) write_copies_of(json, *first.side);
+  json.end();
   return json.take();
 }
 
-std::string markdown_of(const report::Report& report, const Sides& sides, const CompareFacts& facts) {
+std::string table_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts) {
   const auto cell = [](const std::string& text) { return " " + text::as_markdown(text::as_line(text)) + " |"; };
-  const bool is_known = sides.contrast->refused.empty();
-  std::string out = "| old | new | old | new | difference, " + report::plain(100 * (1 - report.alpha)) +
-                    " % interval | verdict | blocks |\n|---|---|---:|---:|---|---|---:|\n|";
-  out += cell(facts.before) + cell(facts.after) + cell(is_known ? report::value_text(*sides.response, sides.before) : "-") +
-         cell(is_known ? report::value_text(*sides.response, sides.after) : "-") + cell(difference(sides)) + cell(sides.word) +
-         cell(std::to_string(sides.contrast->n)) + "\n\n";
-  for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
-  std::vector<std::string> notes{margin_kept_text(report, sides), facts.unfinished, facts.clock, cpu_time_text(report),
-                                 facts.about};
-  if (copies_count(facts.copies)) notes.push_back(copies_sentence(*facts.copies, WithoutCopies::kExplain));
-  if (!facts.uncounted.empty()) notes.push_back(uncounted_sentence(facts.uncounted));
-  for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
-    notes.push_back("care: " + report::care_text(caveat));
-  for (const std::string& note : notes)
-    if (!note.empty()) out += "- " + text::as_markdown(text::as_line(note)) + "\n";
+  const std::string interval = "difference, " + report::plain(100 * (1 - report.alpha)) + " % interval | verdict | blocks |\n";
+  const auto time = [](const JudgedSide& side, double value) {
+    return side.is_known() ? report::value_text(*side.response, value) : "-";
+  };
+  const auto end_of_row = [&](const JudgedSide& side) {
+    return cell(difference(side)) + cell(side.word) + cell(std::to_string(side.contrast->n)) + "\n";
+  };
+  const JudgedSide& first = sides[0];
+  if (sides.size() == 1)
+    return "| old | new | old | new | " + interval + "|---|---|---:|---:|---|---|---:|\n|" + cell(facts.baseline) +
+           cell(first.side->command) + cell(time(first, first.before)) + cell(time(first, first.after)) + end_of_row(first);
+  std::string out = "| program | time | " + interval + "|---|---:|---|---|---:|\n|" + cell(facts.baseline) +
+                    cell(time(first, first.before)) + " | the first |  |\n";
+  for (const JudgedSide& side : sides) out += "|" + cell(side.side->command) + cell(time(side, side.after)) + end_of_row(side);
   return out;
 }
 
-// Blocks from the first one on that have both sides.
-uint32_t whole_blocks(const report::Samples& samples) {
-  std::map<uint32_t, int> sides;
-  for (const report::Trial& trial : samples.trials) ++sides[trial.block];
+std::string markdown_of(const report::Report& report, const std::vector<JudgedSide>& sides, const CompareFacts& facts) {
+  std::string out = table_of(report, sides, facts) + "\n";
+  for (const std::string& line : differences_of(facts)) out += text::as_markdown(text::as_line(line)) + "\n\n";
+  for (const std::string& note : notes_of(report, sides, facts, Cures::kLeftOut))
+    out += "- " + text::as_markdown(text::as_line(note)) + "\n";
+  return out;
+}
+
+// Blocks from the first one on that have so many sides.
+uint32_t whole_blocks(const report::Samples& samples, size_t sides) {
+  std::map<uint32_t, size_t> seen;
+  for (const report::Trial& trial : samples.trials) ++seen[trial.block];
   uint32_t whole = 0;
-  while (sides[whole] >= 2) ++whole;
+  while (seen[whole] >= sides) ++whole;
   return whole;
 }
 
@@ -306,8 +272,8 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
   CompareOutput out;
   out.exit_code = 3;
   for (const std::string& line : differences_of(facts)) out.text += paragraph(line, width);
-  out.text += one_line(facts.before) + " -> " + one_line(facts.after) + "\nunsure: " + why + "\n\nnext: " + facts.command +
-              facts.margin + " --at-most " + time_for_first_look(facts, blocks, looks) + facts.arguments + "\n";
+  out.text += names_of(facts) + "\nunsure: " + why + "\n\nnext: " + facts.command + facts.margin + " --at-most " +
+              time_for_first_look(facts, blocks, looks) + facts.arguments + "\n";
   text::JsonWriter json;
   json.begin_object().value("format", "stab-compare").value("version", 2).value("answer", "unsure");
   json.value("verdict", "unsure").value("unfinished", why).value("seconds", facts.seconds);
@@ -322,12 +288,11 @@ CompareOutput without_answer(const CompareFacts& facts, uint32_t blocks, const s
 Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFacts& given, int width) {
   report::Samples samples = all;
   CompareFacts facts = given;
-  const uint32_t blocks = whole_blocks(all);
+  const uint32_t blocks = whole_blocks(all, facts.others.size() + 1);
   const bool is_enough = facts.is_over_time && blocks >= kFewestBlocks;
   if (auto at_end = is_enough ? report::judged_when_time_ended(all, blocks) : std::nullopt; at_end) {
     samples = *std::move(at_end);
-    facts.unfinished =
-        "the time was over before all planned blocks had run: the answer is of " + plural(blocks, "block");
+    facts.unfinished = "the time was over before all planned blocks had run: the answer is of " + plural(blocks, "block");
   } else if (all.incomplete) {
     const uint32_t look = last_look(all, blocks);
     if (look == 0) return without_answer(facts, blocks, all.stopping.looks, width);
@@ -336,11 +301,9 @@ Result<CompareOutput> compare_answer(const report::Samples& all, const CompareFa
     samples.incomplete = false;
   }
   STAB_TRY(const report::Report report, report::analyse(samples, report::Depth::kVerdicts));
-  Sides sides = sides_of(report);
-  if (!sides.contrast) return bad_input("this experiment compares no two programs");
-  if (copies_count(facts.copies) && sides.contrast->refused.empty()) allow_for_copies(report, *facts.copies, sides);
+  STAB_TRY(const std::vector<JudgedSide> sides, judged_sides(report, facts));
   CompareOutput out;
-  out.exit_code = exit_code_of(sides.worse);
+  out.exit_code = report::exit_code_of(worst_of(sides));
   out.text = text_of(report, sides, facts, width);
   out.json = json_of(report, sides, facts);
   out.markdown = markdown_of(report, sides, facts);

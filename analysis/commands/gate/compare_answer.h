@@ -1,4 +1,4 @@
-// The pure part of `stabctl compare`: samples of two programs in, an answer of one screen out.
+// The pure part of `stabctl compare`: samples of two programs or more in, an answer of one screen out.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +18,43 @@ namespace stab::commands {
 // Of fewer blocks compare says nothing.
 inline constexpr uint32_t kFewestBlocks = report::kFewestBlocksAtEnd;
 
+// A side that is compared with the first one, and what the samples don't say of it.
+struct ComparedSide {
+  std::string command;                // as the user wrote it
+  SideDifferences differ{};           // empty: both do the same, or weren't compared
+  std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
+  std::string uncounted{};            // why they were not
+  std::string next_of_change{};       // the command to type next, where its difference is shown; empty: `next` of all
+};
+
 // What the samples don't say.
+// invariant: there is another side
 struct CompareFacts {
-  std::string before, after;     // the two sides as the user wrote them
+  std::string baseline;  // the first side as the user wrote it
+  std::vector<ComparedSide> others;
   std::string clock;             // a sentence: which time is compared, how, and why
   std::string about;             // a sentence: what the difference is a difference of
-  SideDifferences differ{};      // empty: they do the same, or weren't compared
   std::string unfinished;        // why it ended before its last look; empty: it didn't
   bool is_over_time = false;     // it is the time that was set before the first run: its end is the last look
   double seconds = 0;            // it took, all together
   int64_t experiment = 0;        // its number
   std::string next;              // the command to type next, where the answer is sure
-  std::string next_of_change{};  // instead, where a difference is shown; empty: the same
   // The same command without what it takes: "stabctl compare ./old ./new"; options that an unsure answer names come behind it.
   std::string command, arguments;  // arguments: " -- 20", or nothing
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
-  std::optional<CopyFacts> copies{};  // of randomized programs, where they were counted
-  std::string uncounted{};            // why they were not
-  std::string logs{};                 // the command that says why runs failed
+  std::string logs{};              // the command that says why runs failed
 };
 
 struct CompareOutput {
-  int exit_code = 0;  // 0 not slower by the margin, 1 slower, 3 unsure
+  int exit_code = 0;  // 0 none is slower by the margin, 1 one is, 3 unsure
   std::string text;   // for a terminal
   std::string json;   // "stab-compare", docs/reference/report-json.md
   std::string markdown;
 };
 
-// pre: a treatment of two levels, of which the first is `before`. Of samples that are not complete the last declared look that
-// was reached is told; without one it is unsure.
+// pre: a treatment whose levels are the sides, in their order. Of samples that are not complete the last declared look that was
+// reached is told; without one it is unsure. Verdicts of several sides are corrected for their number (Holm), their intervals are
+// each at the report's level.
 Result<CompareOutput> compare_answer(const report::Samples& samples, const CompareFacts& facts, int width = 100);
 
 }  // namespace stab::commands

@@ -37,13 +37,12 @@ report::Samples cut_off(uint32_t blocks) {
 }
 
 CompareFacts facts() {
-  return {.before = "./old 20",
-          .after = "./new 20",
+  return {.baseline = "./old 20",
+          .others = {{.command = "./new 20"}},
           .clock =
               "CPU time, both sides at once in time slices of one CPU (sliced blocks): each keeps one CPU busy (99 % and 98 % of "
               "its time)",
           .about = "the difference is that of these two binaries",
-          .differ = {},
           .unfinished = "",
           .is_over_time = false,
           .seconds = 38,
@@ -97,7 +96,7 @@ TEST(CompareAnswer, CpuTimeIsToldNextToWallTime) {
 
 TEST(CompareAnswer, IsOneScreenForEachVerdict) {
   CompareFacts differs = facts(), cut = facts();
-  differs.differ.outputs = "line 3: 'a' against 'b'";
+  differs.others[0].differ.outputs = "line 3: 'a' against 'b'";
   cut.unfinished = "the time was over before its last look";
   std::string all;
   for (const auto& [title, samples, of] : {std::tuple{"slower", made(0.03), facts()},
@@ -109,6 +108,14 @@ TEST(CompareAnswer, IsOneScreenForEachVerdict) {
     all += std::string("== ") + title + "\n" + answered(samples, of).text;
   all += "== no look\n" + answered(cut_off(6), cut).text;
   expect_golden("compare_answers.txt", all);
+}
+
+TEST(CompareAnswer, TheVerdictHasALineOfItsOwnWhereTheScreenIsNarrow) {
+  constexpr int kNarrow = 60;
+  const auto narrow = compare_answer(made(0.03), facts(), kNarrow);
+  ASSERT_TRUE(narrow);
+  EXPECT_THAT(narrow->text, HasSubstr("554.7 ms -> 571.6 ms  +3.04 % [+2.83, +3.26]\n  slower; 30 blocks, 38 s\n"));
+  EXPECT_THAT(answered(made(0.03)).text, HasSubstr("[+2.83, +3.26]  slower; 30 blocks, 38 s\n"));
 }
 
 TEST(CompareAnswer, EndsAsTheGateDoes) {
@@ -123,7 +130,8 @@ TEST(CompareAnswer, OnlyWhatHoldsWhateverCopiesCostIsSaid) {
   // In a run of 0.1 s each million of calls may cost up to 1 %.
   const auto with_calls = [](double old_millions, double new_millions) {
     CompareFacts of = facts();
-    of.copies = CopyFacts{.old_entries = old_millions * 1e6, .new_entries = new_millions * 1e6, .seconds = 0.1, .counts = true};
+    of.others[0].copies =
+        CopyFacts{.old_entries = old_millions * 1e6, .new_entries = new_millions * 1e6, .seconds = 0.1, .counts = true};
     return of;
   };
   struct Case {
@@ -143,7 +151,7 @@ TEST(CompareAnswer, OnlyWhatHoldsWhateverCopiesCostIsSaid) {
     EXPECT_EQ(json["copies"]["counts"], true);
   }
   CompareFacts small = with_calls(1, 6);
-  small.copies->counts = false;
+  small.others[0].copies->counts = false;
   EXPECT_EQ(answered(made(0.03), small).exit_code, 1);
   EXPECT_THAT(answered(made(0.03), small).text, Not(HasSubstr("pointers")));
 }
@@ -172,7 +180,7 @@ TEST(CompareAnswer, SaysWhichSideFailed) {
 
 TEST(CompareAnswer, SaysThatNothingWasCounted) {
   CompareFacts of = facts();
-  of.uncounted = "the time was over";
+  of.others[0].uncounted = "the time was over";
   const CompareOutput output = answered(made(0.03), of);
   EXPECT_THAT(output.text, HasSubstr("were not counted, as the time was\n  over: "));
   EXPECT_THAT(output.markdown, HasSubstr("were not counted, as the time was over"));
@@ -252,14 +260,109 @@ TEST(CompareAnswer, BinariesInOneLayoutHaveADifferenceOfTheirOwn) {
 
 TEST(CompareAnswer, AShownDifferenceHasACommandOfItsOwn) {
   CompareFacts of = facts();
-  of.next_of_change = "stabctl explain ./old ./new -- 20";
+  of.others[0].next_of_change = "stabctl explain ./old ./new -- 20";
   EXPECT_THAT(answered(made(0.03), of).text, EndsWith("next: stabctl explain ./old ./new -- 20\n"));
   EXPECT_THAT(answered(made(0), of).text, EndsWith("next: stabctl report 12 --html compare.html\n"));
 }
 
+// The first program and three others, each of another speed.
+report::Samples made_several(const std::vector<double>& effects, double residual = 0.0035) {
+  Rng rng(11);
+  report::Samples samples = sliced_blocks(
+      rng, {.cells = static_cast<uint16_t>(effects.size() + 1), .alone_each = 0, .residual = residual, .heavy = false});
+  for (report::Trial& trial : samples.trials)
+    if (trial.levels.back() > 0) *trial.values[0] *= 1 + effects[trial.levels.back() - 1u];
+  return samples;
+}
+
+CompareFacts several_facts() {
+  CompareFacts of = facts();
+  of.baseline = "./old 20";
+  of.others = {{.command = "./slow 20", .next_of_change = "stabctl explain ./old ./slow -- 20"},
+               {.command = "./quick 20", .next_of_change = "stabctl explain ./old ./quick -- 20"},
+               {.command = "./same 20"}};
+  of.command = "stabctl compare ./old ./slow ./quick ./same";
+  return of;
+}
+
+TEST(CompareAnswer, SeveralSidesAreEachComparedWithTheFirst) {
+  CompareFacts other_outputs = several_facts();
+  other_outputs.others[1].differ.outputs = "line 3: 'a' against 'b'";
+  CompareFacts interrupted = several_facts();
+  interrupted.unfinished = "it was interrupted";
+  report::Samples six_blocks = report::first_blocks(made_several({0.03, -0.03, 0}), 6);
+  six_blocks.incomplete = true;
+  std::string all;
+  for (const auto& [title, samples, of] : {std::tuple{"one is slower", made_several({0.03, -0.03, 0}), several_facts()},
+                                           {"none is slower", made_several({0, -0.03, 0}), other_outputs},
+                                           {"one is unsure", made_several({0.012, -0.2, 0}, 0.05), several_facts()},
+                                           {"cut off", six_blocks, interrupted}}) {
+    const CompareOutput output = answered(samples, of);
+    all += std::string("== ") + title + ": " + std::to_string(output.exit_code) + "\n" + output.text + output.markdown;
+  }
+  expect_golden("compare_several.txt", all);
+}
+
+TEST(CompareAnswer, OfSeveralSidesTheWorstSetsTheAnswer) {
+  EXPECT_EQ(answered(made_several({0.03, -0.03, 0}), several_facts()).exit_code, 1);
+  EXPECT_EQ(answered(made_several({-0.03, 0, 0.03}), several_facts()).exit_code, 1);
+  EXPECT_EQ(answered(made_several({0, -0.03, 0}), several_facts()).exit_code, 0);
+  EXPECT_EQ(answered(made_several({-0.2, -0.2, 0.012}, 0.05), several_facts()).exit_code, 3);
+  const nlohmann::json json = nlohmann::json::parse(answered(made_several({0.03, -0.03, 0}), several_facts()).json);
+  EXPECT_EQ(json["answer"], "slower");
+  EXPECT_EQ(json["baseline"]["command"], "./old 20");
+  ASSERT_EQ(json["others"].size(), 3u);
+  const char* answers[] = {"slower", "not slower", "not slower"};
+  const char* verdicts[] = {"slower", "faster", "same within 1 %"};
+  for (size_t i = 0; i < 3; ++i) {
+    const nlohmann::json& one = json["others"][i];
+    EXPECT_EQ(one["command"], several_facts().others[i].command);
+    EXPECT_EQ(one["answer"], answers[i]);
+    EXPECT_EQ(one["verdict"], verdicts[i]);
+    EXPECT_NEAR(one["mean_s"].get<double>() / json["baseline"]["mean_s"].get<double>(), one["ratio"].get<double>(), 1e-9);
+  }
+  EXPECT_FALSE(json.contains("old"));
+}
+
+// Of equal programs one of seven is called different no more often than one alone.
+TEST(CompareAnswer, VerdictsOfSeveralSidesAreCorrectedForTheirNumber) {
+  constexpr int kTimes = 300;
+  const auto alarms = [&](uint16_t sides) {
+    CompareFacts of = facts();
+    of.others.assign(sides - 1u, {.command = "./new"});
+    int out = 0;
+    for (uint64_t seed = 0; seed < kTimes; ++seed) {
+      Rng rng(seed);
+      const std::string text =
+          answered(sliced_blocks(rng, {.cells = sides, .alone_each = 0, .residual = 0.03, .heavy = false, .memory = 0}), of).text;
+      out += text.find("  slower") != std::string::npos || text.find("  faster") != std::string::npos ? 1 : 0;
+    }
+    return out;
+  };
+  // Of 300 at 5 %: 15, and more than 27 or fewer than 4 once in a thousand. Uncorrected, one of seven is some 80 times.
+  for (const uint16_t sides : {2, 8}) {
+    const int seen = alarms(sides);
+    EXPECT_LE(seen, 27) << sides;
+    EXPECT_GE(seen, 4) << sides;
+  }
+}
+
+// Copies of one side alone change nothing about the others.
+TEST(CompareAnswer, CopiesAreAllowedForOnTheSideThatHasThem) {
+  CompareFacts of = several_facts();
+  of.others[1].copies = CopyFacts{.old_entries = 6e6, .new_entries = 1e6, .seconds = 0.1, .counts = true};
+  const CompareOutput output = answered(made_several({0.03, -0.03, 0}), of);
+  const nlohmann::json json = nlohmann::json::parse(output.json);
+  EXPECT_EQ(json["others"][0]["verdict"], "slower");
+  EXPECT_EQ(json["others"][1]["verdict"], "unsure");
+  EXPECT_TRUE(json["others"][1].contains("copies"));
+  EXPECT_FALSE(json["others"][0].contains("copies"));
+  EXPECT_THAT(output.text, HasSubstr("'./quick 20': a run of each has 6000000 and 1000000 calls through pointers"));
+}
+
 TEST(CompareAnswer, OtherOutputsComeFirst) {
   CompareFacts of = facts();
-  of.differ.outputs = "line 3: 'a' against 'b'";
+  of.others[0].differ.outputs = "line 3: 'a' against 'b'";
   EXPECT_THAT(answered(made(0), of).text, StartsWith("the two sides print something else, line 3: 'a' against 'b'"));
 }
 
@@ -340,8 +443,7 @@ TEST(TimeAnswer, LayoutsThatAreNotSeenToMatterHaveABound) {
   TimedRuns wall{.command = "./prog 20", .times = {}, .user = {}, .system = {}, .exit_codes = {}}, cpu = wall;
   report::Samples samples = runs_of_layouts(wall, cpu);
   for (size_t i = 0; i < samples.trials.size(); ++i) samples.trials[i].values[1] = 0.5 * (1 + (i % 2 == 0 ? 0.004 : -0.004));
-  const auto output =
-      time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""});
+  const auto output = time_answer(samples, wall, cpu, {.command = "./prog 20", .about = "", .unfinished = "", .next = ""});
   ASSERT_TRUE(output) << output.error().text();
   const nlohmann::json json = nlohmann::json::parse(output->json);
   EXPECT_EQ(json["layout_log_sd"].get<double>(), 0);

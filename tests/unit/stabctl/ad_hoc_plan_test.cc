@@ -173,6 +173,9 @@ TEST(ClockChoice, CpuTimeIsForProgramsThatKeepOneCpuBusy) {
   EXPECT_THAT(choose(3.4, 1).sentence, HasSubstr("several CPUs"));
   EXPECT_FALSE(choose(1, 1, 1000).sliced);
   EXPECT_THAT(choose(1, 1, 1000).sentence, HasSubstr("MiB"));
+  const ClockChoice three = choose_clock({{"a", 1, 1000}, {"b", 0.99, 1000}, {"c", 0.98, 1000}}, 16 << 20);
+  EXPECT_THAT(three.sentence, HasSubstr("all sides at once"));
+  EXPECT_THAT(three.sentence, HasSubstr("(100 %, 99 % and 98 % of its time)"));
   const ClockChoice prepared = choose_clock({{"old", 1, 1000}, {"new", 1, 1000}}, {}, true);
   EXPECT_FALSE(prepared.sliced);
   EXPECT_THAT(prepared.sentence, HasSubstr("--prepare readies this folder for one run"));

@@ -1,0 +1,67 @@
+#include "stabctl/compare/compared_about.h"
+
+#include <algorithm>
+
+#include "base/printable.h"
+#include "base/wording.h"
+
+namespace stab::ctl {
+namespace {
+
+// What both sides are, where they are one; else empty.
+std::string same_sides(const AdHocPlan& plan) {
+  const auto& revisions = plan.built.revisions;
+  if (revisions.size() == 2 && revisions[0].second == revisions[1].second) return "one commit";
+  const bool has_two = plan.commands.size() == 2;
+  return has_two && plan.commands[0].words == plan.commands[1].words ? "the same command" : "";
+}
+
+std::string about_randomized(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
+  const std::string begin = "built by szc: each run went through random layouts of " + plan.randomized_parts();
+  if (!unmatched.empty()) return begin + "; those of the code were drawn for each side alone: " + printable(unmatched);
+  const std::string programs = plan.commands.size() > 2
+                                   ? ", the same on all sides, so differences are those of the programs and not of layouts"
+                                   : ", the same on both sides, so the difference is that of the programs and not of two layouts";
+  return begin + programs + "; globals and constants lie where each link put them" +
+         (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
+}
+
+// Where one of the sides could have been randomized, and another couldn't.
+std::string why_not_randomized(const AdHocPlan& plan) {
+  const auto is_szc = [](const MeasuredCommand& one) { return one.szc.is_szc(); };
+  const std::vector<MeasuredCommand>& sides = plan.commands;
+  const auto other = std::find_if_not(sides.begin(), sides.end(), is_szc);
+  if (other == sides.end() || std::none_of(sides.begin(), sides.end(), is_szc)) return {};
+  return in_quotes(other->words[0]) + " was not built by szc, so no layout was random: ";
+}
+
+std::string about_binaries(const AdHocPlan& plan) {
+  const std::vector<MeasuredCommand>& sides = plan.commands;
+  const bool has_more = sides.size() > 2;
+  const std::string begin = has_more ? "the differences are those of these " : "the difference is that of these two ";
+  if (!sides.empty() && std::all_of(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; }))
+    return begin +
+           "commands, and of the programs that they start as these were linked: the addresses of their code are a part of " +
+           (has_more ? "them" : "it");
+  const auto is_first = [&](const MeasuredCommand& one) { return one.words[0] == sides[0].words[0]; };
+  if (!sides.empty() && std::all_of(sides.begin(), sides.end(), is_first))
+    return std::string(has_more ? "all sides are one binary, so the differences are those"
+                                : "both sides are one binary, so the difference is that") +
+           " of their arguments, in its one layout: how far another link of it would move " + (has_more ? "them" : "that") +
+           " is not known; built with CC=szc, its layout is drawn at random";
+  return why_not_randomized(plan) + begin +
+         "binaries, the addresses of their code included; built with CC=szc, 'stabctl explain' " +
+         (has_more ? "tells code and addresses apart" : "tells the two apart");
+}
+
+}  // namespace
+
+std::string about_sides(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
+  if (plan.randomized && !unmatched.empty()) return about_randomized(plan, unmatched, has_libraries);
+  if (const std::string same = same_sides(plan); !same.empty())
+    return "both sides are " + same + ", so there is no difference but what this machine makes of none" +
+           (plan.randomized ? "; " + plan.randomized_parts() + " were random, the same on both sides" : "");
+  return plan.randomized ? about_randomized(plan, unmatched, has_libraries) : about_binaries(plan);
+}
+
+}  // namespace stab::ctl
