@@ -124,6 +124,7 @@ Status TemporaryPlaces::clear(Place& place) const {
   const std::string closed = place.root + "/" + host::kPrivateDirectory;
   for (size_t i = 0; place.inside && i < place.kept; ++i) ::unlinkat(place.inside.get(), names_.kept[i].c_str(), AT_REMOVEDIR);
   place.inside.reset();
+  ::rmdir((closed + "/" + host::kTemporaryDirectory).c_str());  // so that an empty one is seen to be empty
   return remove_filled(closed, empty_);
 }
 

@@ -54,6 +54,8 @@ constexpr char kSharedCpu[] = "shared-cpu";
 
 // For what a trial has left in one directory, where its experiment is over: enough for some 100,000 files.
 constexpr std::chrono::seconds kLeftoverLimit{30};
+// The same where it was stopped: somebody waits for the end, a service manager for 90 s.
+constexpr std::chrono::seconds kStoppedLimit{10};
 
 }  // namespace
 
@@ -97,8 +99,9 @@ Result<std::unique_ptr<HeldMachine>> HeldMachine::take(LiveExperiment& experimen
   return machine;
 }
 
-// The worker empties the directories.
+// The worker empties the directories. One that was told to stop does nothing more, so there is another for that.
 HeldMachine::~HeldMachine() {
+  ends_ = true;
   const auto remove_directories = [](Enclosure& enclosure) {
     enclosure.temporary.reset();
     enclosure.scratch.reset();
@@ -146,6 +149,21 @@ Status HeldMachine::start_worker() {
   return stays.empty() ? Status() : experiment_->log("leftovers", stays);
 }
 
+// What takes too long stays for who starts next, and so do those behind it.
+Status HeldMachine::empty_at_last(const std::string& path) {
+  const Engine::Options& options = experiment_->options();
+  if (!last_worker_)
+    last_worker_ = std::make_unique<Worker>(Worker::Setting{.start = started_by(*options.broker),
+                                                            .program = options.installation.worker,
+                                                            .submitter = submitter_,
+                                                            .cpu = first_.lab.placement.housekeeping_cpu,
+                                                            .limit = kStoppedLimit});
+  if (!empties_at_last_) return empties_at_last_;
+  const auto emptied = last_worker_->ask(worker::Empty{path});
+  if (!emptied && emptied.error().code != ErrorCode::kDenied) empties_at_last_ = emptied.error();
+  return emptied ? Status() : Status(emptied.error());
+}
+
 // As the broker's machine gives it, or below the isolated group.
 Result<TreeAtBroker> HeldMachine::make_tree(const Enclosure& enclosure, bool isolated) const {
   return TreeAtBroker::create(*experiment_->options().broker,
@@ -169,6 +187,7 @@ Status HeldMachine::make_directories(Enclosure& enclosure) {
   const auto empty = [this](const std::string& path) -> Status {
     if (!worker_) return Error{ErrorCode::kDenied, "no worker to empty '" + path + "'", {}};
     const auto emptied = worker_->ask(worker::Empty{path});
+    if (!emptied && emptied.error().code == ErrorCode::kBusy && ends_) return empty_at_last(path);
     return emptied ? Status() : Status(emptied.error());
   };
   const auto give = [&options](const std::string& path, unsigned uid, unsigned gid) {

@@ -75,6 +75,7 @@ class HeldMachine {
   Status say_ipc(std::map<std::string, std::string>& facts) const;
   Status make_directories(Enclosure& enclosure);
   Status start_worker();
+  Status empty_at_last(const std::string& path);
   std::string why_ipc_is_shared() const;                                           // empty: a trial has its own
   std::string why_tmp_is_shared() const;                                           // the same
   std::string why_not_given(const std::string& need, const Passes& passes) const;  // empty: this machine gives it
@@ -90,6 +91,9 @@ class HeldMachine {
   Enclosure first_;
   std::vector<std::unique_ptr<Enclosure>> others_;
   std::unique_ptr<Worker> worker_;  // does the file work
+  bool ends_ = false;                      // it is being destroyed
+  std::unique_ptr<Worker> last_worker_;    // that no stop stops, for what is left then
+  Status empties_at_last_;                 // why it does so no more
   std::map<std::string, std::string> refused_knobs_;  // name -> why it is not as the plan wants
   std::map<std::string, std::string> facts_;          // of the machine, since tune()
   std::string why_shared_ipc_;                        // nobody is asked for a private one; empty: the broker is

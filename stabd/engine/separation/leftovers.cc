@@ -29,8 +29,8 @@ constexpr const char* kHeld[] = {"/trial", "/private"};
 UniqueFd hold_left(const std::string& path, unsigned uid) {
   int pid = 0;
   if (std::sscanf(fs::path(path).filename().c_str(), "stab-%7d-", &pid) != 1 || pid <= 0) return {};
-  // What a living engine of this namespace could not remove stays its own.
-  if (host::is_alive(pid)) return {};
+  // What a living engine of this namespace could not remove stays its own. In a container each has the number that we have.
+  if (pid != ::getpid() && host::is_alive(pid)) return {};
   UniqueFd held = hold_scratch(path);
   if (!held) return {};
   const bool all_his = std::all_of(std::begin(kHeld), std::end(kHeld), [&](const char* inside) {
@@ -51,6 +51,7 @@ Status remove_filled(const std::string& path, const Empty& empty) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
   if (S_ISDIR(info.st_mode)) {
+    if (::rmdir(path.c_str()) == 0) return {};  // an empty one takes no worker, which may have been stopped
     const Status emptied = empty(path);
     // What could not be emptied in time would not be by us either.
     if (!emptied && emptied.error().code != ErrorCode::kDenied) return emptied;

@@ -77,6 +77,18 @@ TEST(TemporaryPlacesTest, AreOtherDirectoriesOnceATrialHasTouchedThem) {
   EXPECT_FALSE(fs::exists(root));
 }
 
+// An experiment that is stopped at once has no worker any more, and most trials leave nothing.
+TEST(TemporaryPlacesTest, EmptyOnesAreRemovedWithoutAWorker) {
+  auto places = TemporaryPlaces::create({"kept"}, unsigned(-1), unsigned(-1), [](const std::string&) -> Status {
+    return Error{ErrorCode::kUnavailable, "the worker was stopped", {}};
+  });
+  ASSERT_TRUE(places.ok()) << places.error().message;
+  const std::string root = "/tmp/" + places->names().tmp;
+  ASSERT_TRUE(fs::is_directory(root + "/private/tmp/kept"));
+  { const TemporaryPlaces ended = *std::move(places); }
+  EXPECT_FALSE(fs::exists(root));
+}
+
 // Whatever cleans /tmp takes one part after the other, and a trial may begin between any two of them.
 TEST(TemporaryPlacesTest, AreMissedOnceAnyPartOfThemIsGone) {
   auto places = TemporaryPlaces::create({"kept"}, unsigned(-1), unsigned(-1),

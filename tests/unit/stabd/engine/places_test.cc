@@ -261,6 +261,23 @@ TEST_F(Leftovers, OneExperimentRemovesNoMoreThanItsNumber) {
   for (const char* end : {"a", "b", "c", "d", "e"}) EXPECT_FALSE(is_there(end)) << end;
 }
 
+// In a container each command has the number that the one before it had, which was killed.
+TEST_F(Leftovers, ThoseOfAnEngineThatHadOurNumberAreRemoved) {
+  std::snprintf(head_, sizeof head_, "stab-%07d-", ::getpid());
+  for (const char* end : {"dead", "ours"}) leave(end);
+  {
+    const UniqueFd held = hold_scratch(directory_.path() + "/" + head_ + "ours");
+    ASSERT_TRUE(held);
+    EXPECT_EQ(remove(empty, {}), "");
+    EXPECT_FALSE(is_there("dead"));
+    EXPECT_TRUE(is_there("ours"));
+  }
+  std::snprintf(head_, sizeof head_, "stab-%07d-", ::getppid());
+  leave("living");
+  EXPECT_EQ(remove(empty, {}), "");
+  EXPECT_TRUE(is_there("living"));
+}
+
 TEST_F(Leftovers, NoneIsBegunWhenTheTimeIsOver) {
   leave("a");
   const std::string stay = remove([](const std::string&) -> Status { throw std::logic_error("asked"); },
