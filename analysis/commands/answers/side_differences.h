@@ -15,7 +15,7 @@ struct SideDifferences {
 
 // Sentences for the answer, of the two sides of `workload`; empty: there is one workload alone.
 std::vector<std::string> difference_sentences(const SideDifferences& sides, const std::string& workload = {});
-// The same of sides that have a name: "'./new' and the first".
+// The same of sides that have a name: "the first and './new'".
 std::vector<std::string> difference_sentences_of(const SideDifferences& sides, const std::string& who);
 
 }  // namespace stab::commands

@@ -37,7 +37,7 @@ std::string named(const CompareFacts& facts, const ComparedSide& side) {
 std::vector<std::string> differences_of(const CompareFacts& facts) {
   std::vector<std::string> out;
   for (const ComparedSide& side : facts.others) {
-    const std::string both = in_quotes(one_line(side.command)) + " and the first";
+    const std::string both = "the first and " + in_quotes(one_line(side.command));
     for (std::string& line :
          facts.others.size() > 1 ? difference_sentences_of(side.differ, both) : difference_sentences(side.differ))
       out.push_back(std::move(line));
