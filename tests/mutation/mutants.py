@@ -3,7 +3,7 @@
     [[mutant]]
     name = "analysis_one_sided_p"
     build = ["rng_test"]     # the targets to build; "lab" for an experiment: no earlier mutant's build may be counted on
-    tests = '-R ^Rng'        # ctest arguments: green without the change, red with it
+    tests = '-R ^Rng[.]'     # ctest's: green without the change, red with it; of programs in `build` alone
     times = true             # optional: they tell it by times (tests/times.py), which are judged here, with three tries each
     file = "base/rng.cc"     # from the repository's root
     from = 'return x;'       # text that is in the file exactly once, and what stands there instead

@@ -17,7 +17,7 @@ std::string sliced(const std::string& experiment = {}, const std::string& tables
   return small_plan("blocks = \"sliced\"\n" + experiment + tables, replicates);
 }
 
-TEST(Slicing, CpuTimeAndATenthOfControlsByDefault) {
+TEST(SlicedPlan, CpuTimeAndATenthOfControlsByDefault) {
   const Plan plan = parsed(sliced());
   EXPECT_EQ(plan.experiment.blocks, BlockMode::kSliced);
   ASSERT_EQ(plan.experiment.responses.size(), 1u);
@@ -31,13 +31,13 @@ TEST(Slicing, CpuTimeAndATenthOfControlsByDefault) {
                         "3 of 30 blocks run one trial at a time, as a control"));
 }
 
-TEST(Slicing, BlocksOfOtherPlansAllRunInTurn) {
+TEST(SlicedPlan, BlocksOfOtherPlansAllRunInTurn) {
   const Plan plan = parsed(small_plan("[factors]\nopt = [\"a\", \"b\"]\n"));
   for (uint32_t block = 0; block < 20; ++block) EXPECT_TRUE(runs_alone(plan, block));
 }
 
 // One of each ten, wherever the experiment ends, and not always the same one.
-TEST(Slicing, OneControlInEachStratum) {
+TEST(SlicedPlan, OneControlInEachStratum) {
   const Plan plan = parsed(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 300));
   std::set<uint32_t> places;
   for (uint32_t stratum = 0; stratum < 30; ++stratum) {
@@ -52,26 +52,26 @@ TEST(Slicing, OneControlInEachStratum) {
   EXPECT_GT(places.size(), 5u);
 }
 
-TEST(Slicing, WithoutControls) {
+TEST(SlicedPlan, WithoutControls) {
   const Plan plan = parsed(sliced("alone = \"0%\"\n"));
   EXPECT_EQ(control_blocks(plan, 1000), 0u);
   EXPECT_THAT(warnings_of(sliced("alone = \"0%\"\n")), ::testing::Not(HasSubstr("control")));
 }
 
-TEST(Slicing, FewControlsAreWarnedOf) {
+TEST(SlicedPlan, FewControlsAreWarnedOf) {
   EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 10)),
               HasSubstr("it takes two to estimate what slicing does"));
   EXPECT_THAT(warnings_of(sliced("", "[factors]\nopt = [\"a\", \"b\"]\n", 20)), ::testing::Not(HasSubstr("it takes two")));
 }
 
-TEST(Slicing, ThreeMillisecondsOrATwentiethOfTheShortestTrial) {
+TEST(SlicedPlan, ThreeMillisecondsOrATwentiethOfTheShortestTrial) {
   EXPECT_EQ(slice_for(milliseconds(60'000)), milliseconds(3));
   EXPECT_EQ(slice_for(milliseconds(61)), milliseconds(3));
   EXPECT_EQ(slice_for(milliseconds(20)), milliseconds(1));
   EXPECT_EQ(slice_for(std::chrono::microseconds(300)), kLeastSlice);
 }
 
-TEST(Slicing, RefusesWhatHasAClockOfItsOwn) {
+TEST(SlicedPlan, RefusesWhatHasAClockOfItsOwn) {
   for (const char* response : {"wall_time", "region_time"})
     EXPECT_THAT(errors_of(sliced("response = \"" + std::string(response) + "\"\n")), HasSubstr("use cpu_time")) << response;
   EXPECT_THAT(errors_of(sliced("response = \"progress:work\"\n")), HasSubstr("use 'progress_cpu:work'"));
@@ -80,7 +80,7 @@ TEST(Slicing, RefusesWhatHasAClockOfItsOwn) {
               HasSubstr("metrics are times"));
 }
 
-TEST(Slicing, RefusesByNameWhatDoesNotGoTogether) {
+TEST(SlicedPlan, RefusesByNameWhatDoesNotGoTogether) {
   const std::string factors = "[factors]\nopt = [\"a\", \"b\"]\n";
   EXPECT_THAT(errors_of(sliced("", "")), HasSubstr("a block of this plan has one trial"));
   EXPECT_THAT(errors_of(sliced("", "[factors]\na = [1, 2, 3, 4, 5]\nb = [1, 2, 3, 4]\n")), HasSubstr("20 cells, and at most 16"));

@@ -28,7 +28,7 @@ TEST(Control, LibrariesLieWhereGdbLooks) {
   EXPECT_EQ(sizeof(code::MovedLibrary), 48u);
 }
 
-TEST(Report, SaysWhatTheRunGot) {
+TEST(DoseReport, SaysWhatTheRunGot) {
   abi::Settings settings;
   settings.code = abi::CodeMode::kShuffle;
   settings.seed = 42;
@@ -50,7 +50,7 @@ TEST(Report, SaysWhatTheRunGot) {
   EXPECT_EQ(text.back(), '\n');
 }
 
-TEST(Report, FitsWithEveryDegradationAndLargestNumbers) {
+TEST(DoseReport, FitsWithEveryDegradationAndLargestNumbers) {
   abi::Settings settings;
   settings.seed = ~uint64_t{0};
   auto control = std::make_unique<Control>();
@@ -62,7 +62,7 @@ TEST(Report, FitsWithEveryDegradationAndLargestNumbers) {
   EXPECT_THAT(text, HasSubstr("]}\n"));
 }
 
-TEST(Report, SaysWhoseMallocItWas) {
+TEST(DoseReport, SaysWhoseMallocItWas) {
   abi::Settings settings;
   const auto served_by = [&settings](std::optional<Degradation> what) {
     auto control = std::make_unique<Control>();
@@ -79,7 +79,7 @@ TEST(Report, SaysWhoseMallocItWas) {
   EXPECT_EQ(served_by(Degradation::kNamesHidden), "libc");
 }
 
-TEST(Report, EveryDegradationHasWords) {
+TEST(DoseReport, EveryDegradationHasWords) {
   for (const char* words : kDegradationWords) {
     ASSERT_NE(words, nullptr);
     EXPECT_GT(std::string(words).size(), 10u);

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class LongLoopsTest : public AssembledTest {
+class LoopPointsTest : public AssembledTest {
  protected:
   // A function that our pass is taken to have compiled.
   static std::string listed(const std::string& name, const std::string& body) {
@@ -35,48 +35,48 @@ class LongLoopsTest : public AssembledTest {
   LongLoops loops_;
 };
 
-TEST_F(LongLoopsTest, AnInstructionOfFiveBytesInOneWordIsANearPoint) {
+TEST_F(LoopPointsTest, AnInstructionOfFiveBytesInOneWordIsANearPoint) {
   EXPECT_THAT(points_of("xor %eax, %eax\n.nops 6, 6\n1: add $100000, %eax\ndec %ecx\njne 1b\nret"), ElementsAre(8));
   EXPECT_EQ(unled(), 0u);
 }
 
-TEST_F(LongLoopsTest, OneThatCrossesAWordIsNone) {
+TEST_F(LoopPointsTest, OneThatCrossesAWordIsNone) {
   // The five bytes begin at 6; two of them still lie in one word.
   EXPECT_THAT(points_of("xor %eax, %eax\n.nops 4, 4\n1: add $100000, %eax\ndec %ecx\njne 1b\nret"),
               ElementsAre(kShort + 6));
 }
 
-TEST_F(LongLoopsTest, AFarBranchIsAPointWhereItsJumpFits) {
+TEST_F(LoopPointsTest, AFarBranchIsAPointWhereItsJumpFits) {
   // Of 300 bytes of stores nothing is a point; jne takes six bytes at 304.
   EXPECT_THAT(points_of("xor %eax, %eax\n1: .rept 100\nmov %rax, (%rdi)\n.endr\ndec %ecx\njne 1b\nret"), ElementsAre(304));
 }
 
-TEST_F(LongLoopsTest, WhatTouchesMemoryOrMayTrapIsNone) {
+TEST_F(LoopPointsTest, WhatTouchesMemoryOrMayTrapIsNone) {
   EXPECT_THAT(points_of("nop\nnop\n1: movl $5, 8(%rdi)\ndivl %ecx\nidivq %rsi\nmovl $7, 16(%rsi)\naddl $70000, (%rdi)\n"
                         "jne 1b\n.rept 60\nmovl $7, 16(%rsi)\n.endr\nret"),
               IsEmpty());
   EXPECT_EQ(unled(), 1u) << "the end is out of reach";
 }
 
-TEST_F(LongLoopsTest, ACallIsNone) {
+TEST_F(LoopPointsTest, ACallIsNone) {
   EXPECT_THAT(points_of("nop\nnop\n1: call other\njmp 1b\n.rept 60\nmovl $7, 16(%rsi)\n.endr\nret",
                         listed("other", "mov $1, %eax\nret")),
               IsEmpty());
   EXPECT_EQ(unled(), 1u);
 }
 
-TEST_F(LongLoopsTest, NoLoopNoRecord) {
+TEST_F(LoopPointsTest, NoLoopNoRecord) {
   EXPECT_THAT(points_of("xor %eax, %eax\ntest %edi, %edi\nje 1f\nadd $100000, %eax\n1: ret"), IsEmpty());
   EXPECT_THAT(loops_.records, IsEmpty());
 }
 
-TEST_F(LongLoopsTest, EachBackwardBranchPassesAPoint) {
+TEST_F(LoopPointsTest, EachBackwardBranchPassesAPoint) {
   points_of("xor %eax, %eax\n1: inc %eax\n2: dec %ecx\njne 2b\n3: dec %edx\njne 3b\ndec %esi\njne 1b\nret");
   EXPECT_EQ(unled(), 0u);
   EXPECT_EQ(loops_.points.size(), 2u) << "the outer loop's turns pass the first inner one's";
 }
 
-TEST_F(LongLoopsTest, AFunctionThatMayHoldATablesAddressHasNone) {
+TEST_F(LoopPointsTest, AFunctionThatMayHoldATablesAddressHasNone) {
   const std::string table = ".section .rodata\n.p2align 3\ntable: .long a-table, b-table, c-table\n.text\n";
   EXPECT_THAT(points_of("lea table(%rip), %rax\n1: movslq (%rax,%rdi,4), %rdx\nadd %rax, %rdx\njmp *%rdx\n"
                         "a: add $100000, %ecx\njmp 1b\nb: dec %ecx\njne 1b\nc: ret",
@@ -88,7 +88,7 @@ TEST_F(LongLoopsTest, AFunctionThatMayHoldATablesAddressHasNone) {
   EXPECT_EQ(unled(), 2u);
 }
 
-TEST_F(LongLoopsTest, OneWhoseJumpReadsItsTableHasPoints) {
+TEST_F(LoopPointsTest, OneWhoseJumpReadsItsTableHasPoints) {
   const std::string table = ".section .rodata\n.p2align 3\ntable: .quad a, b, c\n.text\n";
   const auto points = points_of("nop\nnop\n1: jmp *table(,%rdi,8)\na: add $100000, %ecx\njmp 1b\nb: dec %ecx\njne 1b\nc: ret",
                                 table, "-no-pie");
@@ -102,13 +102,13 @@ TEST_F(LongLoopsTest, OneWhoseJumpReadsItsTableHasPoints) {
                    .empty());
 }
 
-TEST_F(LongLoopsTest, OtherCompilersFunctionsHaveNone) {
+TEST_F(LoopPointsTest, OtherCompilersFunctionsHaveNone) {
   analyze_assembly(assembly_function("start", "xor %eax, %eax\n1: inc %eax\ndec %ecx\njne 1b\nret"));
   loops_ = find_long_loops(*image_, analysis_->functions, analysis_->disassembly, analysis_->tables);
   EXPECT_THAT(loops_.records, IsEmpty());
 }
 
-TEST_F(LongLoopsTest, TheRuntimeReadsWhatWasFound) {
+TEST_F(LoopPointsTest, TheRuntimeReadsWhatWasFound) {
   points_of("xor %eax, %eax\n.nops 6, 6\n1: add $100000, %eax\n2: inc %edx\ndec %ecx\njne 2b\ndec %esi\njne 1b\nret");
   const auto section = encode_code_metadata(*image_, analysis_->functions, analysis_->disassembly, analysis_->tables, false,
                                             false, loops_);

@@ -13,28 +13,28 @@ std::pair<int, int> cpus(const Result<host::Placement>& placement) {
   return placement ? std::pair(placement->trial_cpu, placement->housekeeping_cpu) : std::pair(-9, -9);
 }
 
-TEST(Placement, AutoUsesTwoCores) {
+TEST(CpuPlacement, AutoUsesTwoCores) {
   EXPECT_EQ(cpus(place(kTwoByTwo, "auto", "auto")), std::pair(2, 0));
 }
 
-TEST(Placement, NeverTheSiblingWhileThereIsAnotherCore) {
+TEST(CpuPlacement, NeverTheSiblingWhileThereIsAnotherCore) {
   EXPECT_EQ(cpus(place(kTwoByTwo, "pu:1", "auto")), std::pair(1, 2));
   EXPECT_EQ(cpus(place(kTwoByTwo, "auto", "pu:3")), std::pair(0, 3));
 }
 
-TEST(Placement, OneCoreTwoThreads) {
+TEST(CpuPlacement, OneCoreTwoThreads) {
   const auto placement = place(Topology({{0, 0, 0}, {1, 0, 0}}), "auto", "auto");
   EXPECT_EQ(cpus(placement), std::pair(1, 0));
   EXPECT_NE(placement->why.find("two threads of one core"), std::string::npos) << placement->why;
 }
 
-TEST(Placement, OneUnitSaysThatItDisturbs) {
+TEST(CpuPlacement, OneUnitSaysThatItDisturbs) {
   const auto placement = place(Topology({{4, 0, 0}}), "auto", "auto");
   EXPECT_EQ(cpus(placement), std::pair(4, 4));
   EXPECT_NE(placement->why.find("disturb"), std::string::npos);
 }
 
-TEST(Placement, WordsOfThePlan) {
+TEST(CpuPlacement, WordsOfThePlan) {
   EXPECT_EQ(cpus(place(kTwoByTwo, "2-3", "0")), std::pair(3, 0));
   EXPECT_EQ(cpus(place(kTwoByTwo, "core:0", "core:1")), std::pair(1, 2));
   EXPECT_EQ(cpus(place(kTwoByTwo, "numa:0", "auto")), std::pair(3, 0));
@@ -42,7 +42,7 @@ TEST(Placement, WordsOfThePlan) {
   EXPECT_EQ(cpus(place(kTwoByTwo, "pu:3", "none")), std::pair(3, -1));
 }
 
-TEST(Placement, WrongWords) {
+TEST(CpuPlacement, WrongWords) {
   for (const char* words : {"socket:1", "3-2", "a", "core:", "1,,2", "pu:-1"}) {
     const auto placement = place(kTwoByTwo, words, "auto");
     ASSERT_FALSE(placement.ok()) << words;
