@@ -2,6 +2,7 @@
 #include "analysis/commands/gate/compare_answer.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -53,6 +54,26 @@ std::string names_of(const CompareFacts& facts) {
   return out;
 }
 
+// A line for each side. Where a name would have to be cut it has a line of its own: the end may be what tells two apart.
+std::string table_of_several(const std::vector<JudgedSide>& sides, const CompareFacts& facts, int width) {
+  const auto time = [&](double value) { return value > 0 ? report::value_text(*sides[0].response, value) : "-"; };
+  std::vector<std::vector<std::string>> rows{{one_line(facts.baseline), time(sides[0].before), "", "the first"}};
+  for (const JudgedSide& side : sides)
+    rows.push_back({one_line(side.side->command), time(side.after), difference(side), side.word});
+  using Align = text::TextTable::Align;
+  text::TextTable table({{.title = ""},
+                         {.title = "time", .align = Align::kRight, .whole = true},
+                         {.title = "against the first", .whole = true},
+                         {.title = "", .whole = true}});
+  for (const std::vector<std::string>& row : rows) table.add(row);
+  const std::string cut = table.text(width, "");
+  if (cut == table.text(std::numeric_limits<int>::max(), "")) return cut;
+  std::string out;
+  for (const std::vector<std::string>& row : rows)
+    out += row[0] + "\n  " + row[1] + "  " + (row[2].empty() ? "" : row[2] + "  ") + row[3] + "\n";
+  return out;
+}
+
 // Of two sides a line with their names and one with the answer; of several a line each.
 std::string head_of(const std::vector<JudgedSide>& sides, const CompareFacts& facts, int width) {
   const JudgedSide& first = sides[0];
@@ -66,15 +87,7 @@ std::string head_of(const std::vector<JudgedSide>& sides, const CompareFacts& fa
     const bool fits = text::display_width(times) + 2 + text::display_width(verdict) <= static_cast<size_t>(width);
     return names + times + (fits ? "  " : "\n  ") + verdict + "\n";
   }
-  using Align = text::TextTable::Align;
-  text::TextTable table({{.title = ""},
-                         {.title = "time", .align = Align::kRight, .whole = true},
-                         {.title = "against the first", .whole = true},
-                         {.title = "", .whole = true}});
-  const auto time = [&](double value) { return value > 0 ? report::value_text(*first.response, value) : "-"; };
-  table.add({one_line(facts.baseline), time(first.before), "", "the first"});
-  for (const JudgedSide& side : sides) table.add({one_line(side.side->command), time(side.after), difference(side), side.word});
-  std::string out = table.text(width, "") + blocks_text(first, facts) + "\n";
+  std::string out = table_of_several(sides, facts, width) + blocks_text(first, facts) + "\n";
   for (const JudgedSide& side : sides)
     if (!side.is_known()) out += paragraph(named(facts, *side.side) + refusal_of(side, facts), width);
   return out;
@@ -101,9 +114,14 @@ std::vector<std::string> notes_of(const report::Report& report, const std::vecto
     const std::optional<CopyFacts>& copies = side.side->copies;
     return copies_count(copies) ? copies_sentence(*copies, WithoutCopies::kExplain) : std::string();
   });
-  of_each([&](const JudgedSide& side) {
+  const auto uncounted = [](const JudgedSide& side) {
     return side.side->uncounted.empty() ? std::string() : uncounted_sentence(side.side->uncounted);
-  });
+  };
+  const auto is_as_first = [&](const JudgedSide& side) { return uncounted(side) == uncounted(sides[0]); };
+  if (std::all_of(sides.begin(), sides.end(), is_as_first))
+    out.push_back(uncounted(sides[0]));
+  else
+    of_each(uncounted);
   for (const report::Caveat& caveat : report::caveats_that_turn(report.caveats))
     out.push_back("care: " + report::care_text(caveat));
   std::erase(out, "");

@@ -303,6 +303,29 @@ TEST(CompareAnswer, SeveralSidesAreEachComparedWithTheFirst) {
   expect_golden("compare_several.txt", all);
 }
 
+TEST(CompareAnswer, NamesOfSeveralSidesAreNotCut) {
+  CompareFacts of = several_facts();
+  for (size_t i = 0; i < 3; ++i) of.others[i].command = "./builds/of/a/deep/folder/" + std::string(60, 'x') + std::to_string(i);
+  const std::string text = answered(made_several({0.03, -0.03, 0}), of).text;
+  for (size_t i = 0; i < 3; ++i) EXPECT_THAT(text, HasSubstr("\n" + of.others[i].command + "\n  ")) << text;
+  EXPECT_THAT(text, HasSubstr("xx0\n  556.3 ms  +2.98 % [+2.83, +3.13]  slower\n"));
+  EXPECT_THAT(text, StartsWith("./old 20\n  540.2 ms  the first\n"));
+}
+
+TEST(CompareAnswer, WhatHoldsOfAllSidesIsSaidOnce) {
+  CompareFacts of = several_facts();
+  for (ComparedSide& side : of.others) side.uncounted = "the time was over";
+  const auto times = [&] {
+    const std::string text = answered(made_several({0.03, -0.03, 0}), of).markdown;
+    int found = 0;
+    for (size_t at = text.find("not counted"); at != std::string::npos; at = text.find("not counted", at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(times(), 1);
+  of.others[1].uncounted.clear();
+  EXPECT_EQ(times(), 2);
+}
+
 TEST(CompareAnswer, OfSeveralSidesTheWorstSetsTheAnswer) {
   EXPECT_EQ(answered(made_several({0.03, -0.03, 0}), several_facts()).exit_code, 1);
   EXPECT_EQ(answered(made_several({-0.03, 0, 0.03}), several_facts()).exit_code, 1);
