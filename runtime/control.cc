@@ -10,7 +10,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the text differs from what its code metadata describes; run stab-postlink again after editing the binary",
     "the code metadata is malformed; run stab-postlink again",
     "no helper process could be started; raise the limit on processes or allow clone",
-    "no shared memory from memfd_create; allow it in the sandbox",
+    ("no shared memory from memfd_create; allow it in the sandbox, mount /proc, and raise the limits on open files and their "
+     "size (ulimit -n, ulimit -f)"),
     "the images could not be mapped; raise the limit on address space (ulimit -v) or allow shared executable memory",
     "no room for images within 2 GiB of the text",
     "the text has load-time relocations; build with -fPIE or -no-pie",
@@ -74,8 +75,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the program's CPU time can't be read, so epochs end by the time of day; mount /proc in the program's PID namespace",
     ("the helper could not read a shared library's file, or its code was changed after it was linked, so that code stays; keep "
      "the program dumpable and /proc mounted, and run stab-postlink again on a library that was edited"),
-    ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limit on "
-     "address space (ulimit -v)"),
+    ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limits on "
+     "address space and files' size (ulimit -v, ulimit -f)"),
     ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
      "the others stays; load fewer at a time, or end those children"),
     ("pointers to functions lead to the originals: the executable doesn't say where they are, or its data can't be written "

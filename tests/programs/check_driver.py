@@ -1009,6 +1009,12 @@ def check_small_limits(place):
         plain, ran = place.run(*command), place.run(*command, **on)
         expect((ran.returncode, ran.stdout, ran.stderr) == (plain.returncode, plain.stdout, plain.stderr),
                 f"{name} {value}: {ran.returncode} {ran.stdout}{ran.stderr}, and without anything switched on {plain.returncode} {plain.stdout}")
+    # The dose names the limit that took the images away.
+    for option, name in ("fsize=100000", "ulimit -f"), ("nofile=5", "ulimit -n"):
+        (place.directory / "dose").unlink(missing_ok=True)
+        place.must("prlimit", f"--{option}", "./prog", **on)
+        dose = json.loads((place.directory / "dose").read_text())
+        expect(dose["code"]["layouts_built"] == 0 and any(name in words for words in dose["degradations"]), f"{option}: the dose says {dose}")
     os.mkfifo(place.directory / "fifo")
     for report in ("/dev/full", "fifo", ".", "nowhere/dose", "/dev/null"):
         for command in (["./prog"], ["prlimit", "--fsize=0", "./prog"]):
