@@ -49,6 +49,7 @@ class Finder {
   Pointers find() {
     keep_exported();
     keep_boundaries();
+    keep_enclosed();
     keep_signed();
     note_anchors();
     for (uint32_t index = 0; index < functions_.size(); ++index) take_code(index);
@@ -103,6 +104,21 @@ class Finder {
     for (const Symbol& symbol : image_.symbols()) {
       const bool is_label = symbol.type == STT_NOTYPE || symbol.type == STT_OBJECT || symbol.type == STT_TLS;
       if (is_label && symbol.section != SHN_UNDEF && !symbol.name.empty()) stay(moving_at(symbol.value));
+    }
+  }
+
+  // A program that asks where a section of its own begins and ends, by the linker's names, compares pointers with that.
+  void keep_enclosed() {
+    constexpr std::string_view kStart = "__start_", kStop = "__stop_";
+    std::map<std::string_view, uint64_t> ends;
+    for (const Symbol& symbol : image_.symbols())
+      if (symbol.section != SHN_UNDEF && symbol.name.starts_with(kStop)) ends[symbol.name.substr(kStop.size())] = symbol.value;
+    for (const Symbol& symbol : image_.symbols()) {
+      if (symbol.section == SHN_UNDEF || !symbol.name.starts_with(kStart) || !image_.in_text(symbol.value)) continue;
+      const auto end = ends.find(symbol.name.substr(kStart.size()));
+      if (end == ends.end()) continue;
+      for (uint32_t index = 0; index < functions_.size(); ++index)
+        if (functions_[index].start >= symbol.value && functions_[index].start < end->second) stay(index);
     }
   }
 
