@@ -83,7 +83,8 @@ stab::Status run(const Command& command) {
     for (const std::string& warning : warnings) fprintf(stderr, "stab-postlink: warning: %s\n", warning.c_str());
     return {};
   }
-  STAB_TRY(const std::string text, stab::postlink::describe(command.input));
+  STAB_TRY(const auto runtime_names, stab::postlink::functions_of_archives(command.options.runtime_archives));
+  STAB_TRY(const std::string text, stab::postlink::describe(command.input, runtime_names));
   fputs(text.c_str(), stdout);
   return stab::finish_standard_output();
 }

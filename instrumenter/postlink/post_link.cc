@@ -46,17 +46,9 @@ Status check_usable(const ElfImage& image) {
 
 // Needed only where no list tells what stays.
 Result<std::vector<std::string>> read_runtime_names(const ElfImage& image, const Options& options) {
-  std::vector<std::string> all;
   const bool is_listed = options.only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
-  if (is_listed && !options.move_all) return all;
-  for (const std::string& path : options.runtime_archives) {
-    if (access(path.c_str(), R_OK) != 0) continue;
-    STAB_TRY(const auto bytes, read_file(path));
-    STAB_TRY(const auto names, functions_of_archive(bytes, path));
-    all.insert(all.end(), names.begin(), names.end());
-  }
-  std::sort(all.begin(), all.end());
-  return all;
+  if (is_listed && !options.move_all) return std::vector<std::string>();
+  return functions_of_archives(options.runtime_archives);
 }
 
 Status hold_to_layout(const ElfImage& image, const Options& options) {
@@ -139,6 +131,19 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   if (!constants.empty()) added.push_back({abi::kContentsSection, constants});
   STAB_TRY(const auto file, with_metadata(image, added, {options.strip, options.keep_relocations}));
   return write_atomically(output, file, status.st_mode);
+}
+
+Result<std::vector<std::string>> functions_of_archives(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    if (access(path.c_str(), R_OK) != 0) continue;
+    STAB_TRY(const auto bytes, read_file(path));
+    STAB_TRY(const auto names, functions_of_archive(bytes, path));
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {

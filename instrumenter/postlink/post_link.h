@@ -47,4 +47,7 @@ Status post_link(const std::string& input, const std::string& output, const Opti
 
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 
+// The names of all functions that these archives define, ascending, each once; one that can't be read is as empty.
+Result<std::vector<std::string>> functions_of_archives(const std::vector<std::string>& paths);
+
 }  // namespace stab::postlink

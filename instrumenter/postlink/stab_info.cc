@@ -138,16 +138,19 @@ std::string describe_pointers(const CodeView& code) {
                               std::to_string(code.pointer_fields.size()) + " instructions");
 }
 
-std::string describe_functions(const ElfImage& image, const CodeView& code) {
+std::string describe_functions(const ElfImage& image, const CodeView& code, const std::vector<std::string>& runtime_names) {
   const FunctionTable names = FunctionTable::read(image, false, {});
   std::map<abi::Immovable, Group> groups;
   Group leaving;
   uint64_t all_bytes = 0;
   for (const abi::CodeFunction& function : code.functions) {
-    Group& group = groups[function.immovable];
+    const std::string name = name_of(names, code.header.text_start + function.start);
+    const bool is_runtimes = function.immovable == abi::Immovable::kForeign &&
+                             std::binary_search(runtime_names.begin(), runtime_names.end(), name);
+    Group& group = groups[is_runtimes ? abi::Immovable::kRuntime : function.immovable];
     group.bytes += function.bytes;
     all_bytes += function.bytes;
-    group.names.push_back(name_of(names, code.header.text_start + function.start));
+    group.names.push_back(name);
     if (function.immovable == abi::Immovable::kNo && (function.flags & abi::kLeaves) != 0) {
       leaving.bytes += function.bytes;
       leaving.names.push_back(group.names.back());
@@ -178,6 +181,7 @@ std::string describe_functions(const ElfImage& image, const CodeView& code) {
     text += line(abi::kImmovableWords[static_cast<size_t>(reason)],
                  " " + std::to_string(group.names.size()) + " functions, " + std::to_string(group.bytes) + " bytes, " +
                      percent(group.bytes, all_bytes));
+    if (reason == abi::Immovable::kRuntime) continue;  // the same in each program
     for (const std::string& name : group.names) text += "    " + name + "\n";
   }
   return text;
@@ -241,7 +245,7 @@ std::string describe_match(const ElfImage& image, const CodeView& code) {
 
 }  // namespace
 
-Result<std::string> describe(const std::string& path) {
+Result<std::string> describe(const std::string& path, const std::vector<std::string>& runtime_names) {
   STAB_TRY(auto bytes, read_file(path));
   STAB_TRY(const auto image, ElfImage::parse(std::move(bytes), path));
   std::string text = line("file", path);
@@ -274,7 +278,7 @@ Result<std::string> describe(const std::string& path) {
   }
   text += describe_shortfalls(find_shortfalls(image, shares_of(code)));
   text += describe_probes(image, code) + describe_stubs(image);
-  return text + describe_pads(image) + describe_functions(image, code);
+  return text + describe_pads(image) + describe_functions(image, code, runtime_names);
 }
 
 }  // namespace stab::postlink

@@ -1043,6 +1043,13 @@ def check_left_out_symbols(place):
                 ".size change, .-change\n.section .note.GNU-stack,\"\",@progbits\n")
     place.must("szc", "-O1", "-Wl,-x", "many.c", "switch.s", "-o", "prog")
     expect("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, "a nameless switch of stacks isn't seen")
+    # What the runtime puts in front of libc is no part of the program, and each of its functions is in each program.
+    place.write("alone.c", "int main(void) { volatile int sum = 0; for (int i = 0; i < 99; i++) sum += i * i; return sum == 0; }\n")
+    place.must("szc", "-O1", "alone.c", "-o", "prog")
+    info = place.must("szc", "--stab-info", "prog").stdout
+    foreign = re.search(r"^foreign .*\n((?:    .*\n)*)", info, re.MULTILINE)[1].split()
+    expect("_start" in foreign and not {"malloc", "dlopen", "_Znwm"} & set(foreign), f"the runtime's functions are foreign:\n{info}")
+    expect("stab_rt_epoch" not in info, f"the runtime's functions are listed:\n{info}")
     # What has no size is a part of the code all the same.
     place.write("wide.s", ".text\n.globl wide\nwide: .fill 5000, 1, 0x90\nret\n.section .note.GNU-stack,\"\",@progbits\n")
     place.must("szc", "-O1", "many.c", "wide.s", "-o", "prog")
