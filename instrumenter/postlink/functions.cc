@@ -12,7 +12,51 @@
 namespace stab::postlink {
 namespace {
 
-constexpr size_t kListedBytes = 8;  // of stab_funcs: i32 distance, u32 size
+// An entry of stab_funcs: the distance to a function, and its size. The distance has 64 bits in objects of the medium and the
+// large model (LLVM's AsmPrinter::emitPCSections), and a linker puts entries of both kinds one behind the other.
+struct Listed {
+  uint64_t start;
+  uint32_t bytes;
+};
+constexpr size_t kNarrow = sizeof(int32_t), kWide = sizeof(int64_t);  // distances
+
+// pre: an entry of this kind lies there
+Listed listed_at(const Section& section, size_t at, size_t distance) {
+  const uint8_t* const entry = section.bytes.data() + at;
+  const int64_t to = distance == kWide ? read_as<int64_t>(entry) : read_as<int32_t>(entry);
+  return {section.header.sh_addr + at + static_cast<uint64_t>(to), read_as<uint32_t>(entry + distance)};
+}
+
+// Entries as relocations tell them apart; empty where these don't tell of the whole section, as of a processed file.
+std::vector<Listed> listed_by_relocations(const ElfImage& image, const Section& section) {
+  std::vector<Listed> listed;
+  size_t at = 0;
+  for (const Relocation& relocation : image.kept_relocations(section)) {
+    const size_t distance = relocation.type == R_X86_64_PC64 ? kWide : kNarrow;
+    if (relocation.place != section.header.sh_addr + at || section.bytes.size() - at < distance + sizeof(uint32_t)) return {};
+    listed.push_back(listed_at(section, at, distance));
+    at += distance + sizeof(uint32_t);
+  }
+  return at == section.bytes.size() ? listed : std::vector<Listed>();
+}
+
+std::vector<Listed> listed_alike(const Section& section, size_t distance) {
+  std::vector<Listed> listed;
+  const size_t step = distance + sizeof(uint32_t);
+  for (size_t at = 0; at + step <= section.bytes.size(); at += step) listed.push_back(listed_at(section, at, distance));
+  return listed;
+}
+
+std::vector<Listed> listed_functions(const ElfImage& image) {
+  const Section* section = image.find_section(abi::kFunctionsSection);
+  if (section == nullptr) return {};
+  if (std::vector<Listed> listed = listed_by_relocations(image, *section); !listed.empty()) return listed;
+  const auto is_in_text = [&image](const Listed& one) { return image.in_text(one.start); };
+  std::vector<Listed> narrow = listed_alike(*section, kNarrow), wide = listed_alike(*section, kWide);
+  const bool is_wide =
+      !std::all_of(narrow.begin(), narrow.end(), is_in_text) && std::all_of(wide.begin(), wide.end(), is_in_text);
+  return is_wide ? wide : narrow;
+}
 
 bool is_code(const ElfImage& image, const Symbol& symbol) {
   if (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) return false;
@@ -28,8 +72,7 @@ std::string_view Function::parent_of_cold_part() const {
   return at == std::string_view::npos ? std::string_view() : name.substr(0, at);
 }
 
-FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
-                                  const std::vector<std::string>& runtime_names) {
+FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed, const std::vector<std::string>& runtime_names) {
   std::vector<const Symbol*> symbols;
   for (const Symbol& symbol : image.symbols())
     if (is_code(image, symbol)) symbols.push_back(&symbol);
@@ -42,8 +85,7 @@ FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
   FunctionTable table;
   for (const Symbol* symbol : symbols) {
     Function* last = table.functions_.empty() ? nullptr : &table.functions_.back();
-    if (last != nullptr && symbol->value == last->start &&
-        (symbol->bytes == last->bytes || symbol->bytes == 0))
+    if (last != nullptr && symbol->value == last->start && (symbol->bytes == last->bytes || symbol->bytes == 0))
       continue;  // an alias
     if (last != nullptr && last->contains(symbol->value)) {
       last->overlaps = true;
@@ -59,13 +101,8 @@ FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed,
 }
 
 void FunctionTable::add_nameless(const ElfImage& image) {
-  const Section* section = image.find_section(abi::kFunctionsSection);
-  if (section == nullptr) return;
   std::vector<Function> nameless;
-  for (size_t at = 0; at + kListedBytes <= section->bytes.size(); at += kListedBytes) {
-    const uint8_t* const entry = section->bytes.data() + at;
-    const uint64_t start = section->header.sh_addr + at + static_cast<uint64_t>(int64_t{read_as<int32_t>(entry)});
-    const uint64_t bytes = read_as<uint32_t>(entry + sizeof(int32_t));
+  for (const auto& [start, bytes] : listed_functions(image)) {
     if (bytes == 0 || !image.in_text(start) || bytes > image.text_end() - start || holding(start)) continue;
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), start,
                                        [](const Function& function, uint64_t value) { return function.start < value; });
@@ -86,10 +123,10 @@ void FunctionTable::add_nameless(const ElfImage& image) {
 void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
   has_compiled_list_ = only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
   if (!has_compiled_list_) return;
-  const std::vector<uint64_t> listed = self_relative_list(image, abi::kFunctionsSection, kListedBytes);
-  const auto is_listed = [&listed](uint64_t start) {
-    return std::binary_search(listed.begin(), listed.end(), start);
-  };
+  std::vector<uint64_t> listed;
+  for (const Listed& one : listed_functions(image)) listed.push_back(one.start);
+  std::sort(listed.begin(), listed.end());
+  const auto is_listed = [&listed](uint64_t start) { return std::binary_search(listed.begin(), listed.end(), start); };
   std::vector<std::string_view> compiled;
   for (Function& function : functions_) {
     function.foreign = !is_listed(function.start);
@@ -99,8 +136,7 @@ void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
   for (Function& function : functions_) {
     // It has no entry of its own in stab_funcs.
     const std::string_view parent = function.parent_of_cold_part();
-    if (function.foreign && !parent.empty() &&
-        std::binary_search(compiled.begin(), compiled.end(), parent))
+    if (function.foreign && !parent.empty() && std::binary_search(compiled.begin(), compiled.end(), parent))
       function.foreign = false;
   }
 }
@@ -118,9 +154,8 @@ void FunctionTable::mark_runtime(const std::vector<std::string>& names) {
 }
 
 std::optional<uint32_t> FunctionTable::holding(uint64_t address) const {
-  const auto after = std::upper_bound(
-      functions_.begin(), functions_.end(), address,
-      [](uint64_t value, const Function& function) { return value < function.start; });
+  const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                      [](uint64_t value, const Function& function) { return value < function.start; });
   if (after == functions_.begin()) return std::nullopt;
   const auto found = after - 1;
   if (!found->contains(address)) return std::nullopt;
@@ -128,9 +163,8 @@ std::optional<uint32_t> FunctionTable::holding(uint64_t address) const {
 }
 
 std::optional<uint32_t> FunctionTable::starting_at(uint64_t address) const {
-  const auto found = std::lower_bound(
-      functions_.begin(), functions_.end(), address,
-      [](const Function& function, uint64_t value) { return function.start < value; });
+  const auto found = std::lower_bound(functions_.begin(), functions_.end(), address,
+                                      [](const Function& function, uint64_t value) { return function.start < value; });
   if (found == functions_.end() || found->start != address) return std::nullopt;
   return static_cast<uint32_t>(found - functions_.begin());
 }
@@ -142,8 +176,7 @@ uint64_t FunctionTable::next_sized_after(uint64_t address) const {
   return after == functions_.end() ? UINT64_MAX : after->start;
 }
 
-std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name,
-                                         size_t entry_bytes) {
+std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name, size_t entry_bytes) {
   std::vector<uint64_t> addresses;
   const Section* section = image.find_section(section_name);
   if (section == nullptr) return addresses;

@@ -1302,6 +1302,29 @@ def check_unaligned_functions(place):
         expect("entry-crosses-8" not in info, f"{options}: functions stay as they aren't aligned:\n{info}")
 
 
+def check_code_models(place):
+    """What szc compiled is known in each model, and in programs of objects of several."""
+    for model in ("small", "medium", "large"):
+        place.write(f"{model}.c", "static volatile int zero;\n" + "".join(
+            f"__attribute__((noinline)) int {model}{n}(int a) {{ return a / 3 + zero + {n}; }}\n" for n in range(7)))
+        place.must("szc", "-O2", "-fPIE", f"-mcmodel={model}", "-c", f"{model}.c")
+    names = {model: [f"{model}{n}" for n in range(7)] for model in ("small", "medium", "large")}
+    for models in (["large"], ["medium"], ["large", "small"], ["small", "large", "medium"], ["medium", "small", "large"]):
+        wanted = [name for model in models for name in names[model]]
+        place.write("all.c", "int printf(const char*, ...);\n" + "".join(f"int {name}(int);\n" for name in wanted)
+                    + 'int main(void) { int sum = 0; for (int i = 0; i < 9; i++) sum += '
+                    + " + ".join(f"{name}(i)" for name in wanted) + '; return printf("%d\\n", sum) < 0; }\n')
+        for linker in ("lld", "bfd"):
+            place.must("szc", f"-fuse-ld={linker}", "-O2", f"-mcmodel={models[0]}", "-fPIE", "-pie", "all.c",
+                       *(f"{model}.o" for model in models), "-o", "prog")
+            expected = place.must("./prog", STAB_CODE="off").stdout
+            for code in ("shuffle", "direct"):
+                expect(place.must("./prog", STAB_CODE=code).stdout == expected, f"{models}, {linker}, {code}: another output")
+            info = place.must("szc", "--stab-info", "prog").stdout
+            staying = set(re.findall(r"^    (\S+)$", info, re.MULTILINE))
+            expect(not staying & {"main", *wanted}, f"{models}, {linker}: functions of szc's stay:\n{info}")
+
+
 def check_mixed_objects(place):
     compiler = shutil.which("gcc") or shutil.which(llvm.tool("clang"))
     place.must(compiler, "-O2", "-c", "twice.c")

@@ -22,6 +22,9 @@ KEPT static int beside_labels(int x) { return work(x + 9); }
 KEPT static int large_mark(int x) { return work(x + 2); }
 static const Function table[] = {small_mark,   large_mark, mark_in_front, mark_in_code, near_distance,
                                  far_distance, compared,   loaded,        beside_labels};
+/* No code makes its address, but its own in the large model, which adds the distance to where variables are. */
+KEPT static int only_in_data(int x) { return work(x); }
+static volatile Function alone[] = {only_in_data};
 enum { kSmall, kLarge, kFront, kCode, kNear, kFar, kCompared, kLoaded, kBeside, kCount };
 static char* const volatile marked[] = {(char*)small_mark + 1, (char*)large_mark + 8, (char*)mark_in_front - 1};
 __asm__(".pushsection .rodata.distances,\"a\"\n.p2align 3\n.globl distances\n.hidden distances\n"
@@ -71,6 +74,7 @@ int main(void) {
     CHECK((Function)((intptr_t)distances + distances[2]) == table[kNear]);
     CHECK((Function)((intptr_t)distances + ((const int64_t*)distances)[1024]) == table[kFar]);
     CHECK(is_compared(table[kCompared]) && !is_compared(table[kLoaded]) && get_loaded() == table[kLoaded]);
+    CHECK(alone[zero](10) == 10);
     CHECK(go_on(2) == table[kBeside] && go_on(3) == table[kBeside] && go_on(3)(1) == 10);
   }
   puts("pointers marked ok");
