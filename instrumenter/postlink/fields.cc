@@ -31,6 +31,9 @@ class FunctionReader {
     const auto bytes = image_.text_at(function_.start, function_.bytes);
     const size_t first_field = fields_.size();
     code_.first_field = static_cast<uint32_t>(first_field);
+    code_.makes_wide_address = std::any_of(relocations_.begin(), relocations_.end(), [this](const Relocation& relocation) {
+      return is_wide_address_of_code(relocation);
+    });
     Instruction instruction;
     bool flow_ended = false;
     for (size_t at = 0; at < bytes.size(); at += instruction.length) {
@@ -57,7 +60,22 @@ class FunctionReader {
   FunctionCode undecoded(size_t first_field) {
     for (uint64_t offset = 0; offset < function_.bytes; ++offset) start(offset) = false;
     fields_.resize(first_field);
-    return {.first_field = code_.first_field};
+    return {.first_field = code_.first_field, .makes_wide_address = code_.makes_wide_address};
+  }
+
+  bool is_wide_address_of_code(const Relocation& relocation) const {
+    switch (relocation.type) {
+      case R_X86_64_PLTOFF64:
+      case R_X86_64_GOT64:
+      case R_X86_64_GOTPLT64:
+      case R_X86_64_GOTPCREL64: return true;
+      case R_X86_64_64:
+      case R_X86_64_GOTOFF64: break;
+      default: return false;
+    }
+    const bool is_imported = relocation.symbol != 0 && relocation.symbol < image_.symbols().size() &&
+                             image_.symbols()[relocation.symbol].section == SHN_UNDEF;
+    return is_imported || image_.in_text(relocation.target);
   }
 
   static bool is_padding(const Instruction& instruction) {

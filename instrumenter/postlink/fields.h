@@ -52,6 +52,7 @@ struct FunctionCode {
   bool loads_stack_from_frame_pointer = false;
   bool loads_frame_pointer_from_elsewhere = false;
   bool marks_stack_pointer = false;  // speculative load hardening
+  bool makes_wide_address = false;   // of code, in 64 bits, as the large model makes its calls: no field tells whom it calls
 };
 
 struct Disassembly {

@@ -14,10 +14,6 @@ namespace {
 
 // An entry of stab_funcs: the distance to a function, and its size. The distance has 64 bits in objects of the medium and the
 // large model (LLVM's AsmPrinter::emitPCSections), and a linker puts entries of both kinds one behind the other.
-struct Listed {
-  uint64_t start;
-  uint32_t bytes;
-};
 constexpr size_t kNarrow = sizeof(int32_t), kWide = sizeof(int64_t);  // distances
 
 // pre: an entry of this kind lies there
@@ -94,15 +90,16 @@ FunctionTable FunctionTable::read(const ElfImage& image, bool only_listed, const
     }
     table.functions_.push_back({.start = symbol->value, .bytes = symbol->bytes, .name = symbol->name});
   }
-  table.add_nameless(image);
-  table.mark_foreign(image, only_listed);
+  const std::vector<Listed> listed = listed_functions(image);
+  table.add_nameless(image, listed);
+  table.mark_foreign(image, only_listed, listed);
   table.mark_runtime(runtime_names);
   return table;
 }
 
-void FunctionTable::add_nameless(const ElfImage& image) {
+void FunctionTable::add_nameless(const ElfImage& image, const std::vector<Listed>& listed) {
   std::vector<Function> nameless;
-  for (const auto& [start, bytes] : listed_functions(image)) {
+  for (const auto& [start, bytes] : listed) {
     if (bytes == 0 || !image.in_text(start) || bytes > image.text_end() - start || holding(start)) continue;
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), start,
                                        [](const Function& function, uint64_t value) { return function.start < value; });
@@ -120,11 +117,11 @@ void FunctionTable::add_nameless(const ElfImage& image) {
   std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) { return a.start < b.start; });
 }
 
-void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed) {
+void FunctionTable::mark_foreign(const ElfImage& image, bool only_listed, const std::vector<Listed>& ours) {
   has_compiled_list_ = only_listed || image.find_section(abi::kFunctionsSection) != nullptr;
   if (!has_compiled_list_) return;
   std::vector<uint64_t> listed;
-  for (const Listed& one : listed_functions(image)) listed.push_back(one.start);
+  for (const Listed& one : ours) listed.push_back(one.start);
   std::sort(listed.begin(), listed.end());
   const auto is_listed = [&listed](uint64_t start) { return std::binary_search(listed.begin(), listed.end(), start); };
   std::vector<std::string_view> compiled;

@@ -30,6 +30,12 @@ struct Function {
   bool contains(uint64_t address) const { return address >= start && address < end(); }
 };
 
+// What stab_funcs lists: a function that our pass has compiled.
+struct Listed {
+  uint64_t start;
+  uint32_t bytes;
+};
+
 // Invariant: ascending by start, ranges disjoint, all inside the image's text.
 class FunctionTable {
  public:
@@ -53,8 +59,8 @@ class FunctionTable {
   bool has_nameless() const { return has_nameless_; }
 
  private:
-  void add_nameless(const ElfImage& image);
-  void mark_foreign(const ElfImage& image, bool only_listed);
+  void add_nameless(const ElfImage& image, const std::vector<Listed>& listed);
+  void mark_foreign(const ElfImage& image, bool only_listed, const std::vector<Listed>& listed);
   void mark_runtime(const std::vector<std::string>& names);
 
   std::vector<Function> functions_;
@@ -62,8 +68,7 @@ class FunctionTable {
   bool has_nameless_ = false;
 };
 
-// The addresses listed in a section whose entries start with an i32 distance from the entry itself (stab_funcs:
-// 8-byte entries, stab_gotos: 4), ascending.
+// The addresses listed in a section whose entries start with an i32 distance from the entry itself, ascending.
 std::vector<uint64_t> self_relative_list(const ElfImage& image, std::string_view section_name,
                                          size_t entry_bytes);
 

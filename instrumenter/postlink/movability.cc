@@ -72,33 +72,6 @@ bool refers_to_one_of(const std::string_view (&names)[N], uint32_t function, con
   });
 }
 
-// By function: whether it has an address of code in 64 bits, as the large model makes its calls. No field tells whom it calls.
-std::vector<bool> find_wide_calls(const ElfImage& image, const FunctionTable& functions) {
-  std::vector<bool> found(functions.size());
-  const auto names_code = [&image](const Relocation& relocation) {
-    switch (relocation.type) {
-      case R_X86_64_PLTOFF64:
-      case R_X86_64_GOT64:
-      case R_X86_64_GOTPLT64:
-      case R_X86_64_GOTPCREL64: return true;
-      case R_X86_64_64:
-      case R_X86_64_GOTOFF64: break;
-      default: return false;
-    }
-    const bool is_imported = relocation.symbol != 0 && relocation.symbol < image.symbols().size() &&
-                             image.symbols()[relocation.symbol].section == SHN_UNDEF;
-    return is_imported || image.in_text(relocation.target);
-  };
-  for (const Section& section : image.sections()) {
-    if (!section.executable()) continue;
-    for (const Relocation& relocation : image.kept_relocations(section)) {
-      if (!names_code(relocation)) continue;
-      if (const auto function = functions.holding(relocation.place)) found[*function] = true;
-    }
-  }
-  return found;
-}
-
 // call *slot(%rip), jmp *slot(%rip): by the two bytes in front of the displacement.
 bool goes_through(const ElfImage& image, const Field& field, uint8_t modrm) {
   if (field.kind != FieldKind::kMemory) return false;
@@ -196,8 +169,7 @@ class Judge {
   Judge(const ElfImage& image, const Callees& callees, const Disassembly& disassembly, const References& references,
         const std::vector<JumpTable>& tables, const ForeignRules& rules, bool foreign_moves, const FunctionTable& functions)
       : image_(image), callees_(callees), disassembly_(disassembly), references_(references), tables_(tables), rules_(rules),
-        foreign_moves_(foreign_moves), functions_(functions), askers_(image, callees, disassembly, functions),
-        wide_calls_(find_wide_calls(image, functions)) {
+        foreign_moves_(foreign_moves), functions_(functions), askers_(image, callees, disassembly, functions) {
     loose_labels_ = find_loose_labels(image, functions, disassembly, references, tables);
     for (const JumpTable& table : tables) table_ranges_.push_back({table.address, table.end()});
     std::sort(table_ranges_.begin(), table_ranges_.end());
@@ -222,7 +194,7 @@ class Judge {
     if (function.start % kPatchedWordBytes > kPatchedWordBytes - kPatchedEntryBytes)
       return Immovable::kEntryCrosses8;
     if (!code.decoded || !code.fields_match_relocations) return Immovable::kUndecodable;
-    if (code.unresolvable || wide_calls_[index]) return Immovable::kUnresolvedField;
+    if (code.unresolvable || code.makes_wide_address) return Immovable::kUnresolvedField;
     if (code.short_jump_leaves || is_entered_by_short_jump(function)) return Immovable::kCrossShortJump;
     // A compiled function that runs off its end does so only in undefined behaviour, or into a part of it that was split off
     // and begins there (-fbasic-block-sections, from where the linker may take the jump); assembly may mean it.
@@ -357,7 +329,6 @@ class Judge {
   bool foreign_moves_;
   const FunctionTable& functions_;
   Askers askers_;
-  std::vector<bool> wide_calls_;  // by function
   std::vector<std::pair<uint64_t, std::string_view>> part_starts_;  // where symbols "f.something" are, ascending
   std::vector<uint64_t> loose_labels_;                       // ascending
   std::vector<std::pair<uint64_t, uint64_t>> table_ranges_;  // ascending, [address, end)
@@ -392,16 +363,13 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
                      const FunctionTable& functions) {
   if (strays_switch_stacks(image, disassembly, functions)) return true;
   if (data_switch_stacks(image)) return true;
-  // They may call what does.
-  const std::vector<bool> wide_calls = find_wide_calls(image, functions);
-  for (uint32_t index = 0; index < functions.size(); ++index)
-    if (wide_calls[index] && !functions[index].runtime) return true;
   // Who measures the stack may copy it, and longjmp into what was put back.
   bool makes_stack = image.find_section(abi::kStackCopiesSection) != nullptr, jumps = false;
   const bool handler_switches = image.find_section(abi::kSignalSwitchesSection) != nullptr;
   for (uint32_t index = 0; index < functions.size(); ++index) {
     const Function& function = functions[index];
     const FunctionCode& code = disassembly.codes[index];
+    if (code.makes_wide_address && !function.runtime) return true;  // it may call what does
     if (refers_to_one_of(kContextSwitches, index, callees, disassembly, functions)) return true;
     makes_stack = makes_stack || refers_to_one_of(kSignalStacks, index, callees, disassembly, functions);
     jumps = jumps || refers_to_one_of(kLongJumps, index, callees, disassembly, functions);

@@ -113,12 +113,18 @@ class Finder {
     std::map<std::string_view, uint64_t> ends;
     for (const Symbol& symbol : image_.symbols())
       if (symbol.section != SHN_UNDEF && symbol.name.starts_with(kStop)) ends[symbol.name.substr(kStop.size())] = symbol.value;
+    std::vector<std::pair<uint64_t, uint64_t>> ranges;
     for (const Symbol& symbol : image_.symbols()) {
       if (symbol.section == SHN_UNDEF || !symbol.name.starts_with(kStart) || !image_.in_text(symbol.value)) continue;
       const auto end = ends.find(symbol.name.substr(kStart.size()));
-      if (end == ends.end()) continue;
-      for (uint32_t index = 0; index < functions_.size(); ++index)
-        if (functions_[index].start >= symbol.value && functions_[index].start < end->second) stay(index);
+      if (end != ends.end()) ranges.emplace_back(symbol.value, end->second);
+    }
+    std::sort(ranges.begin(), ranges.end());
+    auto next = ranges.begin();
+    uint64_t end = 0;  // of those that have begun, the last
+    for (uint32_t index = 0; index < functions_.size(); ++index) {
+      for (; next != ranges.end() && next->first <= functions_[index].start; ++next) end = std::max(end, next->second);
+      if (functions_[index].start < end) stay(index);
     }
   }
 

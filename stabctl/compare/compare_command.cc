@@ -93,7 +93,7 @@ Error wrong_sides(const Arguments& arguments) {
                      "; one program alone: stabctl time " + shell_word(words[0]));
   if (!arguments.build.empty())
     return bad_input("two revisions are compared, and " + in_quotes(words[2]) +
-                     " is a third; of more write a plan ('stabctl init') with a level for each");
+                     " is a third; for more, write a plan ('stabctl init') with a level for each");
   if (words.size() > kMostSides && !not_a_program(arguments))
     return bad_input("compare takes " + std::to_string(kMostSides) + " sides at most, and these are " +
                      std::to_string(words.size()) + "; of more write a plan ('stabctl init')");

@@ -185,6 +185,7 @@ Status HeldMachine::make_directories(Enclosure& enclosure) {
   const GateOpen open(experiment_->gate());
   // Asked when there is something to empty, or in the end.
   const auto empty = [this](const std::string& path) -> Status {
+    if (last_worker_) return empty_at_last(path);
     if (!worker_) return Error{ErrorCode::kDenied, "no worker to empty '" + path + "'", {}};
     const auto emptied = worker_->ask(worker::Empty{path});
     if (!emptied && emptied.error().code == ErrorCode::kBusy && ends_) return empty_at_last(path);
