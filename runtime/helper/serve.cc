@@ -172,8 +172,10 @@ void run_epochs(Session& session) {
       session.samples.take(session.family, session.images);
       continue;
     }
-    if (!is_alive(session.family.program, session.hello.control_address)) {
-      write_dose(session, is_ending(session.family.program) ? End::kDied : End::kExec);
+    // Without /proc the watcher alone sees an end.
+    const Process& program = session.family.program;
+    if (program.memory >= 0 && !is_alive(program, session.hello.control_address)) {
+      write_dose(session, is_ending(program) ? End::kDied : End::kExec);
       break;
     }
     looks_alive_ns = monotonic_ns + period_ns;
