@@ -111,14 +111,12 @@ class FunctionReader {
 
   // `mov disp32(,%index,8), %reg` directly in front of `jmp *%reg`.
   void follow_load(const Instruction& instruction, size_t fields_before) {
-    const bool in_register = instruction.has_modrm && instruction.modrm >> 6 == 3;
-    const unsigned from = (instruction.modrm & 7u) | (instruction.rex & 1u) << 3;
-    if (loaded_ && instruction.is_indirect_jump() && in_register && from == loaded_->second)
+    if (loaded_ && instruction.is_indirect_jump() && instruction.names_registers() && instruction.rm() == loaded_->second)
       fields_[loaded_->first].next_jumps = true;
     loaded_.reset();
-    const bool loads_word = instruction.plain(0x8b) && (instruction.rex & 8u) && instruction.indexes_words;
+    const bool loads_word = instruction.plain(0x8b) && instruction.has_rex_w() && instruction.indexes_words;
     if (loads_word && fields_.size() == fields_before + 1 && fields_.back().indexes_words)
-      loaded_ = {fields_before, instruction.modrm_reg() | (instruction.rex & 4u) << 1};
+      loaded_ = {fields_before, instruction.reg()};
   }
 
   uint64_t take_branch(const Instruction& instruction, uint64_t address, uint64_t next,

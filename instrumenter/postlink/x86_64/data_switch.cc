@@ -13,18 +13,6 @@ constexpr unsigned kMemory = 16;                                // no register
 constexpr unsigned kRestored = 1u << 3 | 1u << kFrameRegister;  // rbx and rbp
 constexpr int kLongestSwitch = 64;                              // instructions; one that keeps all vector registers has 50
 
-bool is_64_bit(const Instruction& i) {
-  return (i.rex & 8u) != 0;
-}
-unsigned first_of(const Instruction& i) {
-  return i.modrm_reg() | (i.rex & 4u) << 1;
-}
-unsigned second_of(const Instruction& i) {
-  return (i.modrm & 7u) | (i.rex & 1u) << 3;
-}
-bool both_registers(const Instruction& i) {
-  return i.modrm >> 6 == 3;
-}
 // By rsp or rbp, as compilers spill what they need again.
 bool is_by_frame(const Instruction& i) {
   return (i.modrm & 7u) == kStackRegister || ((i.modrm & 7u) == kFrameRegister && i.modrm >> 6 != 0);
@@ -38,16 +26,16 @@ struct Touch {
 
 Touch touch_of(const Instruction& i) {
   Touch touch;
-  if (!i.has_modrm || !is_64_bit(i)) return touch;
+  if (!i.has_modrm || !i.has_rex_w()) return touch;
   const bool stores = i.plain(0x89), reads = i.plain(0x8b), swaps = i.plain(0x87);
   if (!stores && !reads && !swaps) return touch;
-  if (!both_registers(i)) {
-    if (first_of(i) != kStackRegister || is_by_frame(i)) return touch;
+  if (!i.names_registers()) {
+    if (i.reg() != kStackRegister || is_by_frame(i)) return touch;
     touch.keeps = stores || swaps;
     touch.loads = reads || swaps;
     return touch;
   }
-  const unsigned written = reads ? first_of(i) : second_of(i), read = reads ? second_of(i) : first_of(i);
+  const unsigned written = reads ? i.reg() : i.rm(), read = reads ? i.rm() : i.reg();
   if (written == read) return touch;
   if (read == kStackRegister || (swaps && written == kStackRegister))
     touch.keeps = true, touch.to = read == kStackRegister ? written : read;
@@ -61,14 +49,14 @@ bool may_be_in_switch(const Instruction& i) {
   if (i.is_vector || i.map > 1) return false;
   const uint8_t o = i.opcode;
   if (i.map == 1) return o == 0x10 || o == 0x11 || o == 0x1e || o == 0x1f || o == 0x28 || o == 0x29 || o == 0xae;
-  if (o == 0x89 || o == 0x8b || o == 0x87 || o == 0x8d || o == 0x83) return is_64_bit(i);
+  if (o == 0x89 || o == 0x8b || o == 0x87 || o == 0x8d || o == 0x83) return i.has_rex_w();
   return (o >= 0x50 && o < 0x60) || (o >= 0xb8 && o < 0xc0) || o == 0x31 || o == 0x33 || o == 0x90 || o == 0xd9 || o == 0xdb;
 }
 
 // Which of the registers that a call leaves as they are is written, a bit each.
 unsigned restored_by(const Instruction& i) {
   if (i.map == 0 && i.opcode >= 0x58 && i.opcode < 0x60) return 1u << ((i.opcode & 7u) | (i.rex & 1u) << 3);
-  return i.plain(0x8b) && !both_registers(i) ? 1u << first_of(i) : 0;
+  return i.plain(0x8b) && !i.names_registers() ? 1u << i.reg() : 0;
 }
 
 bool begins_switch(std::span<const uint8_t> code) {

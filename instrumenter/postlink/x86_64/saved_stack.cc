@@ -39,13 +39,9 @@ struct Line {
   Registers written_by_call;
 };
 
-unsigned reg_of(const Instruction& i) { return i.modrm_reg() | (i.rex & 4u) << 1; }
-unsigned rm_of(const Instruction& i) { return (i.modrm & 7u) | (i.rex & 1u) << 3; }
 unsigned register_in_opcode(const Instruction& i) { return (i.opcode & 7u) | (i.rex & 1u) << 3; }
-bool names_registers(const Instruction& i) { return i.has_modrm && i.modrm >> 6 == 3; }
-bool is_wide(const Instruction& i) { return (i.rex & 8u) != 0; }
 // disp(%rbp), without an index.
-bool is_in_frame(const Instruction& i) { return i.has_modrm && (i.modrm >> 6 == 1 || i.modrm >> 6 == 2) && rm_of(i) == kRbp; }
+bool is_in_frame(const Instruction& i) { return i.has_modrm && (i.modrm >> 6 == 1 || i.modrm >> 6 == 2) && i.rm() == kRbp; }
 
 bool is_nop(const Instruction& i) { return (i.plain(0x90) && !(i.rex & 1u)) || (!i.is_vector && i.map == 1 && i.opcode == 0x1f); }
 
@@ -114,13 +110,13 @@ Registers may_write(const Instruction& i) {
   if (compares || (i.is_branch && !i.plain(0xc7))) return 0;
   // mov to its second operand, and arithmetic with a constant
   if (i.plain(0x88) || i.plain(0x89) || i.plain(0x81) || i.plain(0x83))
-    return static_cast<Registers>(names_registers(i) ? 1u << rm_of(i) : 0u);
+    return static_cast<Registers>(i.names_registers() ? 1u << i.rm() : 0u);
   if (i.plain(0xc9)) return 1u << kRbp;  // leave
   if (!i.is_vector && i.map == 1 && i.opcode == 0xa2) return kByCpuid;
   if (is_of_vectors(i)) return written_by_vectors(i);
   Registers written = names_all_it_writes(i) ? Registers{0} : kUnnamed;
-  if (i.has_modrm && !has_opcode_in_modrm(i)) written |= static_cast<Registers>(1u << reg_of(i));
-  if (names_registers(i)) written |= static_cast<Registers>(1u << rm_of(i));
+  if (i.has_modrm && !has_opcode_in_modrm(i)) written |= static_cast<Registers>(1u << i.reg());
+  if (i.names_registers()) written |= static_cast<Registers>(1u << i.rm());
   if (has_register_in_opcode(i)) written |= static_cast<Registers>(1u << register_in_opcode(i));
   return written;
 }
@@ -143,7 +139,7 @@ int64_t target_of(const Line& line) {
   return static_cast<int64_t>(postlink::target_of(line.instruction, line.bytes, line.at));
 }
 
-bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && is_wide(i) && is_in_frame(i); }
+bool stores_to_frame(const Instruction& i) { return i.plain(0x89) && i.has_rex_w() && is_in_frame(i); }
 
 bool is_at_stack_pointer(const Instruction& i) { return i.has_base_register && !i.has_index() && i.base_register() == kRsp; }
 
@@ -151,19 +147,19 @@ bool is_at_stack_pointer(const Instruction& i) { return i.has_base_register && !
 Registers after(const Line& line, Registers known, const std::set<int32_t>& others) {
   const Instruction& i = line.instruction;
   known |= kStackPointer;
-  if (i.plain(0x89) && is_wide(i) && names_registers(i)) return with(known, rm_of(i), (known >> reg_of(i) & 1) != 0);
-  if (i.plain(0x8b) && is_wide(i) && names_registers(i)) return with(known, reg_of(i), (known >> rm_of(i) & 1) != 0);
-  if (i.plain(0x8b) && is_wide(i) && is_in_frame(i))
-    return with(known, reg_of(i), (known >> kRbp & 1) != 0 && others.count(displacement_of(line)) == 0);
-  if (i.is_lea() && is_wide(i)) return with(known, reg_of(i), holds_base(i, known));
+  if (i.plain(0x89) && i.has_rex_w() && i.names_registers()) return with(known, i.rm(), (known >> i.reg() & 1) != 0);
+  if (i.plain(0x8b) && i.has_rex_w() && i.names_registers()) return with(known, i.reg(), (known >> i.rm() & 1) != 0);
+  if (i.plain(0x8b) && i.has_rex_w() && is_in_frame(i))
+    return with(known, i.reg(), (known >> kRbp & 1) != 0 && others.count(displacement_of(line)) == 0);
+  if (i.is_lea() && i.has_rex_w()) return with(known, i.reg(), holds_base(i, known));
   if (i.is_call() || i.is_indirect_call()) return known & ~(kOfCalls & line.written_by_call);
   if (is_push(i) || is_nop(i)) return known;
   return known & ~(may_write(i) & ~kStackPointer);
 }
 
 bool moves(const Instruction& i, unsigned from, unsigned to) {
-  if (!is_wide(i) || !names_registers(i)) return false;
-  return (i.plain(0x89) && reg_of(i) == from && rm_of(i) == to) || (i.plain(0x8b) && reg_of(i) == to && rm_of(i) == from);
+  if (!i.has_rex_w() || !i.names_registers()) return false;
+  return (i.plain(0x89) && i.reg() == from && i.rm() == to) || (i.plain(0x8b) && i.reg() == to && i.rm() == from);
 }
 
 // rbp is a frame pointer all through where it is set from rsp, and otherwise only restored.
@@ -183,7 +179,7 @@ int32_t distance_of_aligned_frame(const std::vector<Line>& lines) {
     const Instruction &i = lines[n].instruction, &next = lines[n + 1].instruction;
     const bool of_stack = i.is_lea() && i.has_base_register && !i.has_index() && i.base_register() == kRsp;
     const bool ands = (next.plain(0x83) || next.plain(0x81)) && next.modrm_reg() == 4;
-    const bool aligns = ands && names_registers(next) && rm_of(next) == kRsp;
+    const bool aligns = ands && next.names_registers() && next.rm() == kRsp;
     if (of_stack && aligns) return displacement_of(lines[n]);
   }
   return 0;
@@ -203,7 +199,7 @@ bool was_saved_at_stack_pointer(const std::vector<Line>& lines, const std::vecto
     const Instruction& i = lines[n].instruction;
     const bool stores = i.plain(0x89) && is_at_stack_pointer(i) && displacement_of(lines[n]) == displacement_of(load);
     if (!stores) continue;
-    if (!is_wide(i) || (before[n] >> reg_of(i) & 1) == 0) return false;
+    if (!i.has_rex_w() || (before[n] >> i.reg() & 1) == 0) return false;
     saved = true;
   }
   return saved;
@@ -217,12 +213,12 @@ bool pops_what_was_saved(const std::vector<Line>& lines, const std::vector<Regis
   for (size_t k = 0; k < lines.size(); ++k) {
     const Instruction& i = lines[k].instruction;
     if (i.plain(0x89) && is_in_frame(i) && displacement_of(lines[k]) == 0) return false;
-    if (i.is_lea() && reg_of(i) == kRbp) return false;
+    if (i.is_lea() && i.reg() == kRbp) return false;
     if (!moves(i, kRsp, kRbp)) continue;
     if (k == 0) return false;
     const Instruction& store = lines[k - 1].instruction;
-    saved = store.plain(0x89) && is_wide(store) && is_at_stack_pointer(store) && displacement_of(lines[k - 1]) == 0 &&
-            (before[k - 1] >> reg_of(store) & 1) != 0;
+    saved = store.plain(0x89) && store.has_rex_w() && is_at_stack_pointer(store) && displacement_of(lines[k - 1]) == 0 &&
+            (before[k - 1] >> store.reg() & 1) != 0;
     if (!saved) return false;
   }
   return saved;
@@ -230,23 +226,23 @@ bool pops_what_was_saved(const std::vector<Line>& lines, const std::vector<Regis
 
 bool is_store_of_what_was_subtracted(const std::vector<Line>& lines, size_t n) {
   const Instruction& i = lines[n].instruction;
-  if (n == 0 || !is_wide(i)) return false;
+  if (n == 0 || !i.has_rex_w()) return false;
   const Instruction& sub = lines[n - 1].instruction;
-  return sub.plain(0x29) && is_wide(sub) && names_registers(sub) && rm_of(sub) == kRsp && reg_of(sub) == reg_of(i);
+  return sub.plain(0x29) && sub.has_rex_w() && sub.names_registers() && sub.rm() == kRsp && sub.reg() == i.reg();
 }
 
 // mov 64(%rsp), %r11 and add %r11, %rsp: qhasm's functions align their frame by sub %r11, %rsp and mov %r11, 64(%rsp). `led_to`:
 // where branches lead.
 bool adds_what_was_subtracted(const std::vector<Line>& lines, const std::vector<bool>& led_to, size_t n) {
   const Instruction& add = lines[n].instruction;
-  if (!add.plain(0x01) || !is_wide(add) || !names_registers(add)) return false;
+  if (!add.plain(0x01) || !add.has_rex_w() || !add.names_registers()) return false;
   const auto loads = [&](const Instruction& i) {
-    return i.plain(0x8b) && is_wide(i) && is_at_stack_pointer(i) && reg_of(i) == reg_of(add);
+    return i.plain(0x8b) && i.has_rex_w() && is_at_stack_pointer(i) && i.reg() == add.reg();
   };
   size_t load = n;
   do {
     const Instruction& i = lines[load].instruction;
-    const bool changes = load < n && (may_write(i) & (kStackPointer | 1u << reg_of(add))) != 0;
+    const bool changes = load < n && (may_write(i) & (kStackPointer | 1u << add.reg())) != 0;
     if (load == 0 || led_to[load] || changes || is_push(i) || is_pop(i) || i.is_branch || i.ends_flow() || i.is_indirect_call())
       return false;
     --load;
@@ -322,7 +318,7 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* a
   for (size_t left = others.size() + 1; others.size() < left; before = follow(others)) {
     left = others.size();
     for (size_t n = 0; n < lines.size(); ++n)
-      if (stores_to_frame(lines[n].instruction) && (before[n] >> reg_of(lines[n].instruction) & 1) != 0)
+      if (stores_to_frame(lines[n].instruction) && (before[n] >> lines[n].instruction.reg() & 1) != 0)
         others.erase(displacement_of(lines[n]));
   }
   const int32_t aligned = distance_of_aligned_frame(lines);
@@ -332,18 +328,18 @@ bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* a
     const bool returns = is_pop(i) ? pops_what_was_saved(lines, before, n) : adds_what_was_subtracted(lines, led_to, n);
     if (i.loads_stack_from_elsewhere() && !returns) return false;
     if (i.loads_stack_from_variable()) {
-      if (!is_wide(i) || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
+      if (!i.has_rex_w() || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
       continue;
     }
     if (i.loads_stack_from_frame()) {  // what was saved there, or rbp is the address of a context
-      if (!is_wide(i) || (after(lines[n], before[n], others) >> kRsp & 1) == 0) return false;
+      if (!i.has_rex_w() || (after(lines[n], before[n], others) >> kRsp & 1) == 0) return false;
       continue;
     }
     if (!i.loads_stack_from_register()) continue;
     if (ends_aligned_frame(lines, n, aligned)) continue;
-    const unsigned from = i.plain(0x8b) ? rm_of(i) : reg_of(i);
+    const unsigned from = i.plain(0x8b) ? i.rm() : i.reg();
     const bool holds = i.is_lea() ? holds_base(i, before[n]) : (before[n] >> from & 1) != 0;
-    if (!is_wide(i) || !holds) return false;
+    if (!i.has_rex_w() || !holds) return false;
   }
   return true;
 }

@@ -338,63 +338,51 @@ bool is_in_frame(const Instruction& i) {
 }  // namespace
 
 bool Instruction::loads_stack_from_elsewhere() const {
-  const unsigned mod = modrm >> 6, rm = modrm & 7u;
-  const bool reg_extended = rex & 4u, rm_extended = rex & 1u;
-  if (plain(0x5c) || plain(0x94)) return !rm_extended;  // pop %rsp, xchg %rax, %rsp
-  if (plain(0xcf)) return (rex & 8u) != 0;              // iretq
-  const bool register_is_rsp = modrm_reg() == kRsp && !reg_extended;
-  const bool operand_is_rsp = mod == 3 && rm == kRsp && !rm_extended;
+  if (plain(0x5c) || plain(0x94)) return !(rex & 1u);  // pop %rsp, xchg %rax, %rsp
+  if (plain(0xcf)) return has_rex_w();                 // iretq
+  const bool register_is_rsp = reg() == kRsp, operand_is_rsp = names_registers() && rm() == kRsp;
   if (plain(0x87)) return register_is_rsp || operand_is_rsp;
-  if (!is_vector && map == 1 && (opcode & 0xf0u) == 0x40) return register_is_rsp;  // cmov
-  if (!is_vector && map == 1 && opcode == 0x7e && (rex & 8u)) return operand_is_rsp;  // movq %xmm
-  if (!is_vector && map == 1 && opcode == 0xb2) return register_is_rsp;               // lss
+  if (!is_vector && map == 1 && (opcode & 0xf0u) == 0x40) return register_is_rsp;          // cmov
+  if (!is_vector && map == 1 && opcode == 0x7e && has_rex_w()) return operand_is_rsp;      // movq %xmm
+  if (!is_vector && map == 1 && opcode == 0xb2) return register_is_rsp;                    // lss
   if (!is_vector && map == 1 && opcode == 0xc1) return register_is_rsp || operand_is_rsp;  // xadd
   const unsigned operation = opcode >> 3;
   const bool sums = !is_vector && map == 0 && operation != 1 && (operation < 4 || operation == 6);  // add, adc, sbb, xor
   if (sums && (opcode & 7u) == 1) return operand_is_rsp;
   if (sums && (opcode & 7u) == 3) return register_is_rsp;
-  return plain(0x8b) && (rex & 8u) && mod != 3 && register_is_rsp && !is_in_frame(*this);
+  return plain(0x8b) && has_rex_w() && !names_registers() && register_is_rsp && !is_in_frame(*this);
 }
 
 bool Instruction::marks_stack_pointer() const {
-  const bool register_is_rsp = modrm_reg() == kRsp && !(rex & 4u), operand_is_rsp = (modrm & 7u) == kRsp && !(rex & 1u);
-  return has_modrm && modrm >> 6 == 3 && ((plain(0x09) && operand_is_rsp) || (plain(0x0b) && register_is_rsp));
+  return names_registers() && ((plain(0x09) && rm() == kRsp) || (plain(0x0b) && reg() == kRsp));
 }
 
 bool Instruction::loads_stack_from_frame() const {
-  return plain(0x8b) && modrm_reg() == kRsp && !(rex & 4u) && is_in_frame(*this) && base_register() == kRbp;
+  return plain(0x8b) && reg() == kRsp && is_in_frame(*this) && base_register() == kRbp;
 }
 
 bool Instruction::loads_stack_from_variable() const {
-  return plain(0x8b) && modrm_reg() == kRsp && !(rex & 4u) && is_in_frame(*this) && base_register() == kRsp;
+  return plain(0x8b) && reg() == kRsp && is_in_frame(*this) && base_register() == kRsp;
 }
 
 bool Instruction::loads_stack_from_register() const {
-  if (!has_modrm) return false;
-  const unsigned rm = modrm & 7u;
-  const bool reg_extended = rex & 4u, rm_extended = rex & 1u;
-  if (is_lea()) return modrm_reg() == kRsp && !reg_extended && !is_in_frame(*this);
-  if (modrm >> 6 != 3) return false;
-  if (plain(0x8b)) return modrm_reg() == kRsp && !reg_extended && (rm_extended || rm != kRbp);
-  if (plain(0x89)) return rm == kRsp && !rm_extended && (reg_extended || modrm_reg() != kRbp);
-  return false;
+  if (is_lea()) return reg() == kRsp && !is_in_frame(*this);
+  if (!names_registers()) return false;
+  return (plain(0x8b) && reg() == kRsp && rm() != kRbp) || (plain(0x89) && rm() == kRsp && reg() != kRbp);
 }
 
 bool Instruction::loads_stack_from_frame_pointer() const {
   if (plain(0xc9) || loads_stack_from_frame()) return true;
-  const unsigned reg = modrm_reg() | (rex & 4u) << 1, rm = (modrm & 7u) | (rex & 1u) << 3;
-  if (is_lea()) return reg == kRsp && is_in_frame(*this) && base_register() == kRbp;
-  if (!has_modrm || modrm >> 6 != 3) return false;
-  return (plain(0x89) && reg == kRbp && rm == kRsp) || (plain(0x8b) && reg == kRsp && rm == kRbp);
+  if (is_lea()) return reg() == kRsp && is_in_frame(*this) && base_register() == kRbp;
+  if (!names_registers()) return false;
+  return (plain(0x89) && reg() == kRbp && rm() == kRsp) || (plain(0x8b) && reg() == kRsp && rm() == kRbp);
 }
 
 bool Instruction::loads_frame_pointer_from_elsewhere() const {
-  if (!has_modrm || !(rex & 8u)) return false;
-  const unsigned reg = modrm_reg() | (rex & 4u) << 1, rm = (modrm & 7u) | (rex & 1u) << 3;
-  const bool names_registers = modrm >> 6 == 3;
-  if (plain(0x89)) return names_registers && rm == kRbp && reg != kRsp;
-  if (plain(0x8b) && names_registers) return reg == kRbp && rm != kRsp;
-  return (plain(0x8b) || is_lea()) && reg == kRbp && !is_in_frame(*this);
+  if (!has_modrm || !has_rex_w()) return false;
+  if (plain(0x89)) return names_registers() && rm() == kRbp && reg() != kRsp;
+  if (plain(0x8b) && names_registers()) return reg() == kRbp && rm() != kRsp;
+  return (plain(0x8b) || is_lea()) && reg() == kRbp && !is_in_frame(*this);
 }
 
 }  // namespace stab::arch::x86_64

@@ -31,6 +31,11 @@ struct Instruction {
   bool address_size_32 = false;    // 67 prefix
 
   unsigned modrm_reg() const { return (modrm >> 3) & 7u; }
+  // Numbers of registers, 0 to 15: that of the reg field, and that of the rm field where names_registers().
+  unsigned reg() const { return modrm_reg() | (rex & 4u) << 1; }
+  unsigned rm() const { return (modrm & 7u) | (rex & 1u) << 3; }
+  bool names_registers() const { return has_modrm && modrm >> 6 == 3; }
+  bool has_rex_w() const { return (rex & 8u) != 0; }  // of 64 bits, but for vectors
   bool has_sib() const { return has_modrm && modrm >> 6 != 3 && (modrm & 7u) == 4; }
   bool has_index() const { return has_sib() && (((sib >> 3) & 7u) != 4 || (rex & 2u) != 0); }
   // Of a memory operand with has_base_register.

@@ -45,7 +45,7 @@ void for_each_thread_offset(const uint8_t* code, uint64_t bytes, Each each) {
   ThreadRegisters registers;
   Instruction one;
   for (uint64_t at = 0; at < bytes && decode({code + at, bytes - at}, one); at += one.length) {
-    const unsigned reg = one.modrm_reg() | (one.rex & 4u) << 1, rm = (one.modrm & 7u) | (one.rex & 1u) << 3;
+    const unsigned reg = one.reg(), rm = one.rm();
     const unsigned index = ((one.sib >> 3) & 7u) | (one.rex & 2u) << 2;
     const bool names_registers = one.has_modrm && one.modrm >> 6 == 3;
     const bool is_distance = one.displacement_bytes == 4 && !one.rip_relative && (code[at + one.displacement_at + 3] & 0x80) != 0;
