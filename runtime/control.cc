@@ -31,8 +31,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the map for perf could not be written; make room in /tmp and remove the perf-PID.map that another user left there",
     ("a shared library reads a stab_stack of its own, so it has no pads; link it again with this version of Stab, or name "
      "stab_stack under 'global:' in its version script"),
-    ("the executable hides the runtime's names from its libraries, so its code and heap stay; name _Unwind_Find_FDE, malloc "
-     "and the like, stab_stack and stab_rt_* under 'global:' in its version script"),
+    ("libraries don't find the runtime's names in the executable, so its code and heap stay; name _Unwind_Find_FDE, malloc and "
+     "the like, stab_stack and stab_rt_* under 'global:' in its version script, and start it without LD_DYNAMIC_WEAK"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
     "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
@@ -76,7 +76,7 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("the helper could not read a shared library's file, or its code was changed after it was linked, so that code stays; keep "
      "the program dumpable and /proc mounted, and run stab-postlink again on a library that was edited"),
     ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limits on "
-     "address space and files' size (ulimit -v, ulimit -f)"),
+     "address space and files' size (ulimit -v, ulimit -f), and let a seccomp filter pass mremap"),
     ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
      "the others stays; load fewer at a time, or end those children"),
     ("pointers to functions lead to the originals: the executable doesn't say where they are, or its data can't be written "

@@ -55,7 +55,7 @@ enum class Degradation : uint8_t {
   kNoSampling,         // running threads can't be sampled: images are reused only once threads block
   kNoPerfMap,          // STAB_PERF_MAP is set but /tmp/perf-PID.map could not be made
   kModuleStack,        // a shared library's pads read a record of their own, and can't be led to the program's
-  kNamesHidden,        // the executable's link hides the runtime's names, so libraries use those of libgcc and libc
+  kNamesHidden,        // libraries don't find the runtime's names, and use those of libgcc and libc
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
   kHeapOfLibrary,      // a library of the program brings a malloc: the heap is its
   kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours

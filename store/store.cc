@@ -43,7 +43,7 @@ Result<WriterLock> lock_for_writing(const std::string& path) {
     if (const std::string refusal = take_refusal(); !refusal.empty()) return Error{ErrorCode::kDenied, refusal, {}};
     Error error = system_error("open '" + lock_path + "'", why);
     if (error.code == ErrorCode::kDenied || why == EROFS)
-      error.message += "; give the database a place where you may write, with --db";
+      error.message += kWritableCure;
     return error;
   }
   if (::flock(lock.fd.get(), LOCK_EX | LOCK_NB) == 0) return lock;

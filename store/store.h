@@ -31,6 +31,8 @@ namespace stab::store {
 inline constexpr int64_t kShareHalfLifeNs = 24LL * 3600 * 1'000'000'000;
 // What a planned trial takes in the database, indexes included.
 inline constexpr int64_t kTrialBytes = 200;
+// Behind the error of a database that can't be made.
+inline constexpr char kWritableCure[] = "; give the database a place where you may write, with --db";
 
 class Store;
 

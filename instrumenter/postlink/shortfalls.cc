@@ -29,9 +29,9 @@ std::string why_code_stays(const ElfImage& image, const Shares& shares) {
     if (shares.assembly > 0)
       text += "; " + std::to_string(shares.assembly) + " know their places and stay, as -mspeculative-load-hardening and "
               "-fsanitize-coverage=pc-table make them: leave such an option out";
-    else if (shares.foreign > 0)
+    if (shares.others > 0) text += "; 'szc --stab-info' says why " + std::to_string(shares.others) + " of them stay";
+    if (shares.assembly == 0 && shares.foreign > 0)
       text += "; what szc has not compiled stays: compile it with szc, or link with --stab-move=all";
-    if (shares.others > 0) text += "; 'szc --stab-info' names " + std::to_string(shares.others) + " that stay for other reasons";
     return text;
   }
   if (!image.symbols().empty() && !value_in(image.symbols(), kControl))

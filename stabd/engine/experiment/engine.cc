@@ -23,7 +23,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const Options& options) {
   const std::string parent = std::filesystem::path(options.database).parent_path().string();
   if (const Status made = parent.empty() ? Status() : make_directories(parent); !made) {
     Error error = made.error();
-    error.message += "; give the database a place where you may write, with --db";
+    error.message += store::kWritableCure;
     return error;
   }
   STAB_CHECK_OK(close_files_beside(options.database));

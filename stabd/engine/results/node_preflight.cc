@@ -6,18 +6,14 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/printable.h"
+
 namespace stab::engine {
 namespace {
 
 constexpr size_t kMost = 2000, kMostFailureBytes = 200;  // a note of them stays below what a connection takes, 1 MiB
 // Of one machine's, which are in memory for each `status`, as all machines' are.
 constexpr size_t kMostBytes = 128 << 10;
-
-// On one line, with no tab in it.
-std::string in_one_field(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return text;
-}
 
 std::optional<NodePreflight> parse(std::string_view text) {
   std::vector<std::string> fields;
@@ -41,12 +37,12 @@ std::optional<NodePreflight> parse(std::string_view text) {
 
 void add_preflight(std::map<std::string, std::string>& facts, const TrialNews& news) {
   const bool passed = news.state == store::TrialState::kVerified || news.state == store::TrialState::kRecorded;
-  const std::string subject = in_one_field(news.subject), cell = in_one_field(news.cell);
+  const std::string subject = one_line(news.subject), cell = one_line(news.cell);
   std::string name = std::string(kPreflightFact) + subject + "/" + cell;
   std::replace(name.begin(), name.end(), '=', ':');  // a fact's name ends there
   if (facts.size() >= kMost && !facts.contains(name)) return;
   facts[name] = std::string(passed ? "passed" : "failed") + "\t" + (news.wall_ns ? std::to_string(*news.wall_ns) : "") + "\t" +
-                subject + "\t" + cell + "\t" + in_one_field(news.failure.substr(0, kMostFailureBytes));
+                subject + "\t" + cell + "\t" + one_line(news.failure.substr(0, kMostFailureBytes));
 }
 
 std::map<std::string, std::string> preflight_facts(const std::map<std::string, std::string>& facts) {
