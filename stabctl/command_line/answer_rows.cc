@@ -10,11 +10,11 @@ namespace rows {
 std::vector<CommandRow> answer_rows() {
   return {
       {.words = "compare",
-       .help = "OLD NEW... [-- ARGS]: is NEW slower than OLD? programs, commands, or two revisions with --build",
+       .help = "OLD NEW... [-- ARGS]: is NEW slower than OLD? programs, commands, or revisions with --build",
        .operands = {{.name = "sides",
                      .target = &A::words,
                      .help = "OLD and NEW: programs (./old ./new), commands ('old -x' 'new -x'), or revisions (also OLD..NEW); "
-                             "of several programs each is compared with the first",
+                             "of several each is compared with the first",
                      .required = false,
                      .offers = Offers::kFiles,
                      .count = {0, 1000},
@@ -39,7 +39,8 @@ std::vector<CommandRow> answer_rows() {
                    quiet()},
        .examples = {{"stabctl compare ./old ./new -- input.txt", "exit status 0: not slower, 1: slower, 3: unsure, 2: no answer"},
                     {"stabctl compare './prog -O1' './prog -O2'", "two commands"},
-                    {"stabctl compare main HEAD --build 'make CC=szc bench' -- ./bench 20", "two revisions"}},
+                    {"stabctl compare main HEAD --build 'make CC=szc bench' -- ./bench 20", "two revisions"},
+                    {"stabctl compare v1.0 v1.1 HEAD --build make -- ./bench 20", "each with the first"}},
        .run = compare_command,
        .behind = &A::behind,
        .answers_with_1 = true},

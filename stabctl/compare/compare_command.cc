@@ -91,10 +91,7 @@ Error wrong_sides(const Arguments& arguments) {
   if (words.size() == 1)
     return bad_input("one side is missing: " + in_quotes(words[0]) + " is compared with nothing; write " + kUsage +
                      "; one program alone: stabctl time " + shell_word(words[0]));
-  if (!arguments.build.empty())
-    return bad_input("two revisions are compared, and " + in_quotes(words[2]) +
-                     " is a third; for more, write a plan ('stabctl init') with a level for each");
-  if (words.size() > kMostSides && !not_a_program(arguments))
+  if (words.size() > kMostSides && (!arguments.build.empty() || !not_a_program(arguments)))
     return bad_input("compare takes " + std::to_string(kMostSides) + " sides at most, and these are " +
                      std::to_string(words.size()) + "; of more write a plan ('stabctl init')");
   if (!is_file(words[0]) && !is_file(words[1])) {
@@ -115,16 +112,19 @@ bool is_commit(const std::string& word) {
   return !word.starts_with("-") && git({"rev-parse", "--verify", "--quiet", "--end-of-options", word + "^{commit}"}).ok();
 }
 
-// Two revisions without what builds them; empty: they are none.
+// Revisions without what builds them; empty: they are none.
 std::string revisions_without_build(const Arguments& arguments) {
   std::vector<std::string> names = arguments.words;
   if (names.size() == 1)
     if (const auto range = range_of(names[0])) names = {range->base, range->head};
-  if (arguments.shell || names.size() != 2) return {};
-  for (const std::string& name : names)
+  if (arguments.shell || names.size() < 2 || names.size() > kMostSides) return {};
+  std::string listed, words;
+  for (const std::string& name : names) {
     if (name.empty() || is_file(name) || !is_commit(name)) return {};
-  return in_quotes(names[0]) + " and " + in_quotes(names[1]) +
-         " are revisions, which --build makes programs of: stabctl compare " + shell_word(names[0]) + " " + shell_word(names[1]) +
+    listed += (listed.empty() ? "" : &name == &names.back() ? " and " : ", ") + in_quotes(name);
+    words += " " + shell_word(name);
+  }
+  return listed + " are revisions, which --build makes programs of: stabctl compare" + words +
          " --build 'make CC=szc' -- ./program arguments";
 }
 
@@ -171,7 +171,7 @@ Result<bool> moves_libraries(store::Store& store, store::Id experiment, size_t s
 
 // How many blocks fit into what is left of the time, next to what copies_of() takes.
 int blocks_within(const Comparison& of, nanoseconds block) {
-  const auto sides = static_cast<int64_t>(std::max<size_t>(of.plan.commands.size(), 2));
+  const auto sides = static_cast<int64_t>(of.plan.sides());
   const nanoseconds counting = of.plan.randomized ? block * 2 * (sides - 1) / sides : nanoseconds(0);  // two runs for each other
   return runs_within(of.most - of.elapsed() - counting, block, kMostBlocks);
 }
@@ -184,7 +184,7 @@ Result<int> blocks_for(const Comparison& of, nanoseconds block) {
   const std::chrono::duration<double> each = block, needed = of.elapsed() + 2.4 * kFewestBlocks * each;
   char took[32];
   std::snprintf(took, sizeof took, "%.2g", each.count());
-  return bad_input("running " + std::string(of.plan.commands.size() > 2 ? "all" : "both") + " sides once takes " +
+  return bad_input("running " + std::string(of.plan.sides() > 2 ? "all" : "both") + " sides once takes " +
                    std::string(took) + " s, and an answer takes " + std::to_string(kFewestBlocks) +
                    " such blocks at least; give them less to do, or " + option_of(needed));
 }
@@ -269,28 +269,38 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   return {};
 }
 
-// --- two revisions ---------------------------------------------------------------------------------------------------------
+// --- revisions -------------------------------------------------------------------------------------------------------------
+
+// A range's two ends, or the first revision and each other one.
+Result<std::vector<Revisions>> changes_of(const std::vector<std::string>& words) {
+  std::vector<Revisions> out;
+  if (words.size() == 1) {
+    STAB_TRY(const RevisionRange range, range_of(words[0]));
+    STAB_TRY(Revisions change, revisions_of(range.base, range.head, range.forked));
+    out.push_back(std::move(change));
+  }
+  for (size_t at = 1; at < words.size(); ++at) {
+    STAB_TRY(Revisions change, revisions_of(words[0], words[at], false));
+    out.push_back(std::move(change));
+  }
+  return out;
+}
 
 Status plan_revisions(Comparison& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.behind.empty())
     return bad_input("--build needs the program that is run, behind --: stabctl compare main HEAD --build make -- ./bench 20");
-  RevisionRange range;
-  if (arguments.words.size() == 2) {
-    range.base = arguments.words[0], range.head = arguments.words[1];
-  } else {
-    STAB_TRY(range, range_of(arguments.words[0]));
-  }
-  STAB_TRY(const Revisions revisions, revisions_of(range.base, range.head, range.forked));
-  build_revisions(revisions, arguments.build, arguments.behind, of.plan);
+  STAB_TRY(const std::vector<Revisions> changes, changes_of(arguments.words));
+  STAB_CHECK_OK(build_revisions(changes, arguments.build, arguments.behind, of.plan));
   of.plan.sliced = true;
   of.plan.randomized = arguments.build.find("szc") != std::string::npos;
   of.plan.looks = looks_up_to(kMostBlocks);  // until they are tried
   const std::string& command = of.plan.commands[0].shown;
-  of.facts.baseline = shown_revision(revisions.base_name, revisions.base) + " " + command;
-  of.facts.others = {{.command = shown_revision(revisions.head_name, revisions.head) + " " + command}};
-  note_uncommitted_changes(revisions.root);
-  of.directory = revisions.root;
+  of.facts.baseline = shown_revision(changes[0].base_name, changes[0].base) + " " + command;
+  for (const Revisions& change : changes)
+    of.facts.others.push_back({.command = shown_revision(change.head_name, change.head) + " " + command});
+  note_uncommitted_changes(changes[0].root);
+  of.directory = changes[0].root;
   return {};
 }
 
@@ -388,6 +398,7 @@ void count_copies_of(Comparison& of, engine::Engine& engine, size_t other, engin
   copies.counts_copies = true;
   copies.sliced = copies.same_stdout = false;
   if (copies.commands.size() > 2) copies.commands = {of.plan.commands[0], of.plan.commands[other + 1]};
+  if (auto& revisions = copies.built.revisions; revisions.size() > 2) revisions = {revisions[0], revisions[other + 1]};
   const auto plan = parse_ad_hoc(text_of(copies), of.directory);
   if (!plan) {
     side.uncounted = one_line(plan.error().message);
@@ -436,9 +447,9 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
   STAB_CHECK_OK(write_times(of, store, run.experiment));
   // Programs were compared when they were tried, line by line; of what is built here the recorded runs tell.
-  if (!of.plan.built.revisions.empty()) {
-    STAB_TRY(const auto differ, side_differences(store, run.experiment));
-    if (!differ.empty()) facts.others[0].differ = differ.begin()->second;
+  for (size_t at = 1; at < of.plan.built.revisions.size(); ++at) {
+    STAB_TRY(const auto differ, side_differences(store, run.experiment, at, of.plan.sides()));
+    if (!differ.empty()) facts.others[at - 1].differ = differ.begin()->second;
   }
   return commands::compare_answer(samples, facts, terminal_width());
 }
@@ -463,8 +474,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   if (!arguments.words.empty() && arguments.build.empty())
     if (const std::string revisions = revisions_without_build(arguments); !revisions.empty()) return bad_input(revisions);
   const bool is_range = !arguments.build.empty() && arguments.words.size() == 1;
-  const bool are_several =
-      arguments.build.empty() && arguments.words.size() > 2 && arguments.words.size() <= kMostSides && !not_a_program(arguments);
+  const bool are_several = arguments.words.size() > 2 && arguments.words.size() <= kMostSides &&
+                           (!arguments.build.empty() || !not_a_program(arguments));
   if (arguments.words.size() != 2 && !is_range && !are_several) return wrong_sides(arguments);
   STAB_TRY(of.most, time_limit(arguments));
   STAB_CHECK_OK(check_margin(arguments));

@@ -12,14 +12,13 @@ namespace {
 std::string same_sides(const AdHocPlan& plan) {
   const auto& revisions = plan.built.revisions;
   if (revisions.size() == 2 && revisions[0].second == revisions[1].second) return "one commit";
-  const bool has_two = plan.commands.size() == 2;
-  return has_two && plan.commands[0].words == plan.commands[1].words ? "the same command" : "";
+  return plan.commands.size() == 2 && plan.commands[0].words == plan.commands[1].words ? "the same command" : "";
 }
 
 std::string about_randomized(const AdHocPlan& plan, const std::string& unmatched, bool has_libraries) {
   const std::string begin = "built by szc: each run went through random layouts of " + plan.randomized_parts();
   if (!unmatched.empty()) return begin + "; those of the code were drawn for each side alone: " + printable(unmatched);
-  const std::string programs = plan.commands.size() > 2
+  const std::string programs = plan.sides() > 2
                                    ? ", the same on all sides, so differences are those of the programs and not of layouts"
                                    : ", the same on both sides, so the difference is that of the programs and not of two layouts";
   return begin + programs + "; globals and constants lie where each link put them" +
@@ -37,14 +36,18 @@ std::string why_not_randomized(const AdHocPlan& plan) {
 
 std::string about_binaries(const AdHocPlan& plan) {
   const std::vector<MeasuredCommand>& sides = plan.commands;
-  const bool has_more = sides.size() > 2;
+  const bool has_more = plan.sides() > 2;
+  if (!plan.built.revisions.empty())
+    return std::string(has_more ? "the differences are those of these" : "the difference is that of these two") +
+           " builds, the addresses of their code included; with --build 'make CC=szc', 'stabctl explain' " +
+           (has_more ? "tells code and addresses apart" : "tells the two apart");
   const std::string begin = has_more ? "the differences are those of these " : "the difference is that of these two ";
-  if (!sides.empty() && std::all_of(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; }))
+  if (std::all_of(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; }))
     return begin +
            "commands, and of the programs that they start as these were linked: the addresses of their code are a part of " +
            (has_more ? "them" : "it");
   const auto is_first = [&](const MeasuredCommand& one) { return one.words[0] == sides[0].words[0]; };
-  if (!sides.empty() && std::all_of(sides.begin(), sides.end(), is_first))
+  if (std::all_of(sides.begin(), sides.end(), is_first))
     return std::string(has_more ? "all sides are one binary, so the differences are those"
                                 : "both sides are one binary, so the difference is that") +
            " of their arguments, in its one layout: how far another link of it would move " + (has_more ? "them" : "that") +

@@ -249,7 +249,7 @@ Result<ExplainedSides> sides_of_build(const Arguments& arguments) {
   STAB_TRY(plan.exit, exit_statuses(arguments.exit));
   STAB_TRY(plan.input, input_of(arguments));
   plan.prepare = arguments.prepare;
-  build_revisions(revisions, arguments.build, arguments.behind, plan);
+  STAB_CHECK_OK(build_revisions({revisions}, arguments.build, arguments.behind, plan));
   ExplainedSides out = sides_of(revisions);
   out.wall_command = "stabctl compare " + shell_word(name_of(revisions.base_name, revisions.base)) + " " +
                      shell_word(name_of(revisions.head_name, revisions.head)) + question_options(arguments) +

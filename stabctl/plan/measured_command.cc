@@ -68,16 +68,15 @@ Result<std::string> in_path(const std::string& name) {
   return bad_input("there is no program " + in_quotes(name) + " in PATH" + near(name));
 }
 
-// What a string of a plan can't hold: bytes that are no UTF-8.
-Status check_text(const std::string& word) {
+}  // namespace
+
+Status check_plan_word(const std::string& word) {
   if (std::holds_alternative<toml::TomlNode>(toml::read_toml("word = " + toml::toml_text(word), ""))) return {};
   std::string shown = word;
   std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return bad_input(in_quotes(shown) + " is not UTF-8, in which plans and reports are written; give the file another name, or run "
                                       "a script that says it");
 }
-
-}  // namespace
 
 Status check_program(const std::string& path) {
   struct stat info;
@@ -115,7 +114,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   out.shown = one_line(typed + behind);
   if (shell) {
     out.words = {"/bin/sh", "-c", typed + behind};
-    if (const Status text = check_text(out.words.back()); !text) return text.error();
+    if (const Status text = check_plan_word(out.words.back()); !text) return text.error();
     out.is_script = true;
     return out;
   }
@@ -137,7 +136,7 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   STAB_TRY(program, absolute_path(program));
   program = fs::path(program).lexically_normal().string();
   for (const std::string& word : out.words)
-    if (const Status text = check_text(word); !text) return text.error();
+    if (const Status text = check_plan_word(word); !text) return text.error();
   out.szc = engine::szc_program(program);
   out.is_script = first_bytes(program, 2) == "#!";
   return out;

@@ -21,6 +21,9 @@ struct MeasuredCommand {
 // Why the file can't be run, and what to do; fine: it can.
 Status check_program(const std::string& path);
 
+// Refuses what a string of a plan can't hold: bytes that are no UTF-8.
+Status check_plan_word(const std::string& word);
+
 // `typed` is the path of a program, or a command whose words are split as a shell would; `arguments` come behind it. With
 // `shell` it goes to /bin/sh -c. kBadInput says what is wrong with the program's file, and what to do.
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell);

@@ -1,9 +1,11 @@
 // What the command runs is there only when it is built, so nothing of it is checked here.
 #include "stabctl/revisions/built_revisions.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/shell_word.h"
+#include "stabctl/plan/measured_command.h"
 
 namespace stab::ctl {
 namespace {
@@ -22,18 +24,33 @@ void find_inputs(const std::string& root, AdHocPlan& plan) {
   }
 }
 
+// The name, or "name (2)" and so on where it has a level.
+std::string free_name(const AdHocPlan& plan, const std::string& name) {
+  const auto& levels = plan.built.revisions;
+  const auto is_taken = [&](const std::string& one) {
+    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) { return level.first == one; });
+  };
+  std::string out = name;
+  for (int again = 2; is_taken(out); ++again) out = name + " (" + std::to_string(again) + ")";
+  return out;
+}
+
 }  // namespace
 
-void build_revisions(const Revisions& revisions, const std::string& build, const std::vector<std::string>& run, AdHocPlan& plan) {
+Status build_revisions(const std::vector<Revisions>& changes, const std::string& build, const std::vector<std::string>& run,
+                       AdHocPlan& plan) {
+  STAB_CHECK_OK(check_plan_word(build));
+  for (const std::string& word : run) STAB_CHECK_OK(check_plan_word(word));
   MeasuredCommand command;
   command.words = run;
   for (const std::string& word : run) command.shown += (command.shown.empty() ? "" : " ") + shell_word(word);
   plan.commands = {command};
-  const std::string& base = revisions.base_name;
-  const std::string& head = revisions.head_name;
-  plan.built = {revisions.root, build, {{base, revisions.base}, {head == base ? head + " (2)" : head, revisions.head}}, {}};
-  find_inputs(revisions.root, plan);
+  const Revisions& first = changes.front();
+  plan.built = {first.root, build, {{first.base_name, first.base}}, {}};
+  for (const Revisions& change : changes) plan.built.revisions.emplace_back(free_name(plan, change.head_name), change.head);
+  find_inputs(first.root, plan);
   plan.name = experiment_name_of(run[0]);
+  return {};
 }
 
 }  // namespace stab::ctl

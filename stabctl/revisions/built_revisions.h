@@ -1,4 +1,4 @@
-// --build: two revisions that one command builds and another one runs, without a plan.
+// --build: revisions that one command builds and another one runs, without a plan.
 #pragma once
 
 #include <string>
@@ -10,8 +10,10 @@
 
 namespace stab::ctl {
 
-// Fills in what `plan` builds and runs: both revisions by `build`, then `run`, whose words that are files of the repository are
-// inputs of each trial. pre: run is not empty
-void build_revisions(const Revisions& revisions, const std::string& build, const std::vector<std::string>& run, AdHocPlan& plan);
+// Fills in what `plan` builds and runs: the base and each head by `build`, then `run`, whose words that are files of the
+// repository are inputs of each trial. kBadInput where a plan can't hold a word of them. pre: there is a change, all have one
+// base, and run is not empty
+Status build_revisions(const std::vector<Revisions>& changes, const std::string& build, const std::vector<std::string>& run,
+                       AdHocPlan& plan);
 
 }  // namespace stab::ctl

@@ -35,7 +35,7 @@ Result<std::string> text_of_build(const Revisions& revisions, const Arguments& a
   STAB_TRY(plan.exit, exit_statuses(arguments.exit));
   STAB_TRY(plan.input, input_of(arguments));
   plan.prepare = arguments.prepare;
-  build_revisions(revisions, arguments.build, arguments.behind, plan);
+  STAB_CHECK_OK(build_revisions({revisions}, arguments.build, arguments.behind, plan));
   plan.side_factor = "revision";
   return "[gate]\n" + (arguments.margin ? "margin = " + number_text(*arguments.margin) + "\n" : std::string()) +
          program_text_of(plan);

@@ -2,6 +2,7 @@
 // takes, so that --save can write them to a file.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace stab::ctl {
 
-// The treatment whose levels are the two sides of a comparison. Reports know it (analysis/report/contrasts/compared_cells.h): two
+// The treatment whose levels are the sides of a comparison. Reports know it (analysis/report/contrasts/compared_cells.h): two
 // binaries that are not randomized have a difference that is theirs.
 inline constexpr char kSideFactor[] = "binary";
 
@@ -23,8 +24,8 @@ inline constexpr char kSideFactor[] = "binary";
 struct AdHocPlan {
   std::string comment;                    // its first line: who wrote it
   std::string name;                       // of experiment and program
-  std::vector<MeasuredCommand> commands;  // one, or the two sides of a comparison
-  // Instead of two commands: two commits of a repository, what builds one of them, and the one command that is run in both.
+  std::vector<MeasuredCommand> commands;  // one, or the sides of a comparison
+  // Instead of several commands: commits of a repository, what builds one of them, and the one command that is run in all.
   struct Built {
     std::string root, build;
     std::vector<std::pair<std::string, std::string>> revisions;  // name and commit; empty: nothing is built
@@ -43,7 +44,8 @@ struct AdHocPlan {
   std::string directory;                 // the trials' working directory; empty: one of their own
   std::vector<std::string> environment;  // "NAME=VALUE"
   std::chrono::nanoseconds timeout{0};   // of a trial; 0: a plan's default
-  bool compares() const { return commands.size() > 1 || !built.revisions.empty(); }
+  size_t sides() const { return std::max(commands.size(), built.revisions.size()); }
+  bool compares() const { return sides() > 1; }
   // Whether the stack moves where it is randomized: each command has a pad. Of what is not built yet that is demanded.
   bool moves_stack() const;
   // What is drawn at random where it is randomized: "code, stack and heap", or "code and heap".

@@ -42,14 +42,14 @@ std::string printed(const Side& side) {
          "...)";
 }
 
-// Whether each link of this program is one file on both sides.
-bool is_same_file(const std::vector<store::BuildRow>& builds, const std::string& program) {
+// Whether each link of this program is one file on the first side and on the other one.
+bool is_same_file(const std::vector<store::BuildRow>& builds, const std::string& program, size_t other, size_t sides) {
   std::map<int, std::vector<std::string>> by_link;
   for (const store::BuildRow& build : builds)
     if (build.program == program) by_link[build.link].push_back(build.binary_sha256);
-  return !by_link.empty() && std::all_of(by_link.begin(), by_link.end(), [](const auto& of_link) {
+  return !by_link.empty() && std::all_of(by_link.begin(), by_link.end(), [&](const auto& of_link) {
     const std::vector<std::string>& files = of_link.second;
-    return files.size() == 2 && !files[0].empty() && files[0] == files[1];
+    return files.size() == sides && !files[0].empty() && files[0] == files[other];
   });
 }
 
@@ -97,24 +97,27 @@ Result<commands::FailedByWorkload> failed_runs(store::Store& store, store::Id ex
   return out;
 }
 
-Result<std::map<std::string, commands::SideDifferences>> side_differences(store::Store& store, store::Id experiment) {
+Result<DifferencesByWorkload> side_differences(store::Store& store, store::Id experiment, size_t other, size_t sides) {
   STAB_TRY(const std::vector<store::SubjectRow> subjects, store.subjects(experiment));
   STAB_TRY(const std::vector<store::DoneRow> done, store.done(experiment));
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
-  std::map<std::string, commands::SideDifferences> out;
+  DifferencesByWorkload out;
   STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
   STAB_TRY(const engine::ExpandedPlan expanded, engine::expand_stored(row));
   for (const store::SubjectRow& subject : subjects) {
-    Side sides[2];
-    for (const store::DoneRow& one : done)
-      if (one.subject == subject.index && (one.cell == 0 || one.cell == 1)) take(one, sides[one.cell]);
+    Side base, head;
+    for (const store::DoneRow& one : done) {
+      if (one.subject != subject.index) continue;
+      if (one.cell == 0) take(one, base);
+      if (one.cell == static_cast<int>(other)) take(one, head);
+    }
     commands::SideDifferences differ;
-    differ.same_file = starts_what_is_known(expanded, subject.index) && is_same_file(builds, subject.program);
-    const bool are_enough = sides[0].runs >= 2 && sides[1].runs >= 2;
-    if (are_enough && sides[0].sha256 && sides[1].sha256 && sides[0].sha256 != sides[1].sha256)
-      differ.outputs = printed(sides[0]) + " against " + printed(sides[1]);
-    if (are_enough && sides[0].exit_status && sides[1].exit_status && sides[0].exit_status != sides[1].exit_status)
-      differ.ends = std::to_string(*sides[0].exit_status) + " against " + std::to_string(*sides[1].exit_status);
+    differ.same_file = starts_what_is_known(expanded, subject.index) && is_same_file(builds, subject.program, other, sides);
+    const bool are_enough = base.runs >= 2 && head.runs >= 2;
+    if (are_enough && base.sha256 && head.sha256 && base.sha256 != head.sha256)
+      differ.outputs = printed(base) + " against " + printed(head);
+    if (are_enough && base.exit_status && head.exit_status && base.exit_status != head.exit_status)
+      differ.ends = std::to_string(*base.exit_status) + " against " + std::to_string(*head.exit_status);
     if (!differ.outputs.empty() || !differ.ends.empty() || differ.same_file) out[subject.name] = std::move(differ);
   }
   return out;
