@@ -25,8 +25,9 @@ std::string about_randomized(const AdHocPlan& plan, const std::string& unmatched
          (has_libraries ? "; a shared library that differs between the sides has its functions in another order on each" : "");
 }
 
-// Where one of the sides could have been randomized, and another couldn't.
+// Where one of the sides could have been randomized, and another couldn't; or where it isn't known of what is built.
 std::string why_not_randomized(const AdHocPlan& plan) {
+  if (!plan.built.revisions.empty()) return "--build doesn't name szc, so no layout was random: ";
   const auto is_szc = [](const MeasuredCommand& one) { return one.szc.is_szc(); };
   const std::vector<MeasuredCommand>& sides = plan.commands;
   const auto other = std::find_if_not(sides.begin(), sides.end(), is_szc);
@@ -37,17 +38,14 @@ std::string why_not_randomized(const AdHocPlan& plan) {
 std::string about_binaries(const AdHocPlan& plan) {
   const std::vector<MeasuredCommand>& sides = plan.commands;
   const bool has_more = plan.sides() > 2;
-  if (!plan.built.revisions.empty())
-    return std::string(has_more ? "the differences are those of these" : "the difference is that of these two") +
-           " builds, the addresses of their code included; with --build 'make CC=szc', 'stabctl explain' " +
-           (has_more ? "tells code and addresses apart" : "tells the two apart");
   const std::string begin = has_more ? "the differences are those of these " : "the difference is that of these two ";
   if (std::all_of(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; }))
     return begin +
            "commands, and of the programs that they start as these were linked: the addresses of their code are a part of " +
            (has_more ? "them" : "it");
   const auto is_first = [&](const MeasuredCommand& one) { return one.words[0] == sides[0].words[0]; };
-  if (std::all_of(sides.begin(), sides.end(), is_first))
+  const bool are_built = !plan.built.revisions.empty();  // one command, and a program of each commit
+  if (!are_built && std::all_of(sides.begin(), sides.end(), is_first))
     return std::string(has_more ? "all sides are one binary, so the differences are those"
                                 : "both sides are one binary, so the difference is that") +
            " of their arguments, in its one layout: how far another link of it would move " + (has_more ? "them" : "that") +
