@@ -277,9 +277,10 @@ uint32_t last_look(const report::Samples& samples, uint32_t blocks) {
 }
 
 // What was too short gets twice what its first look takes, as blocks went so far, and what was interrupted gets its time again.
+// Before the first block time went into builds and tries, unless it was all that was given.
 std::string time_for_first_look(const CompareFacts& facts, uint32_t blocks, const std::vector<uint32_t>& looks) {
   constexpr double kLeastSeconds = 60;
-  const double each = facts.seconds / std::max(1u, blocks);
+  const double each = blocks == 0 && !facts.is_over_time ? 0 : facts.seconds / std::max(1u, blocks);
   return time_option(std::max(kLeastSeconds, 2 * each * (looks.empty() ? kFewestBlocks : looks[0])));
 }
 

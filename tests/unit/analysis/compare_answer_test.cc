@@ -212,6 +212,15 @@ TEST(CompareAnswer, TheLastLookThatWasReachedCounts) {
   EXPECT_THAT(answered(cut_off(6)).text, HasSubstr("6 blocks of the 8 of its first look"));
 }
 
+// How long a block takes is not known of what was interrupted while it was built.
+TEST(CompareAnswer, WhereNoBlockHadRunBuildsAskForNoMoreTime) {
+  CompareFacts of = facts();
+  of.seconds = 600;
+  of.unfinished = "it was interrupted";
+  EXPECT_THAT(answered(cut_off(0), of).text, HasSubstr("0 blocks of the 8 of its first look"));
+  EXPECT_THAT(answered(cut_off(0), of).text, HasSubstr("next: stabctl compare ./old ./new --at-most 60s -- 20\n"));
+}
+
 // The end of the time that was given is a look, too, also before the first declared one.
 TEST(CompareAnswer, WhereTheTimeWasOverItAnswers) {
   CompareFacts over = facts();
