@@ -59,6 +59,7 @@ struct Comparison {
   std::string directory{};
   AdHocPlan plan{};
   commands::CompareFacts facts{};
+  std::string times{};  // of all runs, as --export-json takes them
 
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
@@ -373,14 +374,18 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
 
 // --- the answer ------------------------------------------------------------------------------------------------------------
 
-int say(const commands::CompareOutput& output, const Arguments& arguments) {
+// The answer first: it is there even if the file has no room.
+int say(const commands::CompareOutput& output, const Comparison& of) {
+  const Arguments& arguments = of.arguments;
   const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
   std::fputs(text.c_str(), stdout);
-  return output.exit_code;
+  std::fflush(stdout);
+  if (arguments.export_json.empty()) return output.exit_code;
+  const Status written = write_whole(of.times, arguments.export_json);
+  return written ? output.exit_code : complain_of_no_answer(written.error());
 }
 
-Status write_times(const Comparison& of, store::Store& store, store::Id experiment) {
-  if (of.arguments.export_json.empty()) return {};
+Result<std::string> times_of(const Comparison& of, store::Store& store, store::Id experiment) {
   const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
   std::vector<commands::TimedRuns> all(1);
   STAB_TRY(all[0], runs_of(store, experiment, 0, of.facts.baseline, clock));
@@ -388,7 +393,7 @@ Status write_times(const Comparison& of, store::Store& store, store::Id experime
     STAB_TRY(commands::TimedRuns runs, runs_of(store, experiment, static_cast<int>(all.size()), side.command, clock));
     all.push_back(std::move(runs));
   }
-  return write_whole(commands::hyperfine_json(all), of.arguments.export_json);
+  return commands::hyperfine_json(all);
 }
 
 // What copies cost a side more than the first one, counted in a run of each; or why that is not known.
@@ -445,7 +450,9 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";
   STAB_TRY(const store::ExperimentRow row, store.experiment(run.experiment));
   STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
-  STAB_CHECK_OK(write_times(of, store, run.experiment));
+  if (!of.arguments.export_json.empty()) {
+    STAB_TRY(of.times, times_of(of, store, run.experiment));
+  }
   // Programs were compared when they were tried, line by line; of what is built here the recorded runs tell.
   for (size_t at = 1; at < of.plan.built.revisions.size(); ++at) {
     STAB_TRY(const auto differ, side_differences(store, run.experiment, at, of.plan.sides()));
@@ -515,7 +522,7 @@ int compare_command(const Arguments& arguments) {
   Comparison of{.arguments = arguments};
   of.start = of.clock.monotonic_raw();
   const auto output = compared(of);
-  return output ? say(*output, arguments) : complain_of_no_answer(output.error());
+  return output ? say(*output, of) : complain_of_no_answer(output.error());
 }
 
 }  // namespace stab::ctl

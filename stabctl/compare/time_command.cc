@@ -38,6 +38,7 @@ struct Timing {
   AdHocPlan plan{};
   BaselineFiles baseline{};
   commands::TimeFacts facts{};
+  std::string times{};  // of all runs, as --export-json takes them
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
 
@@ -181,7 +182,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_TRY(of.facts.waited, waited_share(store, experiment, wall));
   if (cpu.times.size() >= kFewestToKeep)
     STAB_CHECK_OK(use_baseline(of, cpu, was_interrupted));
-  if (!arguments.export_json.empty()) STAB_CHECK_OK(write_whole(commands::hyperfine_json({wall}), arguments.export_json));
+  if (!arguments.export_json.empty()) of.times = commands::hyperfine_json({wall});
   STAB_TRY(commands::TimeOutput output, commands::time_answer(samples, wall, cpu, of.facts, terminal_width()));
   // Numbers of fewer runs than were asked for; a verdict of --against holds for those that there are.
   if (was_interrupted && arguments.against.empty()) output.exit_code = kExitUnfinished;
@@ -194,9 +195,13 @@ int time_command(const Arguments& arguments) {
   Timing of{.arguments = arguments};
   of.start = of.clock.monotonic_raw();
   const auto output = timed(of);
-  if (!output) return arguments.against.empty() ? complain(output.error()) : complain_of_no_answer(output.error());
+  const auto fail = arguments.against.empty() ? complain : complain_of_no_answer;
+  if (!output) return fail(output.error());
   std::fputs((arguments.json ? output->json : arguments.format == "markdown" ? output->markdown : output->text).c_str(), stdout);
-  return output->exit_code;
+  std::fflush(stdout);
+  if (arguments.export_json.empty()) return output->exit_code;
+  const Status written = write_whole(of.times, arguments.export_json);
+  return written ? output->exit_code : fail(written.error());
 }
 
 }  // namespace stab::ctl
