@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "base/printable.h"
 #include "runtime/code/layout_script.h"
 #include "runtime/code_abi.h"
 #include "runtime/modes.h"
@@ -222,7 +223,12 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
             "it with CC=szc CXX=szc++ (of others, dynamic ones, preload_heap = true moves the heap alone, and preload_libraries = "
             "true libraries that szc made, too)";
   }
-  return found.empty() ? found : "not randomized as its cell wants: " + found;
+  if (found.empty()) return found;
+  // What the runtime could not do, which is mostly why.
+  const char* separator = "; the runtime says: ";
+  if (dose)
+    for (const std::string& word : dose->degradations) found += std::exchange(separator, "; ") + one_line(word);
+  return "not randomized as its cell wants: " + found;
 }
 
 std::string script_contradiction(const std::string& script, const std::optional<Dose>& dose) {

@@ -151,6 +151,17 @@ TEST(Dose, CodeOnButNothingMoved) {
   EXPECT_NE(dose_contradiction(layout(CodeMode::kOnce), dose).find("no layout was executed"), std::string::npos);
 }
 
+// What the runtime could not do is why a cell's wish was not met.
+TEST(Dose, AContradictionHasItsCause) {
+  Dose dose = full_dose();
+  dose.functions_moved = 0;
+  dose.degradations = {"no shared memory; raise the limit", "late"};
+  EXPECT_EQ(dose_contradiction(layout(CodeMode::kShuffle), dose),
+            "not randomized as its cell wants: code is shuffle, but no function was moved; the runtime says: no shared memory; "
+            "raise the limit; late");
+  EXPECT_EQ(dose_contradiction(layout(CodeMode::kShuffle, StackMode::kOn, HeapMode::kPage), full_dose()), "");
+}
+
 TEST(Dose, PadsOfAnotherRange) {
   plan::Layout wanted = layout(CodeMode::kOff, StackMode::kOn);
   wanted.stack_range_bytes = 256;
