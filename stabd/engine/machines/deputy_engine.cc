@@ -12,6 +12,7 @@
 #include "stabd/engine/build/builds.h"
 #include "stabd/engine/machines/deputy.h"
 #include "stabd/engine/machines/worker_files.h"
+#include "stabd/engine/separation/start_error.h"
 
 namespace stab::engine {
 namespace {
@@ -55,9 +56,7 @@ Result<std::unique_ptr<DeputyProcess>> launch_deputy(const DeputyLaunch& launch)
   request.env = {std::string("PATH=") + kSearchPath, "LC_ALL=C.UTF-8"};
   request.submitter = launch.submitter;
   auto process = launch.start(request, {its.get(), its.get(), null.get(), -1, -1});
-  if (!process)
-    return Error{process.error().code, "start '" + launch.stabctl + "': " + process.error().message +
-                                           "; every user who submits must be able to run it", {}};
+  if (!process) return start_error(launch.stabctl, process.error());
   return std::unique_ptr<DeputyProcess>(std::make_unique<LaunchedDeputy>(std::move(ours), *std::move(process)));
 }
 

@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "stabd/engine/separation/process_end.h"
 #include "stabd/engine/separation/runs_as.h"
+#include "stabd/engine/separation/start_error.h"
 #include "stabd/engine/separation/supervise.h"
 #include "stabd/host/launcher/launch_block.h"
 
@@ -79,9 +80,7 @@ Result<FileAnswer> ask_about_files(const ReaderSetting& setting, const FileQuest
   const host::Limit bytes = host::limit_within_ours(RLIMIT_FSIZE, question.most_bytes + 1);
   request.limits = {{RLIMIT_CORE, 0, 0}, bytes};
   const auto process = setting.start(request, {question.in, out.get(), error.get(), question.beside, -1});
-  if (!process)
-    return Error{process.error().code,
-                 "start '" + program + "': " + process.error().message + "; every user who submits must be able to run it", {}};
+  if (!process) return start_error(program, process.error());
   STAB_TRY(const Ending ending,
            wait_for_ending({(*process)->pidfd(), question.timeout, setting.cancel_fd, {}, 0, {}}, *setting.clock));
   STAB_TRY(const host::ProcessUsage used, (*process)->end(kKillDeadline));

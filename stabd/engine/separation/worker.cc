@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "stabd/engine/separation/start_error.h"
 #include "stabd/host/launcher/launch_block.h"
 #include "stabd/host/process_stat.h"
 #include "stabd/host/roots.h"
@@ -97,9 +98,7 @@ Status Worker::start_unless_it_runs() {
   request.limits.push_back(host::limit_within_ours(RLIMIT_AS, kMemoryBytes));
 #endif
   auto process = setting_.start(request, {null.get(), null.get(), null.get(), its.get(), -1});
-  if (!process)
-    return Error{process.error().code, "start '" + setting_.program + "': " + process.error().message +
-                                           "; every user who submits must be able to run it", {}};
+  if (!process) return start_error(setting_.program, process.error());
   process_ = *std::move(process);
   socket_ = std::move(ours);
   return {};

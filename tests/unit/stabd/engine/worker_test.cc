@@ -24,8 +24,10 @@ namespace stab::engine {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kReal[] = STAB_BUILD_ROOT "/libexec/stab/stab-worker";
 
@@ -53,6 +55,18 @@ TEST(Worker, OneAnswersManyRequests) {
   EXPECT_EQ(worker.ask(worker::Hash{path + "-absent", 100}).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(worker.pid(), first);
   EXPECT_TRUE(worker.take_events().empty());
+}
+
+// Who may have no more processes is not told to look at who may run a program.
+TEST(Worker, WhyItIsNotStartedHasItsOwnCure) {
+  const auto said = [](int error) {
+    Worker::Setting refused = setting(kReal);
+    refused.start = [error](auto&&...) -> Result<std::unique_ptr<OwnProcess>> { return system_error("start a process", error); };
+    Worker worker(std::move(refused));
+    return worker.ask(worker::Hash{"/x", 100}).error().message;
+  };
+  EXPECT_THAT(said(EAGAIN), AllOf(HasSubstr("raise 'ulimit -u' or pids.max"), Not(HasSubstr("must be able to run it"))));
+  EXPECT_THAT(said(EACCES), HasSubstr("start a process: Permission denied; every user who submits must be able to run it"));
 }
 
 TEST(Worker, ItHasNoRightsAndLimits) {
