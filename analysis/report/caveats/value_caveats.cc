@@ -9,6 +9,7 @@
 
 #include "analysis/report/conditions/modes.h"
 #include "analysis/report/conditions/run_changes.h"
+#include "analysis/report/experiment/replication_units.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/statistics/families/multiplicity.h"
 
@@ -70,7 +71,8 @@ void check_autocorrelation(const Samples& samples, const Report& report, Caveats
   check_diagnostic(
       report, {worst->name}, CaveatCode::kAutocorrelation,
       alike ? "a trial resembles the one before it" : "a trial tends to be opposite to the one before it",
-      drawn   ? "intervals hold, because the order within blocks is random; find what lasts from trial to trial"
+      drawn   ? std::string("intervals hold, because the order ") + (has_blocks(samples) ? "within blocks " : "") +
+                  "is random; find what lasts from trial to trial"
       : alike ? "if rows are in order of time, intervals are too narrow; randomize the order, and compare within blocks"
               : "if rows are in order of time, intervals are too wide or two kinds of rows alternate; look at the sequence",
       out);
@@ -116,8 +118,9 @@ void check_run_changed(const Report& report, Caveats& out) {
                  "the run changes" + (first->machine.empty() ? "" : " on " + first->machine) + ": " + first->response + " " +
                      run_change_text(response_of(report, first->response), *first, strongest) +
                      (changes > 1 ? "; " + plural(changes - 1, "more change") : ""),
-                 "blocks remove what affects all cells alike; find in the run's plot what the machine did before you trust "
-                 "small effects"});
+                 std::string(first->has_blocks ? "blocks remove what affects all cells alike"
+                                               : "without blocks it widens the intervals; order = \"blocks\" would remove it") +
+                     "; find in the run's plot what the machine did before you trust small effects"});
 }
 
 // Where means and ranks answer differently, tails or outliers carry the answer. Ranks of so few values that they never answer say

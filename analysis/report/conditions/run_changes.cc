@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/report/experiment/replication_units.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/statistics/diagnostics/e_divisive.h"
 #include "analysis/statistics/two_samples/descriptive.h"
@@ -185,6 +186,7 @@ RunSearch search_run(const Samples& samples) {
     RunChanges run;
     run.response = response.name;
     if (samples.machines.size() > 1) run.machine = samples.machines[series.machine];
+    run.has_blocks = has_blocks(samples);
     run.trials = steps.size();
     run.level = effort.level;
     run.permutations = effort.permutations;
@@ -234,8 +236,9 @@ std::string run_change_text(const Response& response, const RunChanges& run, siz
     what = "as high as before, but spread " + text::significant(after.spread_sds, 2) + " sd instead of " +
            text::significant(before.spread_sds, 2);
   }
-  return what + " from position " + std::to_string(run.changes[i].position) + " of the run on (block " +
-         std::to_string(run.changes[i].block) + ", p = " + text::significant(run.changes[i].p_value, 2) + ")";
+  return what + " from position " + std::to_string(run.changes[i].position) + " of the run on (" +
+         (run.has_blocks ? "block " + std::to_string(run.changes[i].block) + ", " : "") +
+         "p = " + text::significant(run.changes[i].p_value, 2) + ")";
 }
 
 std::string runs_not_searched_text(uint64_t not_searched) {

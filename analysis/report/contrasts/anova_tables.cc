@@ -122,10 +122,11 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   double origin = 0;
   for (const CellUnits& cell : units.cells)
     if (!cell.values.empty()) origin = cell.values[0];
+  const bool in_blocks = !units.spans_blocks && has_blocks(samples);
   for (const CellUnits& cell : units.cells) {
     for (size_t i = 0; i < cell.values.size(); ++i) {
       values.push_back(cell.values[i] - origin);
-      blocks.push_back(units.spans_blocks ? 0 : cell.blocks[i]);
+      blocks.push_back(in_blocks ? cell.blocks[i] : 0);
       for (size_t f = 0; f < varying.size(); ++f) codes.codes[f].push_back(cell.levels[varying[f]]);
     }
   }

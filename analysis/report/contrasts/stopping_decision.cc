@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/report/experiment/replication_units.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/worse.h"
 #include "analysis/statistics/distributions/distributions.h"
@@ -133,7 +134,16 @@ double LookLevels::p(double nominal) const {
 
 uint32_t replicates_of(const Samples& samples) {
   uint32_t replicates = 0;
-  for (const Trial& trial : samples.trials) replicates = std::max(replicates, trial.block + 1);
+  if (has_blocks(samples)) {
+    for (const Trial& trial : samples.trials) replicates = std::max(replicates, trial.block + 1);
+    return replicates;
+  }
+  std::map<std::pair<uint32_t, std::vector<uint16_t>>, std::set<uint32_t>> draws;  // by workload and cell
+  for (const Trial& trial : samples.trials) {
+    std::set<uint32_t>& of_cell = draws[{trial.workload, trial.levels}];
+    of_cell.insert(trial.block);
+    replicates = std::max(replicates, static_cast<uint32_t>(of_cell.size()));
+  }
   return replicates;
 }
 

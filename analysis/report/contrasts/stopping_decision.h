@@ -57,7 +57,7 @@ class LookLevels {
   std::vector<std::pair<double, double>> curve_;
 };
 
-// Complete passes over the cells: the largest block's number + 1; 0 without trials.
+// Complete passes over the cells: the largest block's number + 1, without blocks the draws of a cell; 0 without trials.
 uint32_t replicates_of(const Samples& samples);
 
 // Blocks that ran in slices, or alone: of the workload that has the fewest. All blocks are of the first kind where none is

@@ -135,4 +135,15 @@ WorkloadUnits units_of(const Samples& samples, uint32_t workload, size_t respons
   return result;
 }
 
+bool has_blocks(const Samples& samples) {
+  std::map<std::pair<uint32_t, uint32_t>, const Trial*> of_block;  // by workload and block
+  std::map<uint32_t, const Trial*> of_workload;
+  bool are_several = false;
+  for (const Trial& trial : samples.trials) {
+    if (trial.levels != of_block.try_emplace({trial.workload, trial.block}, &trial).first->second->levels) return true;
+    are_several |= trial.levels != of_workload.try_emplace(trial.workload, &trial).first->second->levels;
+  }
+  return !are_several;
+}
+
 }  // namespace stab::report

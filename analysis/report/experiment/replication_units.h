@@ -69,4 +69,8 @@ std::vector<double> means_by_program(const Samples& samples, const std::vector<d
 // Whether the plan has a factor for where code lies; else it is as linked.
 bool has_code_factor(const Samples& samples);
 
+// Whether trials of different cells have a block in common. False: each block is one draw of one cell, as in one random order of
+// all trials, and says nothing of when it ran.
+bool has_blocks(const Samples& samples);
+
 }  // namespace stab::report

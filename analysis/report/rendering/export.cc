@@ -368,7 +368,7 @@ if (is.null(table)) {
         "  cat(\"\\n\", w, \"\\n\")\n"
         "  one <- u[u$workload == w, ]; one$block <- factor(one$block)\n"
         "  if (!compares(one)) cat(\"values of one level only: no table of variance\\n\")\n"
-        "  else print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ " +
+        "  else print(anova(if (!several_blocks && nlevels(one$block) > 1 && nlevels(one$block) < nrow(one)) lm(y ~ " +
         varying + " + block, one) else lm(y ~ " + varying + ", one)))\n}\n";
   const std::vector<std::string>& sampled = report.programs.empty() ? report.workloads : report.programs;
   if (!names.empty() && std::set<std::string>(sampled.begin(), sampled.end()).size() > 1) {

@@ -288,6 +288,7 @@ struct RunChanges {
     double statistic = 0, p_value = 1;
   };
   std::string response, machine;  // machine empty: there was one
+  bool has_blocks = true;         // false: the trials ran in one random order
   uint64_t trials = 0, chunk = 1; // looked at in chunks of so many trials
   double level = 0.05;            // of each test; all series of a report share alpha
   uint64_t permutations = 0;

@@ -466,6 +466,17 @@ uint32_t disturbances(const std::map<std::string, double>& ledger) {
   return bits;
 }
 
+namespace {
+
+// In one random order of all trials a replicate is no block: what it has of two cells ran at different times. There each draw is
+// by itself, with all its runs.
+uint32_t block_of(const store::TrialFacts& fact, const ExpandedPlan& expanded) {
+  if (expanded.plan.experiment.order != plan::Order::kRandom) return fact.block;
+  return fact.block * static_cast<uint32_t>(expanded.design.cells.size()) + static_cast<uint32_t>(fact.cell);
+}
+
+}  // namespace
+
 Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
   return load_samples(store, experiment, expanded);
@@ -508,7 +519,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     report::Trial trial;
     trial.workload = static_cast<uint32_t>(fact.subject);
     trial.levels = levels[fact.cell];
-    trial.block = fact.block;
+    trial.block = block_of(fact, expanded);
     trial.order = fact.order;
     trial.seed = fact.seed;
     trial.layout = fact.layout;

@@ -168,7 +168,7 @@ for (w in workloads) {
   cat("\n", w, "\n")
   one <- u[u$workload == w, ]; one$block <- factor(one$block)
   if (!compares(one)) cat("values of one level only: no table of variance\n")
-  else print(anova(if (!several_blocks && nlevels(one$block) > 1) lm(y ~ `code` * `stack` * `heap` + block, one) else lm(y ~ `code` * `stack` * `heap`, one)))
+  else print(anova(if (!several_blocks && nlevels(one$block) > 1 && nlevels(one$block) < nrow(one)) lm(y ~ `code` * `stack` * `heap` + block, one) else lm(y ~ `code` * `stack` * `heap`, one)))
 }
 m <- aggregate(u["y"], u[c("workload", factors)], mean)
 m$workload <- factor(m$workload)

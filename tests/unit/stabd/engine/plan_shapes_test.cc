@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/report/contrasts/stopping_decision.h"
+#include "analysis/report/experiment/replication_units.h"
 #include "analysis/report/report_data/report.h"
 #include "analysis/statistics/distributions/distributions.h"
 #include "base/rng.h"
@@ -55,8 +57,13 @@ const std::vector<Shape>& shapes() {
        "no spread of their own"},
       {"full_crossing", "replicates = 10", "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]",
        "", "opt"},
-      {"random_order", "replicates = 10\norder = \"random\"", "code = [\"once\", \"shuffle\"]\nopt = [\"-O2\", \"-O3\"]", "",
-       "opt"},
+      {"random_order",
+       "replicates = 10\norder = \"random\"",
+       "code = [\"once\", \"shuffle\"]\nopt = [\"-O2\", \"-O3\"]",
+       "",
+       "opt",
+       0.05,
+       {"p (HC3)"}},
       {"half_of_three",
        "replicates = 12",
        "code = [\"once\", \"shuffle\"]\nstack = [\"zero\", \"on\"]\nopt = [\"-O2\", \"-O3\"]\nfraction = { of = \"1/2\", "
@@ -347,6 +354,7 @@ Result<report::Report> report_of(store::Store& store, const Shape& shape, int se
   const plan::Plan plan = *parsed.plan;
   const auto passes = plan::counter_passes(plan.counters);
   const int factor = plan.factor_index(shape.factor);
+  const bool random_order = plan.experiment.order == plan::Order::kRandom;  // trials of a replicate are hours apart
   Rng rng = Rng::stream(static_cast<uint64_t>(seed), shape.name);
   std::map<std::vector<uint64_t>, double> layouts;
   std::map<std::pair<int, uint32_t>, double> blocks;
@@ -361,9 +369,10 @@ Result<report::Report> report_of(store::Store& store, const Shape& shape, int se
                                           cell.fixed_code ? static_cast<uint64_t>(trial.link) : trial.seed};
              for (size_t f = 0; cell.fixed_code && f < plan.factors.size(); ++f)
                if (plan.factors[f].kind == plan::FactorKind::kTreatment) layout.push_back(static_cast<uint64_t>(cell.levels[f]));
+             const std::pair block(static_cast<int>(trial.subject), static_cast<uint32_t>(trial.block));
              const double log_time =
                  shape.effect * cell.levels[static_cast<size_t>(factor)] + 0.1 * trial.subject + drawn(layouts, layout, 0.01) +
-                 drawn(blocks, std::pair(static_cast<int>(trial.subject), static_cast<uint32_t>(trial.block)), 0.05);
+                 (random_order ? 0 : drawn(blocks, block, 0.05));
              const auto noisy = [&] { return std::exp(log_time + 0.004 * standard_normal(rng)); };
              outcome.wall_ns = std::llround(1e9 * noisy());
              outcome.user_ns = *outcome.wall_ns;
@@ -384,6 +393,28 @@ class PlanShape : public ::testing::TestWithParam<Shape> {
   TemporaryDirectory directory_;
   std::optional<store::Store> store_;
 };
+
+// Replicates of one random order are no blocks: neither are their trials compared with each other, nor is there anything that a
+// block would take away.
+TEST(PlanShapeOfRandomOrder, ReplicatesAreNoBlocks) {
+  const TemporaryDirectory directory;
+  auto store = store::Store::open(directory.path() + "/random.db", store::Store::Access::kWrite);
+  const Shape shape{"random_order", "replicates = 8\nruns_per_seed = 2\norder = \"random\"",
+                    "code = [\"once\"]\nopt = [\"-O2\", \"-O3\"]", "", "opt"};
+  const auto report = report_of(*store, shape, 1);
+  ASSERT_TRUE(report) << report.error().message;
+  const auto rows = store->experiments();
+  ASSERT_TRUE(rows && rows->size() == 1);
+  const auto samples = load_samples(*store, rows->front());
+  ASSERT_TRUE(samples);
+  EXPECT_FALSE(report::has_blocks(*samples));
+  EXPECT_EQ(report::replicates_of(*samples), 8u);
+  ASSERT_FALSE(report->contrasts.empty());
+  EXPECT_FALSE(report->contrasts[0].blocked);
+  EXPECT_EQ(report->contrasts[0].n, 8u) << "runs of one layout stay together";
+  EXPECT_GT(report->contrasts[0].df, 7.0);
+  EXPECT_THAT(render_terminal(*report), Not(HasSubstr("extended after its end")));
+}
 
 TEST_P(PlanShape, FindsItsEffectAndNoOther) {
   const Shape& shape = GetParam();
