@@ -43,7 +43,7 @@ int init_command(const Arguments& arguments) {
     if (const Status written = write_whole(file.text, file.path); !written) return complain(written.error());
   for (const InitFile& file : files) std::printf("wrote %s for %s\n", file.path.c_str(), project->file.c_str());
   if (project->program_is_guess)
-    std::printf("the program's name wasn't found: change 'run = [\"...%s\"]' first\n", project->program.c_str());
+    std::printf("the program's name wasn't found: change 'run = [\"%s\"]' first\n", place_of(*project).c_str());
   std::printf("next:\n");
   for (const InitFile& file : files) std::printf("  %s\n", file.next.c_str());
   return kExitDone;

@@ -116,19 +116,6 @@ std::string program_in(BuildTool tool, const std::string& text) {
   return {};
 }
 
-// Where the tool puts it.
-std::string place_of(BuildTool tool, const std::string& program) {
-  switch (tool) {
-    case BuildTool::kCmake:
-    case BuildTool::kMeson:
-      return "./build/" + program;
-    case BuildTool::kCargo:
-      return "./target/release/" + program;
-    default:
-      return "./" + program;
-  }
-}
-
 // Letters, digits, '_', '-' and '.', as the names of experiments and programs are.
 std::string as_name(const std::string& folder) {
   std::string name;
@@ -207,7 +194,7 @@ std::string layout_of(const Project& project) {
 std::string run_line(const Project& project) {
   const std::string mark = project.program_is_guess ? "   # <- your program and its arguments; the name is a guess"
                                                     : "   # <- with arguments for a run of 0.1 to 10 s";
-  return "run = [\"" + place_of(project.tool, project.program) + "\"]" + mark + "\n";
+  return "run = [\"" + place_of(project) + "\"]" + mark + "\n";
 }
 
 std::string suite_of(BuildTool tool) {
@@ -273,6 +260,18 @@ Result<Project> project_in(const std::string& folder) {
   for (const Teller& teller : kTellers) known += (known.empty() ? "" : ", ") + std::string(teller.file);
   return Error{ErrorCode::kNotFound,
                "this folder has none of " + known + ", so how its program is built can't be told; " + way_to_project(here), {}};
+}
+
+std::string place_of(const Project& project) {
+  switch (project.tool) {
+    case BuildTool::kCmake:
+    case BuildTool::kMeson:
+      return "./build/" + project.program;
+    case BuildTool::kCargo:
+      return "./target/release/" + project.program;
+    default:
+      return "./" + project.program;
+  }
 }
 
 std::string plan_text(const Project& project) {

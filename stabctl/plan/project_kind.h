@@ -22,6 +22,9 @@ struct Project {
 // kNotFound: none of the files that tell is there.
 Result<Project> project_in(const std::string& folder);
 
+// Where its tool puts the program: "./build/tool".
+std::string place_of(const Project& project);
+
 // Commented plans that 'stabctl plan check' and 'stabctl gate' take.
 std::string plan_text(const Project& project);
 std::string gate_text(const Project& project);
