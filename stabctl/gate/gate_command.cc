@@ -199,6 +199,7 @@ class GateRun {
   Status note_sides();
   // The answer of these trials.
   Result<commands::GateOutput> answer();
+  std::string why_rejected() const;
   Result<commands::GateOutput> judge(const report::Samples& samples);
 
   bool asks_places() const { return file_.place && !arguments_.bisect; }
@@ -334,7 +335,7 @@ Result<commands::GateOutput> GateRun::answer() {
   STAB_CHECK_OK(open_stream());
   STAB_CHECK_OK(open_lab());
   STAB_CHECK_OK(measure());
-  if (ended_ == engine::RunEnd::kRejected) return commands::gate_without_answer(facts_, printable(row_.failure));
+  if (ended_ == engine::RunEnd::kRejected) return commands::gate_without_answer(facts_, why_rejected());
   STAB_CHECK_OK(note_failures());
   if (ended_ == engine::RunEnd::kGaps) return commands::gate_of_failures(facts_, file_.plan.experiment.alpha);
   STAB_TRY(const report::Samples samples, engine::load_samples(engine_->store(), row_));
@@ -345,6 +346,13 @@ Result<commands::GateOutput> GateRun::answer() {
   // No trial was over before the budget was.
   if (!output && !facts_.unfinished.empty()) return commands::gate_without_trials(facts_);
   return output;
+}
+
+// A build that it names is gone with the gate, unless somebody keeps it.
+std::string GateRun::why_rejected() const {
+  std::string why = printable(row_.failure);
+  while (why.ends_with('\n')) why.pop_back();
+  return why + (own_.is_database_temporary ? "\n--db FILE keeps what was built and tried" : "");
 }
 
 Result<commands::GateOutput> GateRun::judge(const report::Samples& samples) {
