@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <optional>
 
 #include "base/absolute_path.h"
 #include "plan/toml/units.h"
@@ -297,6 +298,18 @@ Status options_of_replay_fit(const Arguments& arguments) {
   return {};
 }
 
+std::optional<int64_t> cpu_ns(const store::Outcome& outcome) {
+  if (!outcome.user_ns || !outcome.system_ns) return {};
+  return *outcome.user_ns + *outcome.system_ns;
+}
+
+// In a block of time slices the recorded wall time is that of all its trials: CPU time is what compares.
+void print_now_and_then(const char* what, std::optional<int64_t> now, std::optional<int64_t> then) {
+  if (now && then)
+    std::printf("%s %.6f s, when it was recorded %.6f s\n", what, static_cast<double>(*now) / 1e9,
+                static_cast<double>(*then) / 1e9);
+}
+
 }  // namespace
 
 int replay_command(const Arguments& arguments) {
@@ -319,11 +332,10 @@ int replay_command(const Arguments& arguments) {
   if (!before) return complain(before.error());
   const auto again = (*engine)->replay(arguments.trial, display, stop);
   if (!again) return complain(again.error());
-  const auto seconds = [](const store::Outcome& outcome) {
-    return outcome.wall_ns ? static_cast<double>(*outcome.wall_ns) / 1e9 : 0.0;
-  };
-  std::printf("%s%s%s\nwall time %.6f s, then %.6f s\n", std::string(store::name(again->state)).c_str(),
-              again->failure.empty() ? "" : " ", printable(again->failure).c_str(), seconds(*again), seconds(*before));
+  std::printf("%s%s%s\n", std::string(store::name(again->state)).c_str(), again->failure.empty() ? "" : " ",
+              printable(again->failure).c_str());
+  print_now_and_then("CPU time", cpu_ns(*again), cpu_ns(*before));
+  print_now_and_then("wall time", again->wall_ns, before->wall_ns);
   std::printf("the seed gives the same sequence of layouts; when each begins is driven by time\n");
   std::printf("what it printed: stabctl output %lld%s\n", static_cast<long long>(again->trial),
               database_option(arguments).c_str());
