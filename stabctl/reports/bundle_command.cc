@@ -13,7 +13,8 @@ namespace {
 
 // All experiments of the file; a bundle has one. The file and its folder may be a stranger's, so it is read once, for reading
 // alone, into a place of ours, as of this version; what is taken in is that copy.
-Result<std::vector<store::Id>> take_in(store::Store& store, const std::string& path) {
+Result<std::vector<store::Id>> take_in(const Arguments& arguments) {
+  const std::string& path = arguments.import;
   std::vector<store::Id> taken;
   std::vector<store::ExperimentRow> rows;
   STAB_TRY(const TemporaryFolder folder, TemporaryFolder::make(TemporaryPurpose::kImport));
@@ -24,6 +25,8 @@ Result<std::vector<store::Id>> take_in(store::Store& store, const std::string& p
     STAB_CHECK_OK(bundle.backup(copy));
   }
   if (rows.empty()) return Error{ErrorCode::kNotFound, "there is no experiment in '" + path + "'", {}};
+  // From here on there is something to take in, and a database is made for it.
+  STAB_TRY(store::Store store, open_for_writing(arguments));
   for (const store::ExperimentRow& row : rows) {
     STAB_TRY(const store::Id id,
              store.import_experiment(copy, row.id, store::Store::Importer{::geteuid(), ::getegid()}));
@@ -48,9 +51,7 @@ int bundle_command(const Arguments& arguments) {
     const Status made = stored->store.bundle(stored->row.id, arguments.path);
     return made.ok() ? kExitDone : complain(made.error());
   }
-  auto store = open_for_writing(arguments);
-  if (!store) return complain(store.error());
-  const auto taken = take_in(*store, arguments.import);
+  const auto taken = take_in(arguments);
   if (!taken) return complain(taken.error());
   for (const store::Id id : *taken) std::printf("%lld\n", static_cast<long long>(id));
   return kExitDone;
