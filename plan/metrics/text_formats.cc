@@ -1,7 +1,9 @@
 // Tables of anybody's: RFC 4180, with commas, or with semicolons or tabs, as spreadsheets write where commas are decimal signs.
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/table_field.h"
+#include "base/wording.h"
 #include "plan/metrics/collected.h"
 #include "plan/metrics/lines.h"
 #include "plan/metrics/readers.h"
@@ -67,7 +69,8 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
   size_t lines = 0;
   const std::string_view heading = take_row(text, lines);
   const char separator = separator_in(heading);
-  STAB_TRY(const std::vector<std::string> header, fields_of(heading, "line 1", separator));
+  STAB_TRY(std::vector<std::string> header, fields_of(heading, "line 1", separator));
+  for (std::string& one : header) one = std::string(trimmed(one));
   const auto column = [&](std::string_view name) {
     return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
   };
@@ -77,7 +80,7 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
   const size_t name = column("name"), value = column("value"), unit = column("unit");
   if (name == header.size() || value == header.size())
     return bad_input("line 1: expected a heading with the columns 'name' and 'value', with commas, semicolons or tabs between "
-                     "them");
+                     "them, and it is " + in_quotes(one_line(heading), 60));
   Collected out;
   Decimals decimals;
   while (!text.empty()) {
@@ -88,9 +91,9 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
     if (is_blank(fields)) continue;
     const auto add = [&]() -> Status {
       if (trimmed(fields[value]).empty() || marks_missing(fields[value])) return out.add_failed(fields[name], "it has no value");
-      const auto measured = decimals.read(fields[value], where);
+      const auto measured = decimals.read(std::string(trimmed(fields[value])), where);
       if (!measured) return bad_input("'" + fields[value].substr(0, 40) + "' is no number");
-      const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(fields[unit]);
+      const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(trimmed(fields[unit]));
       if (!one) return bad_input("'" + fields[unit].substr(0, 40) + "' is no unit of time; use ns, us, ms or s");
       return out.add(fields[name], *measured * *one);
     };

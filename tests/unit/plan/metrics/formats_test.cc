@@ -253,6 +253,14 @@ TEST(Csv, SemicolonsTabsAndDecimalCommas) {
   EXPECT_THAT(refusal("csv", "name;value\na;1,234,567\n"), HasSubstr("line 2: '1,234,567' is no number"));
 }
 
+// As people type tables, with a blank behind each comma.
+TEST(Csv, BlanksAroundFields) {
+  expect_seconds(read_ok("csv", "name, value, unit\na, 1.5, ms\n")[0], "a", 0.0015);
+  expect_seconds(read_ok("csv", "name ;value ;unit \na;1,5 ;s \n")[0], "a", 1.5);
+  EXPECT_THAT(refusal("csv", "name, value, value \na,1,2\n"), HasSubstr("column 'value' is there twice"));
+  EXPECT_THAT(refusal("csv", "Name,Value\na,1\n"), HasSubstr("or tabs between them, and it is 'Name,Value'"));
+}
+
 TEST(Csv, WhatHasNoValueIsNamed) {
   for (const std::string nothing : {"", "NA", "#N/A", "null"}) {
     const auto found = read_ok("csv", "name,value\na," + nothing + "\nb,2\n");
