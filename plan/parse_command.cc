@@ -39,7 +39,7 @@ bool is_one_placeholder(const std::string& text) {
 
 bool has_placeholder(const std::string& text) { return text.find('{') != std::string::npos; }
 
-void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, ProgramContext& context, bool is_word) {
+void check_placeholders(const std::string& text, const SourceSpot& spot, ProgramContext& context, bool is_word) {
   const Result<std::vector<Piece>> pieces = split_placeholders(text);
   if (!pieces) {
     context.faults.error(spot, in_quotes(text) + ": " + pieces.error().message);
@@ -73,17 +73,10 @@ void check_placeholders(const std::string& text, const SourceSpot& spot, Seen se
                            "levels of '" + piece.text + "' are lists of words, which stand for whole words of a command alone",
                            "write run = [\"{" + piece.text + "}\", ...]");
     if (is_word && pieces->size() == 1) warn_of_options_in_a_word(piece.text, levels, at(), context.faults);
-    if (seen == Seen::kByOthers) continue;
-    const auto longer = [&](const Level& level) {
-      return level.value.size() != levels[0].value.size();
-    };
-    if (std::any_of(levels.begin(), levels.end(), longer))
-      context.faults.warning(at(), "levels of '" + piece.text + "' differ in length, so they move the stack too",
-                             "pad them to one length, or randomize the stack");
   }
 }
 
-const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, Seen seen, ProgramContext& context,
+const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, ProgramContext& context,
                                     Command& out) {
   const toml::TomlNode* node = section.find(key);
   if (!node) return nullptr;
@@ -118,7 +111,7 @@ const toml::TomlNode* parse_command(toml::Section& section, std::string_view key
     return nullptr;
   }
   const bool are_words = node->kind == Kind::kArray || !shell;
-  for (const std::string& word : command.argv) check_placeholders(word, node->spot, seen, context, are_words);
+  for (const std::string& word : command.argv) check_placeholders(word, node->spot, context, are_words);
   out = std::move(command);
   return node;
 }

@@ -21,19 +21,15 @@ struct ProgramContext {
   std::set<std::string>& used;
 };
 
-// Where a placeholder makes cells differ in the size of argv or environment, layout differs with it.
-enum class Seen { kByTheProgram, kByOthers };
-
 bool has_placeholder(const std::string& text);
 
 // Notes faults of the placeholders in a text, and which factors they name. `is_word`: the text is a word of a command, and may
 // stand for several as a whole.
-void check_placeholders(const std::string& text, const SourceSpot& spot, Seen seen, ProgramContext& context,
-                        bool is_word = false);
+void check_placeholders(const std::string& text, const SourceSpot& spot, ProgramContext& context, bool is_word = false);
 
 // A string is split into words, or goes to /bin/sh where the plan says shell = true; an array is words. Null: there is no such
 // key, or no command in it, which is noted as a fault.
-const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, Seen seen, ProgramContext& context,
+const toml::TomlNode* parse_command(toml::Section& section, std::string_view key, bool shell, ProgramContext& context,
                                     Command& out);
 
 }  // namespace stab::plan

@@ -55,7 +55,7 @@ void parse_env(const toml::TomlNode& table, ProgramContext& context, std::map<st
       toml::wrong_type(context.faults, name, entry.value, Kind::kString);
       continue;
     }
-    check_placeholders(entry.value.text, entry.value.spot, Seen::kByTheProgram, context);
+    check_placeholders(entry.value.text, entry.value.spot, context);
     env[name] = entry.value.text;
   }
 }
@@ -98,7 +98,7 @@ void parse_inputs(toml::Section& section, const Program& program, ProgramContext
   const toml::TomlNode* node = section.texts("inputs", inputs, &spots);
   if (!node || too_many(context.faults, node->spot, "inputs", inputs.size(), kMaxInputs)) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    check_placeholders(inputs[i], spots[i], Seen::kByOthers, context);
+    check_placeholders(inputs[i], spots[i], context);
     if (const std::string name = input_name(inputs[i]); name.empty() || name == "..")
       context.faults.error(spots[i], "input " + in_quotes(inputs[i]) + " has no name that a trial's directory could hold",
                            "name the directory itself");
@@ -110,13 +110,13 @@ void parse_inputs(toml::Section& section, const Program& program, ProgramContext
 // The keys that program and workload share.
 void parse_shared(toml::Section& section, const Program& program, ProgramContext& context, Workload& out) {
   if (const toml::TomlNode* node = section.text("stdin", out.stdin_path)) {
-    check_placeholders(out.stdin_path, node->spot, Seen::kByOthers, context);
+    check_placeholders(out.stdin_path, node->spot, context);
     // prepare may make it; a device is none of the files that are looked for, and whoever opens it says which may be.
     if (program.prepare.empty() && !out.stdin_path.starts_with("/dev/"))
       check_file_exists(out.stdin_path, node->spot, "stdin", Wanted::kFile, program, context);
   }
   if (const toml::TomlNode* node = section.text("cwd", out.cwd)) {
-    check_placeholders(out.cwd, node->spot, Seen::kByOthers, context);
+    check_placeholders(out.cwd, node->spot, context);
     if (names_a_parent(out.cwd) || has_level_with_a_parent(out.cwd, context.plan))
       context.faults.error(node->spot, "cwd " + in_quotes(out.cwd) + " is not inside the trial's directory",
                            "name one below it, or an absolute path, where trials run in what is there");
@@ -164,17 +164,17 @@ void parse_source(toml::Section& section, ProgramContext& context, Source& sourc
     if (const toml::TomlNode* dir = inner.text("dir", source.dir)) dir_spot = dir->spot;
     if (const toml::TomlNode* git = inner.text("git", source.git)) {
       git_spot = git->spot;
-      check_placeholders(source.git, git->spot, Seen::kByOthers, context);
+      check_placeholders(source.git, git->spot, context);
     }
     const toml::TomlNode* revision = inner.text("revision", source.revision);
-    if (revision) check_placeholders(source.revision, revision->spot, Seen::kByOthers, context);
+    if (revision) check_placeholders(source.revision, revision->spot, context);
     const toml::TomlNode* submodules = inner.boolean("submodules", source.submodules);
     std::vector<SourceSpot> spots;
     const toml::TomlNode* patches = inner.texts("patches", source.patches, &spots);
     inner.finish();
     if (patches && too_many(context.faults, patches->spot, "patches", source.patches.size(), kMaxPatches)) return;
     for (size_t i = 0; i < source.patches.size(); ++i)
-      check_placeholders(source.patches[i], spots[i], Seen::kByOthers, context);
+      check_placeholders(source.patches[i], spots[i], context);
     if (source.dir.empty() == source.git.empty())
       context.faults.error(node->spot, "source needs either 'dir' or 'git'",
                            "write source = { git = \"...\", revision = \"v1.0\" }");
@@ -194,7 +194,7 @@ void parse_source(toml::Section& section, ProgramContext& context, Source& sourc
     context.faults.error(git_spot, "git repository " + in_quotes(source.git) + " does not exist",
                          "paths are relative to the plan's directory; another machine's is a URL: ssh://HOST/PATH");
   if (source.dir.empty()) return;
-  check_placeholders(source.dir, dir_spot, Seen::kByOthers, context);
+  check_placeholders(source.dir, dir_spot, context);
   if (!context.files || has_placeholder(source.dir)) return;
   const FileKind kind = context.files->look(source.dir);
   if (kind != FileKind::kDirectory)
@@ -229,14 +229,14 @@ void parse_workload(const toml::TomlNode& table, const Program& program, const W
     if (!names.insert(workload.name).second)
       faults.error(name->spot, "workload " + in_quotes(workload.name) + " is defined twice");
   }
-  const toml::TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, workload.run);
+  const toml::TomlNode* run = parse_command(section, "run", shell, context, workload.run);
   std::vector<std::string> args;
   std::vector<SourceSpot> spots;
   const toml::TomlNode* more = section.arguments("args", args, &spots);
   if (run && more) faults.error(more->spot, "a workload has 'run' or 'args', not both");
   if (more && shell && !run && !defaults.run.empty())
     faults.error(more->spot, "'args' can't be added to a shell command", "give the workload its own run");
-  for (size_t i = 0; i < args.size(); ++i) check_placeholders(args[i], spots[i], Seen::kByTheProgram, context, true);
+  for (size_t i = 0; i < args.size(); ++i) check_placeholders(args[i], spots[i], context, true);
   if (!run) workload.run.argv.insert(workload.run.argv.end(), args.begin(), args.end());
   if (!run && defaults.run.empty() && !section.find("run"))
     faults.error(table.spot, "workload has no command", "add run = [\"./prog\", \"input\"]");
@@ -264,11 +264,11 @@ void parse_program(const toml::TomlNode& table, ProgramContext& context, Plan& p
   bool shell = false;
   section.boolean("shell", shell);
   parse_source(section, context, program.source);
-  const toml::TomlNode* build = parse_command(section, "build", shell, Seen::kByOthers, context, program.build);
+  const toml::TomlNode* build = parse_command(section, "build", shell, context, program.build);
   section.duration("build_timeout", program.build_timeout);
   parse_inputs(section, program, context, program.inputs);
-  parse_command(section, "prepare", shell, Seen::kByOthers, context, program.prepare);
-  parse_command(section, "cleanup", shell, Seen::kByOthers, context, program.cleanup);
+  parse_command(section, "prepare", shell, context, program.prepare);
+  parse_command(section, "cleanup", shell, context, program.cleanup);
   section.boolean("preload_heap", program.preload_heap);
   section.boolean("preload_libraries", program.preload_libraries);
   section.bytes("stack_limit", program.stack_limit_bytes);
@@ -278,7 +278,7 @@ void parse_program(const toml::TomlNode& table, ProgramContext& context, Plan& p
   Workload defaults;
   defaults.name = program.name;
   defaults.spot = table.spot;
-  const toml::TomlNode* run = parse_command(section, "run", shell, Seen::kByTheProgram, context, defaults.run);
+  const toml::TomlNode* run = parse_command(section, "run", shell, context, defaults.run);
   parse_shared(section, program, context, defaults);
   const toml::TomlNode* workloads = section.find("workload");
   if (!run && !workloads && !section.find("run"))

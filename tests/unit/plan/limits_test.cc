@@ -157,7 +157,7 @@ TEST(Limits, WarningsAreBoundedToo) {
   std::string words;
   for (int i = 0; i < 20'000; ++i) words += "\"{a}\",\n";
   const Parsed many = parse_plan(
-      "[experiment]\nname = \"t\"\nseed = 1\nreplicates = 1\n[factors]\na = [\"x\", \"long\"]\n[[program]]\nname = \"p\"\nrun = "
+      "[experiment]\nname = \"t\"\nseed = 1\nreplicates = 1\n[factors]\na = [\"x\", \"-a -b\"]\n[[program]]\nname = \"p\"\nrun = "
       "[" +
           words + "]\n",
       "t.toml");
