@@ -5,7 +5,8 @@
 // of LTO as well; a module that is going to be optimized again carries LTO's own flags, so there we only leave
 // the mark kDeferredFlag in it and insert nothing. At link time full LTO has a callback of its own, and the
 // backends of thin LTO call OptimizerLast again, on a module with the mark. At -O0 those backends run no callback;
-// but nothing is inlined or cloned then either, so -O0 modules are instrumented at once.
+// but nothing is inlined or cloned then either, so -O0 modules are instrumented at once. The linker may optimize them all
+// the same, as it does unless -O0 is said to it, too: keep_padded() says what must not happen then.
 //
 // A module for another target than ours is left as clang makes it: drivers build parts for other machines, too (BIOS code,
 // bytecode, GPU kernels), and our pads are x86-64 instructions and our lists sections of ELF.
@@ -19,6 +20,7 @@
 #include <llvm/Passes/PassPlugin.h>
 #endif
 #include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "instrumenter/pass/constant_hashes.h"
 #include "instrumenter/pass/function_list.h"
@@ -44,10 +46,14 @@ bool is_for_our_target(const llvm::Module& module) {
          is_for_glibc;
 }
 
-// Whether the module goes to a link-time optimizer and this is the compile step. Sets the mark then.
 // EnableSplitLTOUnit is in every bitcode file that clang writes for full, thin and fat LTO.
+bool is_for_link_time_optimization(const llvm::Module& module) {
+  return module.getModuleFlag("EnableSplitLTOUnit") != nullptr;
+}
+
+// Whether the module goes to a link-time optimizer and this is the compile step. Sets the mark then.
 bool deferred_to_link(llvm::Module& module) {
-  if (module.getModuleFlag("EnableSplitLTOUnit") == nullptr) return false;
+  if (!is_for_link_time_optimization(module)) return false;
   if (module.getModuleFlag(kDeferredFlag) != nullptr) return false;
   module.addModuleFlag(llvm::Module::Max, kDeferredFlag, 1);
   return true;
@@ -83,6 +89,16 @@ bool has_pads_to_lose(const llvm::Module& module) {
   });
 }
 
+// A linker's optimizer leaves the code of functions that were compiled without optimization as it is. What they take and return
+// it changes, by another function in their place, and the slot that is tied to the one that is gone makes the module invalid.
+// It does that only to functions all of whose callers it knows.
+void keep_padded(llvm::Module& module) {
+  llvm::SmallVector<llvm::GlobalValue*, 16> padded;
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && function.hasFnAttribute(kPaddedAttribute)) padded.push_back(&function);
+  if (!padded.empty()) llvm::appendToCompilerUsed(module, padded);
+}
+
 // Before the optimizer.
 class AtStart : public llvm::PassInfoMixin<AtStart> {
  public:
@@ -107,7 +123,9 @@ class AtOptimizerLast : public llvm::PassInfoMixin<AtOptimizerLast> {
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
     if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
     if (level_ != llvm::OptimizationLevel::O0 && deferred_to_link(module)) return llvm::PreservedAnalyses::all();
-    return instrument(module, analyses);
+    const llvm::PreservedAnalyses preserved = instrument(module, analyses);
+    if (level_ == llvm::OptimizationLevel::O0 && is_for_link_time_optimization(module)) keep_padded(module);
+    return preserved;
   }
   static bool isRequired() { return true; }
 

@@ -1248,6 +1248,18 @@ def check_link_time_optimization(place):
         expect(pads() == without, f"{option}: {pads()}, without {without}")
 
 
+def check_link_time_optimization_of_unoptimized_code(place):
+    """Linkers optimize what was compiled without, too: a function whose argument is always one number is exchanged for one without it."""
+    place.write("constant.c", "#include <stdio.h>\nint next(int x) { return x + 1; }\n"
+                "int sum(int most, int from) { for (int i = 0; i < most; i++) from = next(from); return from; }\n"
+                "int main(int count, char** words) { printf(\"%d\\n\", sum(41, count) + sum(41, words != 0) - 42); return 0; }\n")
+    for option in ("-flto", "-flto=thin"):
+        for at_link in ([], ["-O0"], ["-O2"], ["-Wl,--lto-O3"]):
+            place.must("szc", "-O0", option, "-c", "constant.c")
+            place.must("szc", *at_link, option, "constant.o", "-o", "prog")
+            place.moves("prog")
+
+
 def check_bitcode(place):
     """What compiles it gives it pads; an optimizer that comes behind pads would leave frames that don't give them back."""
     def pads(program):
