@@ -8,6 +8,8 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
@@ -27,16 +29,35 @@ namespace {
 // One aligned store of 8 bytes leads an entry elsewhere. Who wants small code asks for less (-Os with -falign-functions=1).
 constexpr uint64_t kLeastAlignment = 8;
 
+bool is_stacksave(const llvm::Value* value) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::stacksave;
+}
+
+// What the function itself has saved, as at the end of a variable array's scope. Where nothing is optimized it lies in a
+// variable meanwhile.
+bool is_saved_stack(const llvm::Value* value) {
+  if (is_stacksave(value)) return true;
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  const auto* place = load == nullptr ? nullptr : llvm::dyn_cast<llvm::AllocaInst>(load->getPointerOperand());
+  return place != nullptr && llvm::all_of(place->users(), [place](const llvm::User* user) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+    if (store != nullptr) return store->getPointerOperand() == place && is_stacksave(store->getValueOperand());
+    return llvm::isa<llvm::LoadInst>(user) || llvm::cast<llvm::Instruction>(user)->isLifetimeStartOrEnd();
+  });
+}
+
 bool writes_stack_pointer(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (call == nullptr) return false;
   if (call->getIntrinsicID() == llvm::Intrinsic::write_register) return true;
+  if (call->getIntrinsicID() == llvm::Intrinsic::stackrestore) return !is_saved_stack(call->getArgOperand(0));
   const llvm::InlineAsm* assembly = assembly_of(*call);
   return assembly != nullptr && assembly->getAsmString() != kTakePad && may_load_stack_pointer(*call);
 }
 
-// Whether assembly of its own may load the stack pointer, as switches of stacks do. Unlisted it is judged by its bytes,
-// as code of other compilers is: what compilers load themselves is nothing but a frame's end.
+// Whether it may load the stack pointer by assembly or an intrinsic, as switches of stacks do. Unlisted it is judged by its
+// bytes, as code of other compilers is: what compilers load themselves is nothing but a frame's end.
 bool may_switch_stacks(const llvm::Function& function) {
   return function.hasFnAttribute(llvm::Attribute::Naked) || llvm::any_of(llvm::instructions(function), writes_stack_pointer);
 }

@@ -1089,6 +1089,22 @@ def check_static_layouts(place):
     place.moves("prog")
 
 
+def check_stack_of_an_intrinsic(place):
+    """Who puts the stack pointer where it was goes back on its stack; who puts another there by llvm.stackrestore switches stacks."""
+    place.write("change.ll", "target triple = \"x86_64-pc-linux-gnu\"\ndeclare void @llvm.stackrestore(ptr)\n"
+                "define void @change(ptr %to, ptr %body) noinline {\n  call void @llvm.stackrestore(ptr %to)\n  call void %body()\n  unreachable\n}\n")
+    place.write("changes.c", "#include <stdlib.h>\nvoid change(void* to, void (*body)(void));\nstatic void body(void) { exit(0); }\n"
+                "static _Alignas(16) char stack[65536];\nint main(void) { change(stack + sizeof(stack), body); }\n")
+    place.write("array.c", "#include <stdio.h>\n__attribute__((noinline)) static int use(char* a) { *a = 1; return *a; }\nint main(void) {\n"
+                "  int sum = 0;\n  for (int i = 1; i < 43; ++i) { char a[i]; sum += use(a); }\n  printf(\"%d\\n\", sum);\n  return 0;\n}\n")
+    for options in (["-O0"], ["-O2"], ["-O2", "-flto"]):
+        place.must("szc", *options, "changes.c", "change.ll", "-o", "prog")
+        expect("switches stacks" in place.must("szc", "--stab-info", "prog").stdout, f"{options}: a switch by an intrinsic isn't seen")
+        place.must("./prog", STAB_CODE="shuffle")
+        place.must("szc", *options, "array.c", "-o", "prog")
+        expect("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, f"{options}: taken for a switch")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")

@@ -13,6 +13,10 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @changes_stacks_by_the_frame(i64 %to) {
 ; CHECK: define i64 @copies_the_stack_pointer() align 8 !pcsections ![[list]]
 ; CHECK: define i64 @exchanges_it() {
+; CHECK: define void @restores_another(ptr %to) {
+; CHECK: define void @restores_what_it_saved() align 8 !pcsections ![[list]]
+; CHECK: define void @restores_its_variable() align 8 !pcsections ![[list]]
+; CHECK: define void @restores_another_by_a_variable(ptr %to) {
 ; CHECK: define void @other_assembly(i64 %a) align 8 !pcsections ![[list]]
 ; CHECK: define void @padded(i64 %pad) align 8 !pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
@@ -55,6 +59,32 @@ define i64 @copies_the_stack_pointer() {
 define i64 @exchanges_it() {
   %1 = call i64 asm sideeffect "movq %rsp, $0; movq $0, %rsp", "=r"()
   ret i64 %1
+}
+define void @restores_another(ptr %to) {
+  call void @llvm.stackrestore.p0(ptr %to)
+  ret void
+}
+define void @restores_what_it_saved() {
+  %1 = call ptr @llvm.stacksave.p0()
+  call void @llvm.stackrestore.p0(ptr %1)
+  ret void
+}
+define void @restores_its_variable() {
+  %saved = alloca ptr
+  %1 = call ptr @llvm.stacksave.p0()
+  store ptr %1, ptr %saved
+  %2 = load ptr, ptr %saved
+  call void @llvm.stackrestore.p0(ptr %2)
+  ret void
+}
+define void @restores_another_by_a_variable(ptr %to) {
+  %saved = alloca ptr
+  %1 = call ptr @llvm.stacksave.p0()
+  store ptr %1, ptr %saved
+  store ptr %to, ptr %saved
+  %2 = load ptr, ptr %saved
+  call void @llvm.stackrestore.p0(ptr %2)
+  ret void
 }
 define void @other_assembly(i64 %a) {
   call void asm sideeffect "add $$1, $0", "r"(i64 %a)
