@@ -326,6 +326,8 @@ Result<CommandLine> CommandLine::parse(std::span<char* const> raw) {
     if (argument == "-fno-lto") line.optimizes_at_link = false;
     if (argument == "-fno-integrated-as" || argument == "-no-integrated-as") line.external_assembler = true;
     if (argument == "-fintegrated-as" || argument == "-integrated-as") line.external_assembler = false;
+    if (argument.starts_with("-fembed-bitcode"))
+      line.embeds_bitcode = argument == "-fembed-bitcode" || argument.ends_with("=all") || argument.ends_with("=bitcode");
     line.verbose |= argument == "-v";
     if (argument == "-s" || take_strip_from_linker_list(argument)) {
       line.strips = words[i].cut = true;

@@ -25,6 +25,7 @@ struct CommandLine {
   bool pads_all = false;       // --stab-pads=all: short functions get pads, too
   bool external_assembler = false;  // -fno-integrated-as
   bool optimizes_at_link = false;  // -flto and the like
+  bool embeds_bitcode = false;     // -fembed-bitcode: clang refuses some options beside it
   std::string visited{};       // --stab-visit: functions whose entries are counted, with commas between them
   bool is_inner = false;       // -cc1 and the like: clang runs itself by it, and it has to be the first word
   bool is_thin_backend = false;  // -fthinlto-index=: one of ThinLTO's backends, apart from the link

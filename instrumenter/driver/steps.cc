@@ -37,7 +37,9 @@ Arguments compile_options(const Toolchain& tools, Pads pads, const CommandLine& 
   // link order doesn't shuffle them.
   if (tools.language == Language::kFortran) return options;
   // Entries must not cross an aligned 8-byte word, to be patched by one store.
-  append(options, {"-ffunction-sections", "-falign-functions=16", "-idirafter", tools.include});
+  append(options, {"-falign-functions=16", "-idirafter", tools.include});
+  // Without it functions move as well, but link order doesn't shuffle them.
+  if (!line.embeds_bitcode) options.push_back("-ffunction-sections");
   if (pads == Pads::kNone) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-no-pad"});
   if (pads == Pads::kAll) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-pad-short"});
   if (!line.visited.empty()) append(options, {"-Xclang", "-default-function-attr", "-Xclang", "stab-visit=" + line.visited});

@@ -593,6 +593,14 @@ def check_external_assembler(place):
         expect(stays == (options[-1] != "-fintegrated-as"), f"{options}: what is foreign: {foreign}")
 
 
+def check_embedded_bitcode(place):
+    """clang embeds bitcode in objects, and refuses -ffunction-sections beside it, which is ours."""
+    for options in (["-fembed-bitcode"], ["-O2", "-fembed-bitcode=bitcode", "--stab-pads=all"], ["-O2", "-flto", "-fembed-bitcode=all"],
+                    ["-fembed-bitcode", "-fembed-bitcode=off"], ["-fembed-bitcode-marker"]):
+        place.must("szc", *options, "main.c", "twice.c", "-o", "prog")
+        place.moves("prog")
+
+
 def check_names_of_libc(place):
     """A program may have anything of a name that the runtime calls libc by, as ISO C has none of them."""
     place.write("names.c", NAMES_OF_LIBC)
