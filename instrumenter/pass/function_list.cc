@@ -62,6 +62,25 @@ bool may_switch_stacks(const llvm::Function& function) {
   return function.hasFnAttribute(llvm::Attribute::Naked) || llvm::any_of(llvm::instructions(function), writes_stack_pointer);
 }
 
+bool writes_stack_map(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (call == nullptr) return false;
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::experimental_stackmap:
+    case llvm::Intrinsic::experimental_patchpoint:
+    case llvm::Intrinsic::experimental_patchpoint_void:
+    case llvm::Intrinsic::experimental_gc_statepoint: return true;
+    default: return false;
+  }
+}
+
+// Whether a language runtime may look its return addresses up in a table, to find what a collection of garbage must keep.
+// That of a copy is in none. A shadow stack has no table.
+bool is_looked_up(const llvm::Function& function) {
+  if (function.hasGC() && function.getGC() != "shadow-stack") return true;
+  return llvm::any_of(llvm::instructions(function), writes_stack_map);
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
@@ -71,7 +90,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     if (function.hasAvailableExternallyLinkage()) continue;  // emitted by another module, listed there
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
-    if (may_switch_stacks(function)) continue;
+    if (may_switch_stacks(function) || is_looked_up(function)) continue;
     if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
     function.setAlignment(std::max(function.getAlign().valueOrOne(), llvm::Align(kLeastAlignment)));

@@ -33,6 +33,7 @@ constexpr Walker kWalkers[] = {
     {"Mono", "mono_aot_module_", Walker::kSymbolPrefix},
     {"PyPy's asmgcc", "__gcmapstart", Walker::kSymbol},
     {"SBCL", "lisp_code_start", Walker::kSymbol},
+    {"a runtime with LLVM's stack maps", ".llvm_stackmaps", Walker::kSection},
     // They own the address space, or attribute time by the addresses of callers, as what szc itself refuses.
     {"gprof", "__monstartup", Walker::kSymbol},
     {"AddressSanitizer", "__asan_init", Walker::kSymbol},

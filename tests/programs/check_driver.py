@@ -1113,6 +1113,27 @@ def check_stack_of_an_intrinsic(place):
         expect("switches stacks" not in place.must("szc", "--stab-info", "prog").stdout, f"{options}: taken for a switch")
 
 
+def check_stack_maps(place):
+    """A runtime that looks return addresses up in LLVM's stack maps finds them, whoever compiled the code."""
+    place.write("maps.ll", "target triple = \"x86_64-pc-linux-gnu\"\nmodule asm \".globl __LLVM_StackMaps\"\ndeclare void @safepoint()\n"
+                "declare token @llvm.experimental.gc.statepoint.p0(i64 immarg, i32 immarg, ptr, i32 immarg, i32 immarg, ...)\n"
+                "define void @collected() gc \"statepoint-example\" {\n"
+                "  %1 = call token (i64, i32, ptr, i32, i32, ...) @llvm.experimental.gc.statepoint.p0(i64 7, i32 0, "
+                "ptr elementtype(void ()) @safepoint, i32 0, i32 0, i32 0, i32 0)\n  ret void\n}\n")
+    # One function and one record: its distance from the function's start lies behind the record's number.
+    place.write("looks.c", "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\nextern const unsigned char __LLVM_StackMaps[];\n"
+                "void collected(void);\nstatic int lost;\nvoid safepoint(void) {\n  uint64_t start;\n  uint32_t distance;\n"
+                "  memcpy(&start, __LLVM_StackMaps + 16, 8);\n  memcpy(&distance, __LLVM_StackMaps + 48, 4);\n"
+                "  lost += (uintptr_t)__builtin_return_address(0) != start + distance;\n}\n"
+                "int main(void) {\n  for (int i = 0; i < 1000000; ++i) collected();\n  printf(\"%d\\n\", lost);\n  return 0;\n}\n")
+    place.must(llvm.tool("clang"), "-O1", "-c", "maps.ll", "-o", "foreign.o")
+    for code in (["maps.ll"], ["--stab-move=all", "maps.ll"], ["--stab-move=all", "foreign.o"]):
+        place.must("szc", "-O1", "-no-pie", *code, "looks.c", "-o", "prog")
+        for mode in ("shuffle", "direct"):
+            lost = place.must("./prog", STAB_CODE=mode, STAB_EPOCH="1ms").stdout
+            expect(lost == "0\n", f"{code} {mode}: {lost} return addresses are in no map")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")

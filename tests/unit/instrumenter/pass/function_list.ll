@@ -21,6 +21,9 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @padded(i64 %pad) align 8 !pcsections ![[list]]
 ; CHECK: define available_externally void @elsewhere() {
 ; CHECK: define void @hardened() #{{[0-9]+}} {
+; CHECK: define void @collected() gc "statepoint-example" {
+; CHECK: define void @shadowed() align 8 gc "shadow-stack" !pcsections ![[list]]
+; CHECK: define void @mapped() {
 ; CHECK: define void @small() #{{[0-9]+}} align 8 !pcsections ![[list]]
 ; CHECK: define void @small_method() #{{[0-9]+}} align 8 !pcsections ![[list]]
 ; CHECK: define void @aligned() align 32 !pcsections ![[list]]
@@ -98,6 +101,16 @@ define available_externally void @elsewhere() {
   ret void
 }
 define void @hardened() speculative_load_hardening {
+  ret void
+}
+define void @collected() gc "statepoint-example" {
+  ret void
+}
+define void @shadowed() gc "shadow-stack" {
+  ret void
+}
+define void @mapped() {
+  call void (i64, i32, ...) @llvm.experimental.stackmap(i64 1, i32 0)
   ret void
 }
 define void @small() optsize {

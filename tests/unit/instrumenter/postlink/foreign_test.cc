@@ -141,8 +141,10 @@ TEST_F(ForeignTest, NothingMovesUnderARuntimeThatWalksCode) {
   EXPECT_EQ(version(), abi::kCodeVersion);
   // Nor where there is no list and nobody asked for all.
   options_ = {};
-  analyze_assembly(kStart + ".section .gopclntab,\"a\"\n.quad 1\n.text\n");
-  EXPECT_EQ(fate("leaf"), Immovable::kWalksCode);
+  for (const char* section : {".gopclntab", ".llvm_stackmaps"}) {
+    analyze_assembly(kStart + ".section " + section + ",\"a\"\n.quad 1\n.text\n");
+    EXPECT_EQ(fate("leaf"), Immovable::kWalksCode) << section;
+  }
 }
 
 TEST_F(ForeignTest, WhatStartsOrResolvesOrHoldsLibcStays) {
