@@ -81,6 +81,9 @@ bool is_looked_up(const llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function), writes_stack_map);
 }
 
+// Who has a pointer to it may read data that are in front of it, or at its start, where a jump into an image is.
+bool has_data_at_entry(const llvm::Function& function) { return function.hasPrefixData() || function.hasPrologueData(); }
+
 }  // namespace
 
 llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
@@ -90,7 +93,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     if (function.hasAvailableExternallyLinkage()) continue;  // emitted by another module, listed there
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
-    if (may_switch_stacks(function) || is_looked_up(function)) continue;
+    if (may_switch_stacks(function) || is_looked_up(function) || has_data_at_entry(function)) continue;
     if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
     function.setAlignment(std::max(function.getAlign().valueOrOne(), llvm::Align(kLeastAlignment)));

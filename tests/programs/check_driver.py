@@ -1134,6 +1134,21 @@ def check_stack_maps(place):
             expect(lost == "0\n", f"{code} {mode}: {lost} return addresses are in no map")
 
 
+def check_data_before_functions(place):
+    """Who has a pointer to a function may read the data that LLVM puts in front of it."""
+    place.write("data.ll", "target triple = \"x86_64-pc-linux-gnu\"\ndeclare i32 @use(i32)\ndefine internal i32 @described(i32 %n) prefix i64 4242 {\n"
+                "  %1 = call i32 @use(i32 %n)\n  %2 = call i32 @use(i32 %1)\n  %3 = add i32 %1, %2\n  ret i32 %3\n}\n"
+                "@functions = constant [1 x ptr] [ptr @described]\n")
+    place.write("reads.c", "#include <stdio.h>\nextern int (*const functions[1])(int);\nint use(int n) { return n + 1; }\n"
+                "int main(void) {\n  int (*volatile f)(int) = functions[0];\n"
+                "  const volatile long* data = (const volatile long*)(const void*)f;\n  printf(\"%ld %d\\n\", data[-1], f(1));\n  return 0;\n}\n")
+    for options in (["-O0"], ["-O2"], ["-O2", "-flto"]):
+        place.must("szc", *options, "-fPIE", "reads.c", "data.ll", "-o", "prog")
+        for mode in ("shuffle", "direct"):
+            read = place.must("./prog", STAB_CODE=mode, STAB_EPOCH="1ms").stdout
+            expect(read == "4242 5\n", f"{options} {mode}: {read}")
+
+
 def check_partial_and_bare_links(place):
     place.must("szc", "-c", "main.c", "twice.c")
     place.must("szc", "-r", "main.o", "twice.o", "-o", "both.o")

@@ -27,6 +27,8 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @small() #{{[0-9]+}} align 8 !pcsections ![[list]]
 ; CHECK: define void @small_method() #{{[0-9]+}} align 8 !pcsections ![[list]]
 ; CHECK: define void @aligned() align 32 !pcsections ![[list]]
+; CHECK: define void @describes_itself() prefix i32 42 {
+; CHECK: define void @begins_with_data() prologue i8 -112 {
 ; CHECK: ![[list]] = !{!"stab_funcs"}
 
 ; ASM: .section stab_funcs,"awo",@progbits,.text
@@ -120,5 +122,11 @@ define void @small_method() optsize align 2 {
   ret void
 }
 define void @aligned() align 32 {
+  ret void
+}
+define void @describes_itself() prefix i32 42 {
+  ret void
+}
+define void @begins_with_data() prologue i8 -112 {
   ret void
 }
