@@ -175,7 +175,7 @@ std::string describe_functions(const ElfImage& image, const CodeView& code, cons
                              std::to_string(code.targets.size()) + " entries");
   text += line("fix-ups", std::to_string(code.directed.size()) + " directed, " +
                               std::to_string(code.fixed.size()) + " fixed");
-  text += describe_loops(code) + describe_pointers(code);
+  if (!image.is_shared_library()) text += describe_loops(code) + describe_pointers(code);  // the executable's alone are led
   for (const auto& [reason, group] : groups) {
     if (reason == abi::Immovable::kNo) continue;
     text += line(abi::kImmovableWords[static_cast<size_t>(reason)],

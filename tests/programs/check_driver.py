@@ -131,6 +131,18 @@ def check_named_pipe_among_the_words(place):
     place.moves("prog")
 
 
+def check_only_the_executable_is_led(place):
+    """What is said of loops and pointers that can be led holds for an executable, so nothing is said of a library."""
+    place.write("leads.c", "static int first(int n) { volatile int m = n; return m; }\nstatic int (*const all[])(int) = {first};\n"
+                "int leads(int n) {\n  int sum = 0;\n  for (int i = 0; i < n; ++i) sum += all[i % 1](i);\n  return sum;\n}\n#ifdef MAIN\n"
+                "int main(void) { return leads(1); }\n#endif\n")
+    for options, led in ((["-shared", "-fPIC"], False), (["-DMAIN"], True)):
+        place.must("szc", "-O0", *options, "leads.c", "-o", "led")
+        lines = place.must("szc", "--stab-info", "led").stdout.splitlines()
+        for word in ("loops ", "pointers "):
+            expect(any(line.startswith(word) for line in lines) == led, f"{options}: {word} among {lines}")
+
+
 def check_shared_library(place):
     place.must("szc", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
     info = place.must("szc", "--stab-info", "libtwice.so").stdout
