@@ -144,16 +144,12 @@ std::string interaction(const Samples& design, const std::string& name, const Wo
          tics + ")\nset xrange [-0.2:" + std::to_string(along.levels.size() - 1) + ".2]\n" + blocks + "plot " + plots + "\n";
 }
 
-Status run_gnuplot(const Figure& figure, const std::string& folder) {
-  const std::string path = folder + "/" + figure.file, script_path = path + ".gnuplot";
-  std::FILE* script = std::fopen(script_path.c_str(), "we");
-  if (!script) return system_error("write '" + script_path + "'", errno);
-  const bool written = std::fwrite(figure.script.data(), 1, figure.script.size(), script) == figure.script.size();
-  if (std::fclose(script) != 0 || !written) return system_error("write '" + script_path + "'", errno);
+// Its standard output is a new file.
+Status run_gnuplot(const std::string& script_path, const std::string& output_path) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&actions, 1, output_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   const char* const arguments[] = {"gnuplot", script_path.c_str(), nullptr};
   pid_t pid = 0;
   const int failed = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, const_cast<char* const*>(arguments), environ);
@@ -166,8 +162,21 @@ Status run_gnuplot(const Figure& figure, const std::string& folder) {
     if (errno != EINTR) return system_error("wait for gnuplot", errno);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return Error{ErrorCode::kSystem, "gnuplot failed on '" + script_path + "', which is kept", {}};
-  ::unlink(script_path.c_str());
   return {};
+}
+
+// Whole or not at all. Where gnuplot fails its script stays, to see why.
+Status draw_one(const Figure& figure, const std::string& folder) {
+  const std::string path = folder + "/" + figure.file, script_path = path + ".gnuplot", drawn_path = path + ".new";
+  std::FILE* script = std::fopen(script_path.c_str(), "we");
+  if (!script) return system_error("write '" + script_path + "'", errno);
+  const bool written = std::fwrite(figure.script.data(), 1, figure.script.size(), script) == figure.script.size();
+  Status done = std::fclose(script) != 0 || !written ? system_error("write '" + script_path + "'", errno)
+                                                     : run_gnuplot(script_path, drawn_path);
+  if (done && ::rename(drawn_path.c_str(), path.c_str()) != 0) done = system_error("write '" + path + "'", errno);
+  if (!done) ::unlink(drawn_path.c_str());
+  if (done || done.error().code == ErrorCode::kUnavailable) ::unlink(script_path.c_str());
+  return done;
 }
 
 }  // namespace
@@ -191,7 +200,7 @@ std::vector<Figure> figures_of(const Samples& design, const std::vector<Workload
 
 Status draw(const std::vector<Figure>& figures, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return system_error("make the folder '" + folder + "'", errno);
-  for (const Figure& figure : figures) STAB_CHECK_OK(run_gnuplot(figure, folder));
+  for (const Figure& figure : figures) STAB_CHECK_OK(draw_one(figure, folder));
   return {};
 }
 
