@@ -78,7 +78,10 @@ function drawSequence(trials, width, view) {
   const brush = s('rect', {y: top, height, class: 'brush', visibility: 'hidden'});
   svg.append(brush);
   const drift = report.diagnostics.filter(one2 => one2.response === response.name && !one2.refused && ['drift', 'lag-1 autocorrelation'].includes(one2.name) && one2.p_value !== null && one2.p_value < report.alpha);
-  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${drift.length === 0 ? 'No drift or dependence was found in the order of the run.' : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: ${report.contrasts.some(one => one.blocked) ? 'blocks take the slow part of it away' : 'without blocks it widens the intervals'}.`}` + changesSentence(response) + notSearchedSentence() + environmentSentence() +
+  const consequence = report.contrasts.some(one => one.blocked) ? 'blocks take the slow part of it away' : 'without blocks it widens the intervals';
+  const driftSentence = drift.length === 0 ? 'No drift or dependence was found in the order of the run.'
+    : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: ${consequence}.`;
+  const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${driftSentence}` + changesSentence(response) + notSearchedSentence() + environmentSentence() +
     (beyond > 0 ? ` ${beyond} beyond the axis, at its edge.` : '') + (crossed > 0 ? ` ${crossed} left out by declared rules.` : '') + (tracks.length === 0 ? ' The ledger shows nothing above zero.' : evidence.calm.length > 0 ? ` Never above zero, or not to be had here: ${evidence.calm.map(name => name.replace(/_/g, ' ')).join(', ')}.` : '');
   const zoom = (from, to) => { view.range = to - from < 2 ? null : [from, to]; view.figure.redraw(); };
   return {svg, canvas, height: total, finding, marks: {length: inView.length + stood.length, x: marksAt.x, y: marksAt.y, text: i => i < inView.length ? trialLine(trials, inView[i]) : environmentChangeText(stood[i - inView.length]), open: i => { if (i < inView.length) openTrial(trials, inView[i]); }},
