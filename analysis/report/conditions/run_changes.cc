@@ -180,13 +180,14 @@ RunSearch search_run(const Samples& samples) {
   const Effort effort = effort_for(all.size(), samples.alpha);
   out.not_searched = all.size() - effort.series;
   all.resize(effort.series);
+  const bool in_blocks = has_blocks(samples);
   for (const Series& series : all) {
     const Response& response = samples.responses[series.response];
     const std::span<const Step> steps = series.steps;
     RunChanges run;
     run.response = response.name;
     if (samples.machines.size() > 1) run.machine = samples.machines[series.machine];
-    run.has_blocks = has_blocks(samples);
+    run.has_blocks = in_blocks;
     run.trials = steps.size();
     run.level = effort.level;
     run.permutations = effort.permutations;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "analysis/report/experiment/draws.h"
@@ -104,6 +105,15 @@ bool recurring_links(const WorkloadUnits& units) {
   return std::count_if(units.cells.begin(), units.cells.end(), is_linked) > 1;
 }
 
+// Whether units of different cells have a block in common; else blocks say nothing, as in one random order of all trials.
+bool share_blocks(const WorkloadUnits& units) {
+  std::map<uint32_t, const CellUnits*> of_block;
+  for (const CellUnits& cell : units.cells)
+    for (const uint32_t block : cell.blocks)
+      if (of_block.try_emplace(block, &cell).first->second != &cell) return true;
+  return false;
+}
+
 }  // namespace
 
 AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t workload,
@@ -122,7 +132,7 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   double origin = 0;
   for (const CellUnits& cell : units.cells)
     if (!cell.values.empty()) origin = cell.values[0];
-  const bool in_blocks = !units.spans_blocks && has_blocks(samples);
+  const bool in_blocks = !units.spans_blocks && share_blocks(units);
   for (const CellUnits& cell : units.cells) {
     for (size_t i = 0; i < cell.values.size(); ++i) {
       values.push_back(cell.values[i] - origin);
