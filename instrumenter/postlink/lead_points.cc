@@ -38,7 +38,7 @@ bool is_one_of(uint8_t opcode, std::initializer_list<uint8_t> all) {
 // Only registers, flags and the instruction pointer take part, and nothing can trap.
 bool is_plain_one_byte_map(const Instruction& instruction) {
   const uint8_t opcode = instruction.opcode;
-  const bool on_registers = instruction.has_modrm && instruction.modrm >> 6 == 3;
+  const bool on_registers = instruction.names_registers();
   if (opcode >= 0xb8 && opcode <= 0xbf) return true;                                    // mov $, %reg
   if (is_one_of(opcode, {0x90, 0xa8, 0xa9}) || instruction.is_lea()) return true;       // nop, test $, lea
   if (opcode < 0x40) return (opcode & 7) < 4 ? on_registers : (opcode & 7) < 6;         // add to cmp
@@ -57,7 +57,7 @@ bool is_plain(const Instruction& instruction) {
   if (instruction.map != 1) return false;
   const uint8_t opcode = instruction.opcode;
   if (opcode == 0x1f) return true;  // long nops name memory and don't touch it
-  if (!instruction.has_modrm || instruction.modrm >> 6 != 3) return false;
+  if (!instruction.names_registers()) return false;
   const bool conditional = (opcode >= 0x40 && opcode <= 0x4f) || (opcode >= 0x90 && opcode <= 0x9f);
   return conditional || is_one_of(opcode, {0xaf, 0xb6, 0xb7, 0xbe, 0xbf});  // imul, movzx, movsx
 }

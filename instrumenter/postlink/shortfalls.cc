@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/wording.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
@@ -29,7 +30,8 @@ std::string why_code_stays(const ElfImage& image, const Shares& shares) {
     if (shares.assembly > 0)
       text += "; " + std::to_string(shares.assembly) + " know their places and stay, as -mspeculative-load-hardening and "
               "-fsanitize-coverage=pc-table make them: leave such an option out";
-    if (shares.others > 0) text += "; 'szc --stab-info' says why " + std::to_string(shares.others) + " of them stay";
+    if (shares.others > 0)
+      text += "; 'szc --stab-info' says why " + plural(shares.others, "function") + (shares.others == 1 ? " stays" : " stay");
     if (shares.assembly == 0 && shares.foreign > 0)
       text += "; what szc has not compiled stays: compile it with szc, or link with --stab-move=all";
     return text;

@@ -1,7 +1,6 @@
 // What the command runs is there only when it is built, so nothing of it is checked here.
 #include "stabctl/revisions/built_revisions.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/shell_word.h"
@@ -24,17 +23,6 @@ void find_inputs(const std::string& root, AdHocPlan& plan) {
   }
 }
 
-// The name, or "name (2)" and so on where it has a level.
-std::string free_name(const AdHocPlan& plan, const std::string& name) {
-  const auto& levels = plan.built.revisions;
-  const auto is_taken = [&](const std::string& one) {
-    return std::any_of(levels.begin(), levels.end(), [&](const auto& level) { return level.first == one; });
-  };
-  std::string out = name;
-  for (int again = 2; is_taken(out); ++again) out = name + " (" + std::to_string(again) + ")";
-  return out;
-}
-
 }  // namespace
 
 Status build_revisions(const std::vector<Revisions>& changes, const std::string& build, const std::vector<std::string>& run,
@@ -46,8 +34,11 @@ Status build_revisions(const std::vector<Revisions>& changes, const std::string&
   for (const std::string& word : run) command.shown += (command.shown.empty() ? "" : " ") + shell_word(word);
   plan.commands = {command};
   const Revisions& first = changes.front();
-  plan.built = {first.root, build, {{first.base_name, first.base}}, {}};
-  for (const Revisions& change : changes) plan.built.revisions.emplace_back(free_name(plan, change.head_name), change.head);
+  std::vector<std::string> called{first.base_name};
+  for (const Revisions& change : changes) called.push_back(change.head_name);
+  const std::vector<std::string> names = names_of_levels(called);
+  plan.built = {first.root, build, {{names[0], first.base}}, {}};
+  for (size_t i = 0; i < changes.size(); ++i) plan.built.revisions.emplace_back(names[i + 1], changes[i].head);
   find_inputs(first.root, plan);
   plan.name = experiment_name_of(run[0]);
   return {};

@@ -137,11 +137,17 @@ std::string program_text_of(const AdHocPlan& plan) {
 }
 
 std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands) {
+  std::vector<std::string> shown;
+  for (const MeasuredCommand& one : commands) shown.push_back(one.shown);
+  return names_of_levels(shown);
+}
+
+std::vector<std::string> names_of_levels(const std::vector<std::string>& shown) {
   std::vector<std::string> out;
-  for (const MeasuredCommand& one : commands) {
+  for (const std::string& one : shown) {
     // A character of several bytes is not cut: the end is replaced where the first half of one would stay.
-    std::string name = one.shown.substr(0, plan::kMaxLevelNameBytes - 12);
-    if (name.size() < one.shown.size()) {
+    std::string name = one.substr(0, plan::kMaxLevelNameBytes - 12);
+    if (name.size() < one.size()) {
       while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xc0) == 0x80) name.pop_back();
       if (!name.empty() && static_cast<unsigned char>(name.back()) >= 0xc0) name.pop_back();
       name += "...";

@@ -62,8 +62,10 @@ std::string text_of(const AdHocPlan& plan);
 // Of that the part that says what is run, and where: [machine] and [[program]].
 std::string program_text_of(const AdHocPlan& plan);
 
-// What the two levels of a comparison are called: as the commands were typed, and different.
+// What the levels of a comparison are called: as the commands were typed, and different.
 std::vector<std::string> names_of_sides(const std::vector<MeasuredCommand>& commands);
+// The same of anything: what is too long ends with "...", and the second of one name is "name (2)".
+std::vector<std::string> names_of_levels(const std::vector<std::string>& shown);
 
 // Of a program's path, letters that an experiment and a program may have in their names.
 std::string experiment_name_of(const std::string& program);

@@ -145,7 +145,7 @@ unsigned of_those_with_immediates(const Instruction& i) {
 }  // namespace
 
 unsigned operand_bytes(const Instruction& i) {
-  if (!i.has_modrm || i.modrm >> 6 == 3) return 0;
+  if (!i.has_modrm || i.names_registers()) return 0;
   switch (i.map) {
     case 0: return of_one_byte_map(i);
     case 1: {

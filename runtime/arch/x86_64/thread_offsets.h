@@ -10,7 +10,7 @@ namespace stab::arch::x86_64 {
 
 // Whether its memory operand is relative to the thread pointer. `code`: its bytes
 inline bool is_thread_relative(const uint8_t* code, const Instruction& one) {
-  if (!one.has_modrm || one.modrm >> 6 == 3) return false;
+  if (!one.has_modrm || one.names_registers()) return false;
   for (unsigned i = 0; i < one.length; ++i) {
     switch (code[i]) {
       case 0x64: return true;
@@ -47,22 +47,21 @@ void for_each_thread_offset(const uint8_t* code, uint64_t bytes, Each each) {
   for (uint64_t at = 0; at < bytes && decode({code + at, bytes - at}, one); at += one.length) {
     const unsigned reg = one.reg(), rm = one.rm();
     const unsigned index = ((one.sib >> 3) & 7u) | (one.rex & 2u) << 2;
-    const bool names_registers = one.has_modrm && one.modrm >> 6 == 3;
     const bool is_distance = one.displacement_bytes == 4 && !one.rip_relative && (code[at + one.displacement_at + 3] & 0x80) != 0;
     const bool is_negative = one.immediate_bytes == 4 && (code[at + one.immediate_at + 3] & 0x80) != 0;
     const bool is_relative = is_thread_relative(code + at, one);
     uint64_t moved = ThreadRegisters::kNone;
     if (is_relative && one.has_base_register) moved = registers.moved[one.base_register()];
     else if (one.has_base_register && one.has_index()) moved = registers.distance_in(one.base_register(), index);
-    else if (names_registers && (one.plain(0x01) || one.plain(0x03))) moved = registers.distance_in(reg, rm);  // add
+    else if (one.names_registers() && (one.plain(0x01) || one.plain(0x03))) moved = registers.distance_in(reg, rm);  // add
     if (moved != ThreadRegisters::kNone) each(moved);
     if (is_distance && (is_relative || (one.has_base_register && registers.is_pointer[one.base_register()])))
       each(at + one.displacement_at);
-    if (one.plain(0xc7) && one.is_wide && names_registers)
+    if (one.plain(0xc7) && one.is_wide && one.names_registers())
       registers.set(rm, is_negative ? at + one.immediate_at : ThreadRegisters::kNone);
     if (one.is_call() || one.is_indirect_call()) registers.forget();
-    if (one.plain(0x01) && names_registers) registers.set(rm, ThreadRegisters::kNone);
-    if (one.plain(0x89) && names_registers) registers.set(rm, ThreadRegisters::kNone);  // mov
+    if (one.plain(0x01) && one.names_registers()) registers.set(rm, ThreadRegisters::kNone);
+    if (one.plain(0x89) && one.names_registers()) registers.set(rm, ThreadRegisters::kNone);  // mov
     if (one.plain(0x03) || one.plain(0x8b) || one.is_lea()) registers.set(reg, ThreadRegisters::kNone);
     // mov %fs:0, %reg
     if (is_relative && one.plain(0x8b) && one.is_wide && one.displacement_bytes == 4 && !one.has_base_register)
