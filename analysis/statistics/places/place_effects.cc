@@ -69,6 +69,10 @@ double of_found(const PlaceAnswer& answer) {
   return sum;
 }
 
+bool is_half(double part, double place) {
+  return place == 0 || (part * place > 0 && std::abs(part) >= std::abs(place) / 2);
+}
+
 PlaceCause cause_of(const PlaceAnswer& answer, const PlaceSettings& settings, double half_one_sided) {
   const auto found = std::count_if(answer.functions.begin(), answer.functions.end(),
                                    [](const PlaceEffect& one) { return one.is_found; });
@@ -77,16 +81,16 @@ PlaceCause cause_of(const PlaceAnswer& answer, const PlaceSettings& settings, do
     if (found == 2 || (found < 2 && answer.pairs.size() == 1)) return PlaceCause::kPair;
     if (found > 2 || answer.pairs.size() > 1) return PlaceCause::kSeveral;
   }
-  if (answer.together.low > 0 || answer.together.high < 0) return PlaceCause::kMany;
-  if (std::abs(answer.together.estimate) + half_one_sided < std::log1p(settings.margin)) return PlaceCause::kElsewhere;
-  return PlaceCause::kOpen;
+  const PlaceEffect& all = answer.together;
+  if ((all.low > 0 || all.high < 0) && is_half(all.estimate, settings.place)) return PlaceCause::kMany;
+  const bool is_less_than_half = settings.place > 0 ? all.high < settings.place / 2 : all.low > settings.place / 2;
+  const bool is_small = std::abs(all.estimate) + half_one_sided < std::log1p(settings.margin);
+  return is_small || (settings.place != 0 && is_less_than_half) ? PlaceCause::kElsewhere : PlaceCause::kOpen;
 }
 
 }  // namespace
 
-bool makes_half(const PlaceAnswer& answer, double place) {
-  return place == 0 || (answer.of_found * place > 0 && std::abs(answer.of_found) >= std::abs(place) / 2);
-}
+bool makes_half(const PlaceAnswer& answer, double place) { return is_half(answer.of_found, place); }
 
 std::string_view word_of(PlaceCause cause) {
   switch (cause) {

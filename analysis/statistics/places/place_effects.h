@@ -39,8 +39,8 @@ enum class PlaceCause {
   kFunction,   // one function
   kPair,       // two, each or together
   kSeveral,    // three and more, each of them found
-  kMany,       // all together there, but no cause by themselves: many small ones
-  kElsewhere,  // shown not to be among these functions
+  kMany,       // all together are a cause, and none of them by themselves: many small ones
+  kElsewhere,  // shown not to be among these functions: all together are no half of the place, or less than the margin
   kOpen,
 };
 std::string_view word_of(PlaceCause cause);  // "one function"

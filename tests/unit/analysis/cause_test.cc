@@ -266,6 +266,10 @@ TEST(PlaceEffects, NamesTheFunctionThePairOrTheMany) {
   for (uint64_t seed = 0; seed < 20; ++seed)
     many += find_places(placed(std::vector<double>(12, 0.0008), 0, 0.003, seed), {})->cause == PlaceCause::kMany;
   EXPECT_GE(many, 12);
+  // They make 1 % of a place of 1.5 %, and none of one of -1.5 %.
+  const auto small_ones = placed(std::vector<double>(12, 0.0008), 0, 0.003, 1, 40);
+  EXPECT_EQ(find_places(small_ones, {.place = 0.015})->cause, PlaceCause::kMany);
+  EXPECT_EQ(find_places(small_ones, {.place = -0.015})->cause, PlaceCause::kElsewhere);
 }
 
 TEST(PlaceEffects, ACollidingPairIsFoundTogether) {
@@ -281,9 +285,9 @@ TEST(PlaceEffects, WhatMakesLessThanHalfOfThePlaceIsNoCause) {
   const auto pair = placed(std::vector<double>(6, 0.0), 0.03);
   EXPECT_EQ(find_places(pair, {.place = 0.05})->cause, PlaceCause::kPair);
   EXPECT_NEAR(find_places(pair, {.place = 0.05})->of_found, 0.03, 0.01);
-  EXPECT_EQ(find_places(pair, {.place = 0.2})->cause, PlaceCause::kMany) << "all together are there";
+  EXPECT_EQ(find_places(pair, {.place = 0.2})->cause, PlaceCause::kElsewhere) << "all together are no half of it either";
   EXPECT_EQ(find_places(pair, {.place = -0.03})->pairs.size(), 1u) << "found, and of the other sign";
-  EXPECT_NE(find_places(pair, {.place = -0.03})->cause, PlaceCause::kPair);
+  EXPECT_EQ(find_places(pair, {.place = -0.03})->cause, PlaceCause::kElsewhere);
   std::vector<double> effects(6, 0.0);
   effects[2] = 0.003, effects[3] = -0.003;
   const auto cancel = *find_places(placed(effects, 0, 0.001), {.place = 0.04});
