@@ -475,15 +475,8 @@ uint32_t block_of(const store::TrialFacts& fact, const ExpandedPlan& expanded) {
   return fact.block * static_cast<uint32_t>(expanded.design.cells.size()) + static_cast<uint32_t>(fact.cell);
 }
 
-}  // namespace
-
-Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
-  STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
-  return load_samples(store, experiment, expanded);
-}
-
-Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment,
-                                       const ExpandedPlan& expanded) {
+// What the plan says of its experiment.
+report::Samples declared_samples(const store::ExperimentRow& experiment, const ExpandedPlan& expanded) {
   report::Samples samples;
   samples.experiment = experiment.name + " (" + std::to_string(experiment.id) + ")";
   samples.alpha = expanded.plan.experiment.alpha;
@@ -502,17 +495,22 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     for (const plan::Subject& subject : expanded.subjects)
       samples.programs.push_back(expanded.plan.programs[static_cast<size_t>(subject.program)].name);
   }
+  return samples;
+}
 
-  STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment.id));
+using PlaceOfTrial = std::map<store::Id, size_t>;  // in Samples::trials
+
+// Its trials, without values, and what is known of each.
+Result<std::vector<store::TrialFacts>> load_trials(store::Store& store, store::Id experiment, const ExpandedPlan& expanded,
+                                                   report::Samples& samples, PlaceOfTrial& at) {
+  STAB_TRY(const std::vector<store::CellRow> cells, store.cells(experiment));
   std::map<int, std::vector<uint16_t>> levels;
   for (const store::CellRow& cell : cells) {
     STAB_TRY(levels[cell.index], levels_of(cell, samples.factors));
   }
-
   std::vector<std::optional<report::Dose>> doses;
-  STAB_TRY(const std::vector<store::TrialFacts> facts,
-           store.trial_facts(experiment.id, kDisturbing, [&](const std::string& json) { doses.push_back(dose_of(json)); }));
-  std::map<store::Id, size_t> at;
+  STAB_TRY(std::vector<store::TrialFacts> facts,
+           store.trial_facts(experiment, kDisturbing, [&](const std::string& json) { doses.push_back(dose_of(json)); }));
   for (const store::TrialFacts& fact : facts) {
     if (fact.cell < 0 || static_cast<size_t>(fact.cell) >= expanded.design.cells.size())
       return Error{ErrorCode::kCorrupt, "trial " + std::to_string(fact.trial) + " is of a cell that the plan doesn't make", {}};
@@ -536,25 +534,25 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     at.emplace(fact.trial, samples.trials.size());
     samples.trials.push_back(std::move(trial));
   }
-  count_replays(expanded.plan, samples);
-  STAB_CHECK_OK(load_machines(store, experiment.id, expanded.plan, samples));
-  STAB_CHECK_OK(load_environments(store, experiment.id, facts, samples));
+  return facts;
+}
+
+// What each trial measured, and why a response has no value.
+Result<Missing> load_values(store::Store& store, store::Id experiment, const PlaceOfTrial& at, report::Samples& samples) {
   Missing missing;
   for (size_t r = 0; r < samples.responses.size(); ++r) {
     const std::string& response = samples.responses[r].name;
-    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment.id, response));
+    STAB_TRY(const std::vector<store::SampleRow> rows, store.samples(experiment, response));
     for (const store::SampleRow& row : rows)
       if (const auto place = at.find(row.trial); place != at.end()) samples.trials[place->second].values[r] = row.value;
-    STAB_TRY(const auto reasons, store.missing_reasons(experiment.id, response));
+    STAB_TRY(const auto reasons, store.missing_reasons(experiment, response));
     for (const auto& [reason, trials] : reasons) missing[without_name(reason, response)].push_back(response);
   }
-  drop_without_logarithm(expanded.plan, samples);
-  drop_without_values(samples);
-  STAB_CHECK_OK(add_benchmarks(store, experiment, expanded, at, facts, samples));
-  for (const auto& [reason, names] : missing)
-    samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
+  return missing;
+}
 
-  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
+// What its runs have said of it.
+void tell_events(const std::vector<store::EventRow>& events, const plan::Simulation& simulation, report::Samples& samples) {
   std::set<std::string> idle;  // every run of the experiment says it
   for (const store::EventRow& event : events)
     if (event.kind == kIdleRule && idle.insert(event.text).second)
@@ -563,17 +561,46 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     if (event.kind == kLayoutOutput) samples.layout_outputs.push_back(event.text);
     else if (event.kind == kUnmasked) samples.early_looks.push_back(event.text);
     else if (event.kind == kSimulationEvent && idle.insert(event.text).second) samples.simulated.push_back(event.text);
-
   // Machines that ran parts of it do not pass this event on.
-  const plan::Simulation& simulation = expanded.plan.counters.simulation;
   if (simulation.on() && samples.simulated.empty()) samples.simulated.push_back(plan::words_of(simulation));
+}
 
-  STAB_TRY(const store::Progress progress, store.progress(experiment.id));
+// How many of its trials there should be, and which of them failed.
+Status count_trials(store::Store& store, store::Id experiment, const ExpandedPlan& expanded,
+                    const std::vector<store::TrialFacts>& facts, report::Samples& samples) {
+  STAB_TRY(const store::Progress progress, store.progress(experiment));
   samples.planned = static_cast<uint32_t>(progress.planned_total);
   samples.failed = static_cast<uint32_t>(progress.count(store::TrialState::kFailed) +
                                          progress.count(store::TrialState::kTimeout) +
                                          progress.count(store::TrialState::kQuarantined));
-  if (progress.attempts > progress.planned_total) STAB_CHECK_OK(count_repeated(store, experiment.id, expanded, facts, samples));
+  if (progress.attempts <= progress.planned_total) return {};
+  return count_repeated(store, experiment, expanded, facts, samples);
+}
+
+}  // namespace
+
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment) {
+  STAB_TRY(const ExpandedPlan expanded, expand_stored(experiment));
+  return load_samples(store, experiment, expanded);
+}
+
+Result<report::Samples> load_samples(store::Store& store, const store::ExperimentRow& experiment,
+                                     const ExpandedPlan& expanded) {
+  report::Samples samples = declared_samples(experiment, expanded);
+  PlaceOfTrial at;
+  STAB_TRY(const std::vector<store::TrialFacts> facts, load_trials(store, experiment.id, expanded, samples, at));
+  count_replays(expanded.plan, samples);
+  STAB_CHECK_OK(load_machines(store, experiment.id, expanded.plan, samples));
+  STAB_CHECK_OK(load_environments(store, experiment.id, facts, samples));
+  STAB_TRY(const Missing missing, load_values(store, experiment.id, at, samples));
+  drop_without_logarithm(expanded.plan, samples);
+  drop_without_values(samples);
+  STAB_CHECK_OK(add_benchmarks(store, experiment, expanded, at, facts, samples));
+  for (const auto& [reason, names] : missing)
+    samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
+  STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
+  tell_events(events, expanded.plan.counters.simulation, samples);
+  STAB_CHECK_OK(count_trials(store, experiment.id, expanded, facts, samples));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   if (samples.incomplete && samples.stopping.rule == report::StoppingRule::kSequence)
     STAB_CHECK_OK(keep_whole_blocks(store, experiment.id, samples));
