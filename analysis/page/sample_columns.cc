@@ -183,6 +183,75 @@ Columns columns_of(const report::Samples& samples, const report::UnitsByResponse
   return out;
 }
 
+namespace {
+
+void write_factors(text::JsonWriter& json, const std::vector<report::Factor>& factors) {
+  json.begin_array("factors");
+  for (const report::Factor& factor : factors) {
+    json.begin_object().value("name", factor.name).value("layout", factor.layout).value("baseline", factor.baseline);
+    texts(json, "levels", factor.levels);
+    json.begin_array("fixed");
+    for (size_t level = 0; level < factor.levels.size(); ++level) json.value({}, factor.is_fixed(level));
+    json.end().end();
+  }
+  json.end();
+}
+
+void write_responses(text::JsonWriter& json, const std::vector<report::Response>& responses) {
+  json.begin_array("responses");
+  for (const report::Response& response : responses) {
+    json.begin_object().value("name", response.name).value("unit", response.unit)
+        .value("scale", report::scale_name(response.scale)).value("margin", response.margin)
+        .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
+    if (response.higher_is_better) json.value("higher_is_better", true);
+    if (response.is_benchmark())
+      json.value("only_workload", *response.only_workload).value("family", response.family)
+          .value("false_discovery", response.error_rate == report::ErrorRate::kFalseDiscovery);
+    json.end();
+  }
+  json.end();
+}
+
+void write_stopping(text::JsonWriter& json, const report::Stopping& stopping) {
+  json.begin_object("stopping").value("rule", kRules[static_cast<size_t>(stopping.rule)]);
+  json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
+  for (const uint32_t look : stopping.looks) json.value({}, look);
+  json.end().value("first", stopping.first).value("half_width", stopping.half_width)
+      .value("max", stopping.max);
+  if (stopping.until_worse) json.value("until_worse", true);
+  json.end();
+}
+
+void write_estimators(text::JsonWriter& json, const report::Samples& samples) {
+  if (!samples.estimators.empty()) {
+    json.begin_array("estimators");
+    for (const report::Estimator& estimator : samples.estimators) {
+      json.begin_object().value("kind", kEstimators[static_cast<size_t>(estimator.kind)]);
+      json.value("probability", estimator.probability).end();
+    }
+    json.end();
+  }
+  if (samples.shift_quantiles.empty()) return;
+  json.begin_array("shift_quantiles");
+  for (const double probability : samples.shift_quantiles) json.value({}, probability);
+  json.end();
+}
+
+void write_environment(text::JsonWriter& json, const report::Samples& samples) {
+  if (samples.environment_facts_compared == 0) return;
+  json.begin_object("environment").value("compared", samples.environment_facts_compared);
+  texts(json, "facts", samples.environment_facts);
+  json.begin_array("kinds");
+  for (const report::Environment& one : samples.environments) {
+    json.begin_object().value("recorded", one.recorded);
+    texts(json, "values", one.values);
+    json.end();
+  }
+  json.end().end();
+}
+
+}  // namespace
+
 std::string samples_json(const report::Samples& samples, const Columns& columns) {
   text::JsonWriter json;
   const Tables tables = tables_of(samples);
@@ -195,49 +264,12 @@ std::string samples_json(const report::Samples& samples, const Columns& columns)
   json.value("row_word", samples.row_word)
       .value("workload_word", samples.workload_word)
       .value("program_word", samples.program_word);
-  json.begin_array("factors");
-  for (const report::Factor& factor : samples.factors) {
-    json.begin_object().value("name", factor.name).value("layout", factor.layout).value("baseline", factor.baseline);
-    texts(json, "levels", factor.levels);
-    json.begin_array("fixed");
-    for (size_t level = 0; level < factor.levels.size(); ++level) json.value({}, factor.is_fixed(level));
-    json.end().end();
-  }
-  json.end().begin_array("responses");
-  for (const report::Response& response : samples.responses) {
-    json.begin_object().value("name", response.name).value("unit", response.unit)
-        .value("scale", report::scale_name(response.scale)).value("margin", response.margin)
-        .value("margin_is_share", response.margin_is_share).value("declared", response.declared);
-    if (response.higher_is_better) json.value("higher_is_better", true);
-    if (response.is_benchmark())
-      json.value("only_workload", *response.only_workload).value("family", response.family)
-          .value("false_discovery", response.error_rate == report::ErrorRate::kFalseDiscovery);
-    json.end();
-  }
-  json.end();
+  write_factors(json, samples.factors);
+  write_responses(json, samples.responses);
   json.value("planned", samples.planned).value("failed", samples.failed).value("incomplete", samples.incomplete);
   json.value("planned_replicates", samples.planned_replicates);
-  const report::Stopping& stopping = samples.stopping;
-  json.begin_object("stopping").value("rule", kRules[static_cast<size_t>(stopping.rule)]);
-  json.value("spending", kSpendings[static_cast<size_t>(stopping.spending)]).begin_array("looks");
-  for (const uint32_t look : stopping.looks) json.value({}, look);
-  json.end().value("first", stopping.first).value("half_width", stopping.half_width)
-      .value("max", stopping.max);
-  if (stopping.until_worse) json.value("until_worse", true);
-  json.end();
-  if (!samples.estimators.empty()) {
-    json.begin_array("estimators");
-    for (const report::Estimator& estimator : samples.estimators) {
-      json.begin_object().value("kind", kEstimators[static_cast<size_t>(estimator.kind)]);
-      json.value("probability", estimator.probability).end();
-    }
-    json.end();
-  }
-  if (!samples.shift_quantiles.empty()) {
-    json.begin_array("shift_quantiles");
-    for (const double probability : samples.shift_quantiles) json.value({}, probability);
-    json.end();
-  }
+  write_stopping(json, samples.stopping);
+  write_estimators(json, samples);
   json.begin_array("unavailable");
   for (const report::Unavailable& missing : samples.unavailable)
     json.begin_object().value("what", missing.what).value("cure", missing.cure).end();
@@ -250,17 +282,7 @@ std::string samples_json(const report::Samples& samples, const Columns& columns)
   }
   if (!samples.machines.empty()) texts(json, "machines", samples.machines);
   if (!samples.machine_differences.empty()) texts(json, "machine_differences", samples.machine_differences);
-  if (samples.environment_facts_compared > 0) {
-    json.begin_object("environment").value("compared", samples.environment_facts_compared);
-    texts(json, "facts", samples.environment_facts);
-    json.begin_array("kinds");
-    for (const report::Environment& one : samples.environments) {
-      json.begin_object().value("recorded", one.recorded);
-      texts(json, "values", one.values);
-      json.end();
-    }
-    json.end().end();
-  }
+  write_environment(json, samples);
   if (samples.replayed)
     json.begin_object("replayed").value("trial", samples.replayed->trial).value("experiment", samples.replayed->experiment)
         .value("factor", samples.replayed->factor).value("excess", samples.replayed->excess).end();
