@@ -143,6 +143,87 @@ std::vector<double> minimize(RemlCriterion& criterion, std::vector<double> theta
   return theta;
 }
 
+// Whether each factor has levels enough, and not too many.
+Status check_counts(const FactorCodes& factors, const std::vector<int>& counts, size_t rows) {
+  for (size_t f = 0; f < counts.size(); ++f) {
+    if (counts[f] == (f ? counts[f - 1] : 1))
+      return bad_input("'" + factors.names[f] + "' has one level" +
+                       (f ? " in each of '" + factors.names[f - 1] + "'" : std::string()) +
+                       ": its variance can't be told from what is around it");
+  }
+  if (static_cast<size_t>(counts.back()) >= rows)
+    return bad_input("each '" + factors.names.back() + "' has one value: its variance can't be told from the "
+                     "residual; run each more than once");
+  constexpr size_t kMostLevels = 100'000;
+  size_t all_levels = 0;
+  for (int count : counts) all_levels += static_cast<size_t>(count);
+  if (all_levels > kMostLevels)
+    return bad_input(std::to_string(all_levels) + " levels in all; at most 100000, use a part of the data");
+  return {};
+}
+
+// Sums of squares between levels, type I, from level means.
+struct LevelSums {
+  std::vector<std::vector<double>> sizes;  // by factor and level
+  std::vector<double> explained;           // squares explained by the levels of factors 0..f-1
+};
+
+LevelSums level_sums(const std::vector<std::vector<int>>& levels, const std::vector<int>& counts, const std::vector<double>& y) {
+  const size_t depth = levels.size();
+  LevelSums out{std::vector<std::vector<double>>(depth), std::vector<double>(depth + 1, 0.0)};
+  for (size_t f = 0; f < depth; ++f) {
+    std::vector<double>& sizes = out.sizes[f];
+    std::vector<double> sums(static_cast<size_t>(counts[f]));
+    sizes.resize(static_cast<size_t>(counts[f]));
+    for (size_t row = 0; row < y.size(); ++row) {
+      sizes[static_cast<size_t>(levels[f][row])] += 1;
+      sums[static_cast<size_t>(levels[f][row])] += y[row];
+    }
+    for (size_t level = 0; level < sizes.size(); ++level) out.explained[f + 1] += sums[level] * sums[level] / sizes[level];
+  }
+  return out;
+}
+
+// Expected squares: the component of factor g adds sum over its levels j of n_j^2 / N_(f)(j) to what the levels of f explain,
+// N_(f)(j) the size of the f-level around (or for f deeper than g: n_j itself). f == -1: the overall mean.
+double expected_share(const std::vector<std::vector<int>>& levels, const std::vector<std::vector<double>>& sizes, int f,
+                      size_t g) {
+  const size_t rows = levels[g].size();
+  double sum = 0;
+  std::vector<char> counted(sizes[g].size(), 0);
+  for (size_t row = 0; row < rows; ++row) {
+    const auto j = static_cast<size_t>(levels[g][row]);
+    if (counted[j]++ != 0) continue;
+    double outer = static_cast<double>(rows);
+    if (f >= 0) {
+      const auto around = static_cast<size_t>(f);
+      outer = around >= g ? sizes[g][j] : sizes[around][static_cast<size_t>(levels[around][row])];
+    }
+    sum += sizes[g][j] * sizes[g][j] / outer;
+  }
+  return sum;
+}
+
+// The mean square within the innermost levels.
+Result<VarianceComponent> residual_component(const std::vector<int>& innermost_levels, int count,
+                                             std::span<const double> values) {
+  VarianceComponent residual;
+  residual.name = "residual";
+  residual.df = static_cast<double>(values.size()) - count;
+  std::vector<std::vector<double>> innermost(static_cast<size_t>(count));
+  for (size_t row = 0; row < values.size(); ++row) innermost[static_cast<size_t>(innermost_levels[row])].push_back(values[row]);
+  double within = 0;
+  for (const auto& level : innermost) within += moments(level).m2;
+  residual.mean_square = within / residual.df;
+  if (within <= 0) return bad_input("values within the innermost level are all equal: there is no residual variance");
+  if (within <= 1e-12 * moments(values).m2)
+    return bad_input(
+        "values within the innermost level differ by less than a millionth of what others do: the components can't be "
+        "told from rounding; take the innermost level's means instead");
+  residual.ems = residual.mean_square;
+  return residual;
+}
+
 }  // namespace
 
 Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& factors,
@@ -153,82 +234,28 @@ Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& fa
   std::vector<int> counts;
   const std::vector<std::vector<int>> levels = nested_levels(factors, counts);
   const size_t depth = levels.size();
-  const auto n = static_cast<double>(values.size());
-  for (size_t f = 0; f < depth; ++f) {
-    if (counts[f] == (f ? counts[f - 1] : 1))
-      return bad_input("'" + factors.names[f] + "' has one level" +
-                       (f ? " in each of '" + factors.names[f - 1] + "'" : std::string()) +
-                       ": its variance can't be told from what is around it");
-  }
-  if (static_cast<double>(counts.back()) >= n)
-    return bad_input("each '" + factors.names.back() + "' has one value: its variance can't be told from the "
-                     "residual; run each more than once");
-  constexpr size_t kMostLevels = 100'000;
-  size_t all_levels = 0;
-  for (int count : counts) all_levels += static_cast<size_t>(count);
-  if (all_levels > kMostLevels)
-    return bad_input(std::to_string(all_levels) + " levels in all; at most 100000, use a part of the data");
+  STAB_CHECK_OK(check_counts(factors, counts, values.size()));
 
-  // Sums of squares between levels, type I, from level means.
   const Moments all = moments(values);
   std::vector<double> y(values.size());
   for (size_t row = 0; row < values.size(); ++row) y[row] = values[row] - all.mean;
-  std::vector<std::vector<double>> sizes(depth), sums(depth);
-  std::vector<double> explained(depth + 1, 0.0);  // squares explained by the levels of factors 0..f-1
-  for (size_t f = 0; f < depth; ++f) {
-    sizes[f].resize(static_cast<size_t>(counts[f]));
-    sums[f].resize(static_cast<size_t>(counts[f]));
-    for (size_t row = 0; row < values.size(); ++row) {
-      sizes[f][static_cast<size_t>(levels[f][row])] += 1;
-      sums[f][static_cast<size_t>(levels[f][row])] += y[row];
-    }
-    for (size_t level = 0; level < sizes[f].size(); ++level)
-      explained[f + 1] += sums[f][level] * sums[f][level] / sizes[f][level];
-  }
-  // Expected squares: the component of factor g adds sum over its levels j of n_j^2 / N_(f)(j) to what the levels
-  // of f explain, N_(f)(j) the size of the f-level around (or for f deeper than g: n_j itself).
-  const auto coefficient = [&](int f, size_t g) {  // f == -1: the overall mean
-    double sum = 0;
-    std::vector<char> counted(sizes[g].size(), 0);
-    for (size_t row = 0; row < values.size(); ++row) {
-      const auto j = static_cast<size_t>(levels[g][row]);
-      if (counted[j]++ == 0) {
-        const double outer =
-            f < 0 ? n
-                  : (static_cast<size_t>(f) >= g
-                         ? sizes[g][j]
-                         : sizes[static_cast<size_t>(f)][static_cast<size_t>(levels[static_cast<size_t>(f)][row])]);
-        sum += sizes[g][j] * sizes[g][j] / outer;
-      }
-    }
-    return sum;
-  };
+  const auto [sizes, explained] = level_sums(levels, counts, y);
   std::vector<VarianceComponent> components(depth + 1);
   VarianceComponent& residual = components[depth];
-  residual.name = "residual";
-  residual.df = n - counts.back();
-  std::vector<std::vector<double>> innermost(static_cast<size_t>(counts.back()));
-  for (size_t row = 0; row < values.size(); ++row) innermost[static_cast<size_t>(levels.back()[row])].push_back(values[row]);
-  double within = 0;
-  for (const auto& level : innermost) within += moments(level).m2;
-  residual.mean_square = within / residual.df;
-  if (within <= 0) return bad_input("values within the innermost level are all equal: there is no residual variance");
-  if (within <= 1e-12 * all.m2)
-    return bad_input(
-        "values within the innermost level differ by less than a millionth of what others do: the components can't be "
-        "told from rounding; take the innermost level's means instead");
-  residual.ems = residual.mean_square;
+  STAB_TRY(residual, residual_component(levels.back(), counts.back(), values));
   for (size_t f = depth; f-- > 0;) {
     VarianceComponent& component = components[f];
     component.name = factors.names[f];
     component.df = counts[f] - (f ? counts[f - 1] : 1);
     component.mean_square = std::max(0.0, explained[f + 1] - explained[f]) / component.df;
     // E[MS_f] = residual + sum over g >= f of c_g component_g.
+    const auto coefficient = [&, &sizes = sizes](size_t g) {
+      const int within = static_cast<int>(f);
+      return (expected_share(levels, sizes, within, g) - expected_share(levels, sizes, within - 1, g)) / component.df;
+    };
     double known = residual.ems;
-    for (size_t g = f + 1; g < depth; ++g)
-      known += (coefficient(static_cast<int>(f), g) - coefficient(static_cast<int>(f) - 1, g)) / component.df * components[g].ems;
-    const double own = (coefficient(static_cast<int>(f), f) - coefficient(static_cast<int>(f) - 1, f)) / component.df;
-    component.ems = (component.mean_square - known) / own;
+    for (size_t g = f + 1; g < depth; ++g) known += coefficient(g) * components[g].ems;
+    component.ems = (component.mean_square - known) / coefficient(f);
   }
   // REML, on values scaled to unit variance.
   const double scale = all.sd();
