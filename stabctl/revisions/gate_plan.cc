@@ -142,19 +142,35 @@ std::string added(const Settings& settings, const std::string& base, const std::
   return text;
 }
 
-}  // namespace
-
-GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
-                   const GateChanges& changes) {
-  GatePlan out;
-  auto read = toml::read_toml(file, path);
-  if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
-    out.faults.push_back(std::move(*syntax));
-    return out;
+// The keys of [gate].
+void read_gate(const toml::TomlNode& table, toml::Faults& faults, Settings& settings, GatePlan& out) {
+  toml::Section section(table, "[gate]", faults);
+  section.fraction("margin", 1e-6, 1, settings.margin);
+  const toml::TomlNode* alpha = section.number("alpha", 0.0001, 0.4, settings.alpha);
+  read_looks(section, settings.looks);
+  read_sequence(section, settings);
+  if (alpha && settings.max == 0 && settings.looks.size() > 1 && settings.alpha > plan::kMaxAlphaOfLooks)
+    faults.error(alpha->spot, plan::kAlphaOfLooks, "write alpha = 0.05, or looks = [40]");
+  read_responses(section, settings.responses);
+  for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
+                                    std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
+    const toml::TomlNode* node = section.text(key, *member);
+    if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
+      faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
   }
-  toml::TomlNode& tree = std::get<toml::TomlNode>(read);
-  tree.spot = {path, 1, 1};
-  toml::Faults faults(file, path, 20);
+  section.integer("links", 0, 1000, settings.links);
+  section.text("logbook", out.sessions.logbook);
+  read_stream(section, out.sessions);
+  size_t place = 0;
+  if (section.word("place", {std::begin(commands::kPlaceRules), std::end(commands::kPlaceRules)}, place))
+    out.place = static_cast<commands::PlaceRule>(place);
+  size_t blocks = 0;
+  if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
+  section.finish();
+}
+
+// The tables of the file that say how the gate runs.
+Settings settings_of(const toml::TomlNode& tree, toml::Faults& faults, GatePlan& out) {
   Settings settings;
   take_simulated(tree, settings);
   for (const toml::TomlEntry& entry : tree.entries) {
@@ -163,34 +179,16 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
       if (entry.key == own)
         faults.error(entry.key_spot, "the gate writes '" + entry.key + "' itself", "use [gate]; docs/how-to/gate.md");
     if (entry.key != "gate") continue;
-    if (entry.value.kind != Kind::kTable) {
+    if (entry.value.kind == Kind::kTable)
+      read_gate(entry.value, faults, settings, out);
+    else
       toml::wrong_type(faults, "gate", entry.value, Kind::kTable);
-      continue;
-    }
-    toml::Section section(entry.value, "[gate]", faults);
-    section.fraction("margin", 1e-6, 1, settings.margin);
-    const toml::TomlNode* alpha = section.number("alpha", 0.0001, 0.4, settings.alpha);
-    read_looks(section, settings.looks);
-    read_sequence(section, settings);
-    if (alpha && settings.max == 0 && settings.looks.size() > 1 && settings.alpha > plan::kMaxAlphaOfLooks)
-      faults.error(alpha->spot, plan::kAlphaOfLooks, "write alpha = 0.05, or looks = [40]");
-    read_responses(section, settings.responses);
-    for (const auto& [key, member] : {std::pair{"code", &settings.code}, std::pair{"stack", &settings.stack},
-                                      std::pair{"heap", &settings.heap}, std::pair{"epoch", &settings.epoch}}) {
-      const toml::TomlNode* node = section.text(key, *member);
-      if (node && member->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") != std::string::npos)
-        faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
-    }
-    section.integer("links", 0, 1000, settings.links);
-    section.text("logbook", out.sessions.logbook);
-    read_stream(section, out.sessions);
-    size_t place = 0;
-    if (section.word("place", {std::begin(commands::kPlaceRules), std::end(commands::kPlaceRules)}, place))
-      out.place = static_cast<commands::PlaceRule>(place);
-    size_t blocks = 0;
-    if (section.word("blocks", {"in turn", "sliced"}, blocks)) settings.blocks = blocks == 1 ? "sliced" : "in turn";
-    section.finish();
   }
+  return settings;
+}
+
+// What the command asks for stands above the file.
+void apply(const GateChanges& changes, Settings& settings, GatePlan& out) {
   settings.margin = changes.margin.value_or(settings.margin);
   settings.alpha = changes.alpha.value_or(settings.alpha);
   out.margin = settings.margin;
@@ -216,6 +214,23 @@ GatePlan gate_plan(const std::string& file, const std::string& path, const std::
     settings.blocks = "sliced";
     settings.without_controls = (settings.max > 0 ? settings.max : settings.looks.back()) < kFewestWithControls;
   }
+}
+
+}  // namespace
+
+GatePlan gate_plan(const std::string& file, const std::string& path, const std::string& base, const std::string& head,
+                   const GateChanges& changes) {
+  GatePlan out;
+  auto read = toml::read_toml(file, path);
+  if (auto* syntax = std::get_if<toml::Diagnostic>(&read)) {
+    out.faults.push_back(std::move(*syntax));
+    return out;
+  }
+  toml::TomlNode& tree = std::get<toml::TomlNode>(read);
+  tree.spot = {path, 1, 1};
+  toml::Faults faults(file, path, 20);
+  Settings settings = settings_of(tree, faults, out);
+  apply(changes, settings, out);
   if (!names_revision(tree))
     faults.error(tree.spot, "nothing takes {revision}, so both sides would be the same",
                  "write source = { git = \".\", revision = \"{revision}\" } into the program");
