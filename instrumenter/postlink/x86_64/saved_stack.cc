@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -257,89 +258,133 @@ bool adds_what_was_subtracted(const std::vector<Line>& lines, const std::vector<
   return saved;
 }
 
-}  // namespace
-
-bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* around) {
+// A function's instructions, and what leads to each.
+struct Flow {
   std::vector<Line> lines;
-  std::map<size_t, size_t> line_at;
+  std::map<size_t, size_t> line_at;  // by offset
+  std::vector<bool> led_to;          // by branches and entries
+  std::vector<bool> begins;          // reached by nothing that is seen
+
+  // The line that this one branches to; lines.size(): to none of these.
+  size_t after_branch(const Line& line) const {
+    if (!line.instruction.is_branch || line.instruction.is_call()) return lines.size();
+    return at(static_cast<size_t>(target_of(line)));
+  }
+  size_t at(size_t offset) const {
+    const auto found = line_at.find(offset);
+    return found == line_at.end() ? lines.size() : found->second;
+  }
+};
+
+std::span<const size_t> entries_of(const Surroundings* around) {
+  return around != nullptr ? around->entries : std::span<const size_t>();
+}
+
+// Nothing: not all of it is instructions.
+std::optional<Flow> flow_of(std::span<const uint8_t> code, const Surroundings* around) {
+  Flow out;
+  std::vector<Line>& lines = out.lines;
   Instruction instruction;
   for (size_t at = 0; at < code.size(); at += instruction.length) {
-    if (!decode(code.subspan(at), instruction)) return false;
-    line_at[at] = lines.size();
+    if (!decode(code.subspan(at), instruction)) return {};
+    out.line_at[at] = lines.size();
     lines.push_back({instruction, at, code.data() + at, kAll});
     if (instruction.is_call() && around != nullptr && around->written_by)
       lines.back().written_by_call = around->written_by(target_of(lines.back()));
   }
-  std::vector<bool> begins(lines.size());  // reached by nothing that is seen, until it is
+  out.led_to.resize(lines.size());
+  out.begins.resize(lines.size());
   for (size_t n = 0; n < lines.size(); ++n)
-    begins[n] = n == 0 || lines[n - 1].instruction.ends_flow() || (n > 1 && begins[n - 1] && is_nop(lines[n - 1].instruction));
-  const auto line_after_branch = [&](const Line& line) {
-    if (!line.instruction.is_branch || line.instruction.is_call()) return lines.size();
-    const auto found = line_at.find(static_cast<size_t>(target_of(line)));
-    return found == line_at.end() ? lines.size() : found->second;
-  };
-  std::vector<bool> led_to(lines.size());
+    out.begins[n] = n == 0 || lines[n - 1].instruction.ends_flow() ||
+                    (n > 1 && out.begins[n - 1] && is_nop(lines[n - 1].instruction));
   for (const Line& line : lines)
-    if (const size_t target = line_after_branch(line); target > 0 && target < lines.size()) {
-      begins[target] = false;
-      led_to[target] = true;
+    if (const size_t target = out.after_branch(line); target > 0 && target < lines.size()) {
+      out.begins[target] = false;
+      out.led_to[target] = true;
     }
-  for (const size_t entry : around != nullptr ? around->entries : std::span<const size_t>())
-    if (const auto found = line_at.find(entry); found != line_at.end()) led_to[found->second] = true;
+  for (const size_t entry : entries_of(around))
+    if (const size_t n = out.at(entry); n < lines.size()) out.led_to[n] = true;
+  return out;
+}
+
+// Which registers hold an address of the own stack before each line. `where_it_begins`: those that do where a way begins that
+// isn't seen; `others`: distances from rsp at which other values are stored.
+std::vector<Registers> known_before(const Flow& flow, std::span<const size_t> entries, Registers where_it_begins,
+                                    const std::set<int32_t>& others) {
+  const std::vector<Line>& lines = flow.lines;
+  std::vector<Registers> before(lines.size(), kAll);
+  for (size_t n = 0; n < lines.size(); ++n)
+    if (flow.begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
+      before[n] = n == 0 ? kStackPointer : where_it_begins;
+  for (const size_t entry : entries)
+    if (const size_t n = flow.at(entry); n < lines.size()) before[n] = kStackPointer;
+  for (bool changed = true; changed;) {
+    changed = false;
+    const auto meet = [&](size_t n, Registers known) {
+      if (n >= lines.size() || (before[n] & known) == before[n]) return;
+      before[n] &= known;
+      changed = true;
+    };
+    for (size_t n = 0; n < lines.size(); ++n) {
+      const Registers known = after(lines[n], before[n], others);
+      meet(flow.after_branch(lines[n]), known);
+      if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
+    }
+  }
+  return before;
+}
+
+// What is known in a function, once the places that other values are stored to are.
+struct Known {
+  std::vector<Registers> before;
+  std::set<int32_t> others;
+};
+
+Known known_in(const Flow& flow, std::span<const size_t> entries, Registers where_it_begins) {
+  Known out;
+  for (const Line& line : flow.lines)
+    if (stores_to_frame(line.instruction)) out.others.insert(displacement_of(line));
+  for (size_t left = out.others.size() + 1; out.others.size() < left;) {
+    out.before = known_before(flow, entries, where_it_begins, out.others);
+    left = out.others.size();
+    for (size_t n = 0; n < flow.lines.size(); ++n) {
+      const Line& line = flow.lines[n];
+      if (stores_to_frame(line.instruction) && (out.before[n] >> line.instruction.reg() & 1) != 0)
+        out.others.erase(displacement_of(line));
+    }
+  }
+  return out;
+}
+
+// Whether what this line makes the stack pointer, if it does, is an address of the own stack.
+bool stays_on_its_stack(const Flow& flow, const Known& known, size_t n, int32_t aligned) {
+  const std::vector<Line>& lines = flow.lines;
+  const Registers before = known.before[n];
+  const Instruction& i = lines[n].instruction;
+  const bool returns = is_pop(i) ? pops_what_was_saved(lines, known.before, n) : adds_what_was_subtracted(lines, flow.led_to, n);
+  if (i.loads_stack_from_elsewhere() && !returns) return false;
+  if (i.loads_stack_from_variable()) return i.has_rex_w() && was_saved_at_stack_pointer(lines, known.before, lines[n]);
+  // What was saved there, or rbp is the address of a context.
+  if (i.loads_stack_from_frame()) return i.has_rex_w() && (after(lines[n], before, known.others) >> kRsp & 1) != 0;
+  if (!i.loads_stack_from_register() || ends_aligned_frame(lines, n, aligned)) return true;
+  const unsigned from = i.plain(0x8b) ? i.rm() : i.reg();
+  return i.has_rex_w() && (i.is_lea() ? holds_base(i, before) : (before >> from & 1) != 0);
+}
+
+}  // namespace
+
+bool goes_back_on_its_stack(std::span<const uint8_t> code, const Surroundings* around) {
+  const std::optional<Flow> flow = flow_of(code, around);
+  if (!flow) return false;
+  const std::vector<Line>& lines = flow->lines;
   const bool loses_frame_pointer = gives_up_frame_pointer(lines);
   const bool keeps_frame_pointer = around == nullptr && sets_frame_pointer(lines) && !loses_frame_pointer;
-  const Registers known_where_it_begins = with(kStackPointer, kRbp, keeps_frame_pointer);
-  const auto follow = [&](const std::set<int32_t>& others) {
-    std::vector<Registers> before(lines.size(), kAll);
-    for (size_t n = 0; n < lines.size(); ++n)
-      if (begins[n] && (n == 0 || !is_nop(lines[n].instruction)))  // what fills a gap runs for nobody
-        before[n] = n == 0 ? kStackPointer : known_where_it_begins;
-    for (const size_t entry : around != nullptr ? around->entries : std::span<const size_t>())
-      if (const auto found = line_at.find(entry); found != line_at.end()) before[found->second] = kStackPointer;
-    for (bool changed = true; changed;) {
-      changed = false;
-      const auto meet = [&](size_t n, Registers known) {
-        if (n >= lines.size() || (before[n] & known) == before[n]) return;
-        before[n] &= known;
-        changed = true;
-      };
-      for (size_t n = 0; n < lines.size(); ++n) {
-        const Registers known = after(lines[n], before[n], others);
-        meet(line_after_branch(lines[n]), known);
-        if (!lines[n].instruction.ends_flow()) meet(n + 1, known);
-      }
-    }
-    return before;
-  };
-  std::set<int32_t> others;
-  for (const Line& line : lines)
-    if (stores_to_frame(line.instruction)) others.insert(displacement_of(line));
-  std::vector<Registers> before = follow(others);
-  for (size_t left = others.size() + 1; others.size() < left; before = follow(others)) {
-    left = others.size();
-    for (size_t n = 0; n < lines.size(); ++n)
-      if (stores_to_frame(lines[n].instruction) && (before[n] >> lines[n].instruction.reg() & 1) != 0)
-        others.erase(displacement_of(lines[n]));
-  }
+  const Known known = known_in(*flow, entries_of(around), with(kStackPointer, kRbp, keeps_frame_pointer));
   const int32_t aligned = distance_of_aligned_frame(lines);
   for (size_t n = 0; n < lines.size(); ++n) {
-    const Instruction& i = lines[n].instruction;
-    if (loses_frame_pointer && i.loads_stack_from_frame_pointer() && (before[n] >> kRbp & 1) == 0) return false;
-    const bool returns = is_pop(i) ? pops_what_was_saved(lines, before, n) : adds_what_was_subtracted(lines, led_to, n);
-    if (i.loads_stack_from_elsewhere() && !returns) return false;
-    if (i.loads_stack_from_variable()) {
-      if (!i.has_rex_w() || !was_saved_at_stack_pointer(lines, before, lines[n])) return false;
-      continue;
-    }
-    if (i.loads_stack_from_frame()) {  // what was saved there, or rbp is the address of a context
-      if (!i.has_rex_w() || (after(lines[n], before[n], others) >> kRsp & 1) == 0) return false;
-      continue;
-    }
-    if (!i.loads_stack_from_register()) continue;
-    if (ends_aligned_frame(lines, n, aligned)) continue;
-    const unsigned from = i.plain(0x8b) ? i.rm() : i.reg();
-    const bool holds = i.is_lea() ? holds_base(i, before[n]) : (before[n] >> from & 1) != 0;
-    if (!i.has_rex_w() || !holds) return false;
+    const bool holds_frame = (known.before[n] >> kRbp & 1) != 0;
+    if (loses_frame_pointer && lines[n].instruction.loads_stack_from_frame_pointer() && !holds_frame) return false;
+    if (!stays_on_its_stack(*flow, known, n, aligned)) return false;
   }
   return true;
 }
