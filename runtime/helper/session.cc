@@ -337,19 +337,8 @@ void place_program(Session& session, const Plan& plan, const Mapped& mapped) {
   session.looks.looker.rings.program = {mapped.ring_address, mapped.slots * program.slot_bytes, program.slot_bytes};
 }
 
-}  // namespace
-
-bool counts_pointer_entries(const Session& session) {
-  const abi::CodeMode mode = session.hello.settings.code;
-  return (session.task.switches & kTellSamples) != 0 && (mode == abi::CodeMode::kCopy || mode == abi::CodeMode::kDirect);
-}
-
-void populate(void* memory, uint64_t bytes) {
-  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE
-  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(bytes), kPopulateWrite);
-}
-
-bool shake_hands(Session& session) {
+// Greets the program and takes in who it is, with what it hands.
+bool meet_program(Session& session, Received& received) {
   session.family.own_pid = sys::getpid();
   Greeting greeting;
   greeting.helper_pid = session.family.own_pid;
@@ -367,7 +356,7 @@ bool shake_hands(Session& session) {
   session.has_clock = sys::has_clock();
   Hello& hello = session.hello;
   if (!read_hello(said, sizeof said, session.task.launched, hello)) return false;
-  Received received = sort_out(hello.handed, descriptors, count);
+  received = sort_out(hello.handed, descriptors, count);
   session.family.program.pid = hello.pid;
   session.family.program.memory = only_of_proc(received[Handed::kMemory]);
   session.family.program.maps = only_of_proc(received[Handed::kMaps]);
@@ -379,16 +368,12 @@ bool shake_hands(Session& session) {
   begin_finding(session.family);
   if (session.task.report < 0) session.task.report = received[Handed::kReport];
   pin(session.task.cpu >= 0 ? session.task.cpu : hello.settings.helper_cpu);
-  Plan plan;
-  Sent sent;
-  if (!make_control(session, sent)) {
-    sent.control = -1;
-    send_plan(session, plan, sent);
-    return false;
-  }
+  return true;
+}
 
-  make_board(session, sent);
-  // Invariant from here on: the control block is ours to write until the program maps it over its own.
+// What is to move in the program, and the memory for it. false: a script can't be obeyed, which the plan then says.
+bool decide_plan(Session& session, Received& received, Plan& plan) {
+  const Hello& hello = session.hello;
   const abi::Settings& wanted = hello.settings;
   const bool scripted = read_script(session, received[Handed::kScript]);
   const bool code = scripted && wanted.code != abi::CodeMode::kOff && may_move(session) &&
@@ -408,22 +393,17 @@ bool shake_hands(Session& session) {
     plan = Plan{};
     session.pads = nullptr;
   }
-  if (session.followed.verdict.fault != code::ScriptFault::kNone) {
-    plan = Plan{};
-    plan.script_fault = static_cast<uint32_t>(session.followed.verdict.fault);
-    plan.script_line = session.followed.verdict.line;
-    session.images.memory_fd = -1;
-    send_plan(session, plan, sent);
-    return false;
-  }
-  if (plan.ring_offset > 0) sent.images = session.images.memory_fd;
-  plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
-  if (moves_libraries(session)) make_library_memory(session, plan);
-  sent.libraries = session.images.libraries.memory_fd;
-  if (!send_plan(session, plan, sent)) return false;
+  if (session.followed.verdict.fault == code::ScriptFault::kNone) return true;
+  plan = Plan{};
+  plan.script_fault = static_cast<uint32_t>(session.followed.verdict.fault);
+  plan.script_line = session.followed.verdict.line;
+  session.images.memory_fd = -1;
+  return false;
+}
 
-  Mapped mapped;
-  if (!receive_message(session.task.socket, &mapped, sizeof mapped, kPatienceMs) || !is_possible(mapped, plan)) return false;
+// What the program has mapped of the plan is what moves.
+void take_mapped(Session& session, const Plan& plan, const Mapped& mapped) {
+  const Hello& hello = session.hello;
   Control& control = *session.control;
   constexpr uint64_t kKnown = (uint64_t{1} << static_cast<unsigned>(Degradation::kCount)) - 1;
   __atomic_fetch_or(&control.degradations, hello.degradations | (mapped.degradations & kKnown), __ATOMIC_RELAXED);
@@ -437,10 +417,48 @@ bool shake_hands(Session& session) {
   if (mapped.board == 0) session.board = nullptr;
   if (mapped.text != 0) place_program(session, plan, mapped);
   if (mapped.libraries == 0) session.images.libraries.memory_fd = -1;
-  if (!session.images.program.moves && session.images.libraries.memory_fd < 0) return true;
+  if (!session.images.program.moves && session.images.libraries.memory_fd < 0) return;
   if (hello.settings.perf_map && !(session.family.numbered && session.images.perf_map.open(hello.pid)))
     degrade(control, Degradation::kNoPerfMap);
   prepare_looks(session);
+}
+
+}  // namespace
+
+bool counts_pointer_entries(const Session& session) {
+  const abi::CodeMode mode = session.hello.settings.code;
+  return (session.task.switches & kTellSamples) != 0 && (mode == abi::CodeMode::kCopy || mode == abi::CodeMode::kDirect);
+}
+
+void populate(void* memory, uint64_t bytes) {
+  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+  sys::call(SYS_madvise, sys::word(memory), static_cast<long>(bytes), kPopulateWrite);
+}
+
+bool shake_hands(Session& session) {
+  Received received;
+  if (!meet_program(session, received)) return false;
+  Plan plan;
+  Sent sent;
+  if (!make_control(session, sent)) {
+    sent.control = -1;
+    send_plan(session, plan, sent);
+    return false;
+  }
+  make_board(session, sent);
+  // Invariant from here on: the control block is ours to write until the program maps it over its own.
+  if (!decide_plan(session, received, plan)) {
+    send_plan(session, plan, sent);
+    return false;
+  }
+  if (plan.ring_offset > 0) sent.images = session.images.memory_fd;
+  plan.board_bytes = sent.board >= 0 ? progress::kBoardBytes : 0;
+  if (moves_libraries(session)) make_library_memory(session, plan);
+  sent.libraries = session.images.libraries.memory_fd;
+  if (!send_plan(session, plan, sent)) return false;
+  Mapped mapped;
+  if (!receive_message(session.task.socket, &mapped, sizeof mapped, kPatienceMs) || !is_possible(mapped, plan)) return false;
+  take_mapped(session, plan, mapped);
   return true;
 }
 
