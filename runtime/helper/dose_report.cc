@@ -142,17 +142,7 @@ void write_progress(Text& out, const progress::Counts& counts) {
   object.close();
 }
 
-}  // namespace
-
-size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
-                    const progress::Counts* counts) {
-  Text out(to, kReportBytes);
-  Object report(out);
-  report.number("abi", abi::kAbiVersion);
-  report.key("hello") << "true";
-  report.text("end", word(end));
-
-  report.key("settings");
+void write_settings(Text& out, const abi::Settings& settings, bool launched) {
   Object wanted(out);
   wanted.text("code", abi::kCodeWords[static_cast<uint8_t>(settings.code)])
       .text("stack", abi::kStackWords[static_cast<uint8_t>(settings.stack)])
@@ -162,13 +152,11 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("epoch_visits", settings.epoch_visits)
       .number("simulated", settings.simulated)
       .number("stack_range_bytes", settings.stack_range_bytes)
-      .text("helper", use.launched ? "launched" : "standalone");
+      .text("helper", launched ? "launched" : "standalone");
   wanted.close();
+}
 
-  report.key("code");
-  write_code(out, control, use);
-
-  report.key("stack");
+void write_stack(Text& out, const Control& control) {
   Object stack(out);
   stack.number("slots", control.stack.slots)
       .number("slots_zeroed", control.stack.slots_zeroed)
@@ -176,8 +164,9 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("library_slots_zeroed", control.stack.library_slots_zeroed)
       .number("refills", control.stack.refills);
   stack.close();
+}
 
-  report.key("heap");
+void write_heap(Text& out, const Control& control, abi::HeapMode mode) {
   Object heap(out);
   heap.number("mallocs", peek(control.heap.mallocs))
       .number("bytes", peek(control.heap.bytes))
@@ -186,27 +175,20 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("largest_mmapped", peek(control.heap.largest_mmapped))
       .number("layouts", peek(control.heap.layouts))
       .number("turns", peek(control.heap.turns));
-  if (settings.heap != abi::HeapMode::kOff) heap.text("served_by", server_of_heap(control));
+  if (mode != abi::HeapMode::kOff) heap.text("served_by", server_of_heap(control));
   heap.close();
+}
 
-  if (const uint64_t visits = peek(control.orders.visits); visits > 0 || settings.epoch_ns == 0) {
-    report.key("visits");
-    Object counted(out);
-    counted.number("count", visits).number("layouts", __atomic_load_n(&control.orders.layouts_given, __ATOMIC_RELAXED));
-    counted.close();
-  }
+void write_region(Text& out, const Control& control) {
+  Object region(out);
+  region.number("regions", peek(control.region.regions))
+      .number("wall_ns", peek(control.region.wall_ns))
+      .number("cpu_ns", peek(control.region.cpu_ns))
+      .number("layouts", peek(control.region.layouts));
+  region.close();
+}
 
-  if (peek(control.region.regions) > 0) {
-    report.key("region");
-    Object region(out);
-    region.number("regions", peek(control.region.regions))
-        .number("wall_ns", peek(control.region.wall_ns))
-        .number("cpu_ns", peek(control.region.cpu_ns))
-        .number("layouts", peek(control.region.layouts));
-    region.close();
-  }
-
-  report.key("helper");
+void write_helper(Text& out, const HelperUse& use) {
   Object helper(out);
   helper.number("cpu_ns", use.cpu_ns)
       .number("start_ns", use.start_ns)
@@ -217,13 +199,10 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
       .number("ticks_late", use.ticks_late)
       .text("epochs_by", use.counts_cpu ? "cpu" : "wall");
   helper.close();
+}
 
-  if (counts != nullptr && (counts->points > 0 || counts->points_dropped > 0)) {
-    report.key("progress");
-    write_progress(out, *counts);
-  }
-
-  report.key("degradations") << "[";
+void write_degradations(Text& out, const Control& control) {
+  out << "[";
   bool first = true;
   for (unsigned i = 0; i < static_cast<unsigned>(Degradation::kCount); ++i) {
     if ((peek(control.degradations) >> i & 1) == 0) continue;
@@ -231,6 +210,43 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
     first = false;
   }
   out << "]";
+}
+
+}  // namespace
+
+size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
+                    const progress::Counts* counts) {
+  Text out(to, kReportBytes);
+  Object report(out);
+  report.number("abi", abi::kAbiVersion);
+  report.key("hello") << "true";
+  report.text("end", word(end));
+  report.key("settings");
+  write_settings(out, settings, use.launched);
+  report.key("code");
+  write_code(out, control, use);
+  report.key("stack");
+  write_stack(out, control);
+  report.key("heap");
+  write_heap(out, control, settings.heap);
+  if (const uint64_t visits = peek(control.orders.visits); visits > 0 || settings.epoch_ns == 0) {
+    report.key("visits");
+    Object counted(out);
+    counted.number("count", visits).number("layouts", __atomic_load_n(&control.orders.layouts_given, __ATOMIC_RELAXED));
+    counted.close();
+  }
+  if (peek(control.region.regions) > 0) {
+    report.key("region");
+    write_region(out, control);
+  }
+  report.key("helper");
+  write_helper(out, use);
+  if (counts != nullptr && (counts->points > 0 || counts->points_dropped > 0)) {
+    report.key("progress");
+    write_progress(out, *counts);
+  }
+  report.key("degradations");
+  write_degradations(out, control);
   report.close();
   out << "\n";
   return out.size();
