@@ -152,12 +152,7 @@ void write_function(const Metadata& code, uint32_t index, const uint8_t* text, c
   uint8_t* const copy = out + body;
   memcpy(copy, text + f.start, f.bytes);
 
-  const uint16_t* fixed = code.fixed + f.first_fixed;
-  uint8_t* field = copy;
-  for (uint32_t i = 0; i < f.fixed_count; ++i) {
-    field += fixed[i];
-    if (fixed[i] != abi::kFixedSkip) arch::shift_field(field, -moved_by);
-  }
+  for_each_fixed(code, f, [copy, moved_by](uint64_t at) { arch::shift_field(copy + at, -moved_by); });
   for (uint32_t i = 0; i < f.directed_count; ++i) {
     const abi::DirectedFixup& fixup = code.directed[f.first_directed + i];
     const uint32_t own = fixup.kind() == abi::FixupKind::kAbsTable ? 0 : moved_by;

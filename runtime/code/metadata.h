@@ -44,6 +44,17 @@ uint64_t pointers_at(const abi::CodeHeader& header);
 // pre: `bytes` is 8-aligned, outlives `out`, and nobody writes it meanwhile.
 MetadataFault read_metadata(const void* bytes, size_t size, Metadata& out);
 
+// Calls with the offset in this function of each field of four bytes that is corrected by how far the function has moved.
+template <class Call>
+void for_each_fixed(const Metadata& code, const abi::CodeFunction& f, Call call) {
+  const uint16_t* const step = code.fixed + f.first_fixed;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < f.fixed_count; ++i) {
+    at += step[i];
+    if (step[i] != abi::kFixedSkip) call(at);
+  }
+}
+
 // The index of the function that starts at this offset in the text; function_count where none does.
 uint32_t function_at(const Metadata& code, uint64_t start);
 

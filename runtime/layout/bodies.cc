@@ -46,14 +46,10 @@ uint64_t hash_of(const BuiltFile& of, Contents& contents, const Binary& binary, 
   const abi::CodeFunction& f = code.functions[number];
   memcpy(copy, binary.text + f.start, f.bytes);
   uint64_t meanings = 0;  // a sum, as a callee may move in one build and stay in another: its field is in another list then
-  uint64_t at = 0;
-  for (uint32_t k = 0; k < f.fixed_count; ++k) {
-    const uint16_t step = code.fixed[f.first_fixed + k];
-    at += step;
-    if (step == abi::kFixedSkip || at + 4 > f.bytes) continue;
+  for_each_fixed(code, f, [&](uint64_t at) {
     if (const uint64_t meaning = meaning_of(of, binary, f.start + at); meaning != 0) meanings += mixed(at, meaning);
     memset(copy + at, 0, 4);
-  }
+  });
   for (uint32_t k = 0; k < f.directed_count; ++k) {
     const abi::DirectedFixup& fixup = code.directed[f.first_directed + k];
     if (fixup.kind() == abi::FixupKind::kPcFunction) meanings += mixed(fixup.at, code.identities[fixup.target()]);

@@ -25,11 +25,7 @@ uint32_t content_of(const Binary& binary, uint32_t function, uint8_t* copy) {
   const code::Metadata& code = binary.code;
   const abi::CodeFunction& f = code.functions[function];
   memcpy(copy, binary.text + f.start, f.bytes);
-  uint64_t at = 0;
-  for (uint32_t k = f.first_fixed; k < f.first_fixed + f.fixed_count; ++k) {
-    at += code.fixed[k];
-    if (code.fixed[k] != abi::kFixedSkip && at + 4 <= f.bytes) memset(copy + at, 0, 4);
-  }
+  for_each_fixed(code, f, [copy](uint64_t at) { memset(copy + at, 0, 4); });
   for (uint32_t k = f.first_directed; k < f.first_directed + f.directed_count; ++k) memset(copy + code.directed[k].at, 0, 4);
   const uint64_t hash = abi::hash64(copy, f.bytes);
   return static_cast<uint32_t>(hash ^ hash >> 32);

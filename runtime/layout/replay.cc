@@ -99,19 +99,15 @@ void find_pads(const Binary& binary, uint32_t* pad_of) {
   for (uint32_t i = 0; i < header.function_count; ++i) {
     const abi::CodeFunction& f = binary.code.functions[i];
     pad_of[i] = kNoPad;
-    uint64_t at = f.start;
-    for (uint32_t k = 0; k < f.fixed_count; ++k) {
-      const uint16_t step = binary.code.fixed[f.first_fixed + k];
-      at += step;
-      if (step == abi::kFixedSkip || at + 4 > header.text_bytes) continue;
+    for_each_fixed(binary.code, f, [&](uint64_t at) {
+      if (pad_of[i] != kNoPad) return;
       int32_t distance;
-      memcpy(&distance, binary.text + at, sizeof distance);
+      memcpy(&distance, binary.text + f.start + at, sizeof distance);
       // The field ends its instruction: what reads a pad has no immediate.
-      const uint64_t target = header.text_start + at + 4 + static_cast<uint64_t>(static_cast<int64_t>(distance));
-      if (target < binary.pads_address || target >= pads_end || (target - binary.pads_address) % sizeof(uint32_t) != 0) continue;
+      const uint64_t target = header.text_start + f.start + at + 4 + static_cast<uint64_t>(static_cast<int64_t>(distance));
+      if (target < binary.pads_address || target >= pads_end || (target - binary.pads_address) % sizeof(uint32_t) != 0) return;
       pad_of[i] = static_cast<uint32_t>((target - binary.pads_address) / sizeof(uint32_t));
-      break;
-    }
+    });
   }
 }
 
