@@ -32,14 +32,26 @@ std::string why_not_randomized(const AdHocPlan& plan) {
   const std::vector<MeasuredCommand>& sides = plan.commands;
   const auto other = std::find_if_not(sides.begin(), sides.end(), is_szc);
   if (other == sides.end() || std::none_of(sides.begin(), sides.end(), is_szc)) return {};
-  return in_quotes(other->words[0]) + " was not built by szc, so no layout was random: ";
+  return in_quotes(other->words[0]) + (other->is_script ? " is a script" : " was not built by szc") +
+         ", so no layout was random: ";
+}
+
+// "'./old', a script, and './new', a binary, with the programs that the script starts".
+std::string kinds_of(const std::vector<MeasuredCommand>& sides) {
+  std::string out;
+  for (const MeasuredCommand& side : sides)
+    out += (out.empty() ? "" : &side == &sides.back() ? " and " : " ") + in_quotes(side.words[0]) +
+           (side.is_script ? ", a script," : ", a binary,");
+  const auto scripts = std::count_if(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; });
+  return out + " with the programs that the " + (scripts == 1 ? "script starts" : "scripts start");
 }
 
 std::string about_binaries(const AdHocPlan& plan) {
   const std::vector<MeasuredCommand>& sides = plan.commands;
   const bool has_more = plan.sides() > 2;
   const std::string begin = has_more ? "the differences are those of these " : "the difference is that of these two ";
-  if (std::all_of(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.is_script; }))
+  const auto is_script = [](const MeasuredCommand& one) { return one.is_script; };
+  if (std::all_of(sides.begin(), sides.end(), is_script))
     return begin +
            "commands, and of the programs that they start as these were linked: the addresses of their code are a part of " +
            (has_more ? "them" : "it");
@@ -50,6 +62,9 @@ std::string about_binaries(const AdHocPlan& plan) {
                                 : "both sides are one binary, so the difference is that") +
            " of their arguments, in its one layout: how far another link of it would move " + (has_more ? "them" : "that") +
            " is not known; built with CC=szc, its layout is drawn at random";
+  if (std::any_of(sides.begin(), sides.end(), is_script))
+    return why_not_randomized(plan) + (has_more ? "the differences are those of " : "the difference is that of ") +
+           kinds_of(sides) + ": the addresses of all their code are a part of " + (has_more ? "them" : "it");
   return why_not_randomized(plan) + begin +
          "binaries, the addresses of their code included; built with CC=szc, 'stabctl explain' " +
          (has_more ? "tells code and addresses apart" : "tells the two apart");

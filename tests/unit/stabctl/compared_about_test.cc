@@ -24,6 +24,21 @@ TEST(ComparedAbout, ProgramsOfOneNameAreOneBinary) {
   EXPECT_THAT(about(plan), HasSubstr("the difference is that of these two binaries"));
 }
 
+// A script is no binary, and no build of it with szc tells code and addresses apart.
+TEST(ComparedAbout, ScriptIsNamedNextToBinary) {
+  AdHocPlan plan;
+  plan.commands = {command("/x/old.sh", "1"), command("/x/new", "1")};
+  plan.commands[0].is_script = true;
+  EXPECT_EQ(about(plan), "the difference is that of '/x/old.sh', a script, and '/x/new', a binary, with the programs that the "
+                         "script starts: the addresses of all their code are a part of it");
+  plan.commands[1].szc.code = true;
+  EXPECT_THAT(about(plan), testing::StartsWith("'/x/old.sh' is a script, so no layout was random: the difference is that of "));
+  plan.commands.push_back(command("/x/newer.sh", "1"));
+  plan.commands[2].is_script = true;
+  EXPECT_THAT(about(plan), HasSubstr("the differences are those of '/x/old.sh', a script, '/x/new', a binary, and "
+                                     "'/x/newer.sh', a script, with the programs that the scripts start"));
+}
+
 // One command is run in both, and each has what was built of its commit.
 TEST(ComparedAbout, CommitsAreTwoBinaries) {
   AdHocPlan plan;
