@@ -228,11 +228,13 @@ Status plan_programs(Comparison& of, const engine::StopSignal& stop) {
   OneLineProgress progress(arguments.quiet, of.clock, of.start, of.most);
   for (const MeasuredCommand& side : sides) {
     progress.phase("trying " + side.shown);
-    auto once = tried(side, of.directory, arguments, of.most - of.elapsed(), stop);
+    auto once = tried_with_any_status(side, of.directory, arguments, of.most - of.elapsed(), stop);
     progress.finish();
+    if (!once && !stop.asked()) STAB_CHECK_OK(check_ends(sides, seen, arguments));
     if (!once) return once.error();
     seen.push_back(*std::move(once));
   }
+  STAB_CHECK_OK(check_ends(sides, seen, arguments));
   const auto cost = [&](bool sliced) {
     nanoseconds all{0};
     for (const Probe& one : seen) all += (sliced ? one.cpu() : one.wall) + one.prepare + kEachTrial;

@@ -74,6 +74,12 @@ Result<Probe> busiest_probe(const MeasuredCommand& command, const Arguments& arg
   return busiest;
 }
 
+std::string failed_text(const MeasuredCommand& command, const Probe& seen, const std::vector<int>& accepted) {
+  const std::string text = "'" + command.shown + "' " + failure_of(seen, accepted);
+  if (seen.errors.empty()) return text + ", and printed nothing to standard error";
+  return text + "; its standard error ends with:\n" + printable(seen.errors);
+}
+
 }  // namespace
 
 Result<nanoseconds> time_limit(const Arguments& arguments) {
@@ -137,21 +143,35 @@ std::vector<std::string> kept_environment() {
 
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,
                     const engine::StopSignal& stop) {
-  STAB_TRY(std::vector<int> accepted, exit_statuses(arguments.exit));
+  std::vector<Probe> seen(1);
+  STAB_TRY(seen[0], tried_with_any_status(command, directory, arguments, most, stop));
+  STAB_CHECK_OK(check_ends({command}, seen, arguments));
+  return std::move(seen[0]);
+}
+
+Result<Probe> tried_with_any_status(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
+                                    nanoseconds most, const engine::StopSignal& stop) {
+  STAB_TRY(const std::vector<int> accepted, exit_statuses(arguments.exit));
   STAB_TRY(Probe seen, busiest_probe(command, arguments, directory, accepted, most, stop));
-  const std::string failure = failure_of(seen, accepted);
-  if (failure.empty()) return seen;
-  std::string message = "'" + command.shown + "' " + failure;
-  if (!seen.errors.empty())
-    message += "; its standard error ends with:\n" + printable(seen.errors);
-  else
-    message += ", and printed nothing to standard error";
-  if (!WIFEXITED(seen.status)) return bad_input(message);
-  if (arguments.exit.empty()) accepted.clear();
-  accepted.push_back(WEXITSTATUS(seen.status));
-  const char* word = accepted.size() == 1 ? "should" : "may";
-  message += std::string("\nif that is how it ") + word + " end: --exit " + exit_words(accepted);
-  return bad_input(message);
+  if (!WIFEXITED(seen.status)) return bad_input(failed_text(command, seen, accepted));
+  return seen;
+}
+
+Status check_ends(const std::vector<MeasuredCommand>& commands, const std::vector<Probe>& seen, const Arguments& arguments) {
+  STAB_TRY(const std::vector<int> accepted, exit_statuses(arguments.exit));
+  std::string failed;
+  std::vector<int> wanted = arguments.exit.empty() ? std::vector<int>() : accepted;
+  for (size_t at = 0; at < seen.size(); ++at) {
+    const int status = WEXITSTATUS(seen[at].status);
+    if (std::find(wanted.begin(), wanted.end(), status) == wanted.end()) wanted.push_back(status);
+    if (failure_of(seen[at], accepted).empty()) continue;
+    const std::string text = failed_text(commands[at], seen[at], accepted);
+    // What one command did with the same words twice is said once.
+    if (failed.find(text) == std::string::npos) failed += (failed.empty() ? "" : "\n") + text;
+  }
+  if (failed.empty()) return {};
+  return bad_input(failed + "\nif that is how " + (seen.size() == 1 ? "it " : "they ") + (wanted.size() == 1 ? "should" : "may") +
+                   " end: --exit " + exit_words(wanted));
 }
 
 void try_again(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments, nanoseconds most,

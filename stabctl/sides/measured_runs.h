@@ -46,6 +46,14 @@ std::vector<std::string> kept_environment();
 Result<Probe> tried(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
                     std::chrono::nanoseconds most, const engine::StopSignal& stop);
 
+// The same, with whatever exit status it ended. kBadInput: a signal killed it.
+Result<Probe> tried_with_any_status(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
+                                    std::chrono::nanoseconds most, const engine::StopSignal& stop);
+
+// Of commands that were tried, the first ones where `seen` is shorter: whether all ended with a status that the arguments ask
+// for. kBadInput says of each that didn't what it printed, and at the end the one --exit with which all would be taken.
+Status check_ends(const std::vector<MeasuredCommand>& commands, const std::vector<Probe>& seen, const Arguments& arguments);
+
 // Once more, where there is time for it: a run that was quicker takes the place of `seen`.
 void try_again(const MeasuredCommand& command, const std::string& directory, const Arguments& arguments,
                std::chrono::nanoseconds most, const engine::StopSignal& stop, Probe& seen);
