@@ -10,6 +10,7 @@
 #include "stabctl/command_line/command_table.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/completion.h"
+#include "stabctl/records/database.h"
 
 namespace {
 
@@ -21,6 +22,10 @@ std::vector<std::string> without_help(std::vector<std::string> words) {
   return words;
 }
 
+int complain_as(const stab::ctl::CommandRow* row, const stab::Error& error) {
+  return row && row->answers_with_1 ? stab::ctl::complain_of_no_answer(error) : stab::ctl::complain(error);
+}
+
 int answer(const std::vector<std::string>& words) {
   const std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (!words.empty() && words[0] == "__complete") return stab::ctl::complete_command(rest);
@@ -29,6 +34,8 @@ int answer(const std::vector<std::string>& words) {
 
   const stab::ctl::ParsedArguments parsed = stab::ctl::parse_arguments(words);
   if (parsed.exit_code) return *parsed.exit_code;
+  if (const stab::Status there = stab::ctl::check_database_folder(parsed.arguments); !there)
+    return complain_as(parsed.command, there.error());
   return parsed.command->run(parsed.arguments);
 }
 
@@ -41,8 +48,6 @@ int main(int argc, char** argv) {
   const int code = answer(words);
   const stab::Status printed = stab::finish_standard_output();
   if (printed) return code;
-  const stab::ctl::CommandRow* row = stab::ctl::command_of(words);
-  const auto complain = row && row->answers_with_1 ? stab::ctl::complain_of_no_answer : stab::ctl::complain;
-  const int failed = complain(printed.error());
+  const int failed = complain_as(stab::ctl::command_of(words), printed.error());
   return code == stab::ctl::kExitDone ? failed : code;
 }

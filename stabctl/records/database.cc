@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "base/shell_word.h"
+#include "base/wording.h"
 #include "stabd/engine/build/naming.h"
 #include "stabd/engine/separation/places.h"
 
@@ -14,6 +16,15 @@ namespace stab::ctl {
 
 Result<std::string> database_path(const Arguments& arguments) {
   return arguments.database.empty() ? engine::default_database() : Result<std::string>(arguments.database);
+}
+
+Status check_database_folder(const Arguments& arguments) {
+  const std::string folder = std::filesystem::path(arguments.database).parent_path().string();
+  struct stat status;
+  if (folder.empty() || ::stat(folder.c_str(), &status) == 0 || errno != ENOENT) return {};
+  return Error{ErrorCode::kNotFound,
+               "--db: there is no folder " + in_quotes(folder) + "; correct the path, or: mkdir -p " + shell_word(folder),
+               {}};
 }
 
 std::string database_option(const Arguments& arguments) {

@@ -9,6 +9,8 @@ namespace stab::ctl {
 
 // --db, or the user's own.
 Result<std::string> database_path(const Arguments& arguments);
+// Whether the folder that --db names is there. None is made: a path that was mistyped would become a database of its own.
+Status check_database_folder(const Arguments& arguments);
 // " --db FILE" as a shell reads it, for commands that a person is told to type next; empty where --db isn't given.
 std::string database_option(const Arguments& arguments);
 Result<store::Store> open_for_reading(const Arguments& arguments);
