@@ -69,10 +69,14 @@ void check_degradations(const Samples& samples, Caveats& out) {
     }
   }
   if (trials > 0) {
+    // Most causes have a semicolon before their cure.
     std::string list;
-    for (const std::string& kind : kinds) list += (list.empty() ? "" : "; ") + kind;
+    size_t number = 0;
+    for (const std::string& kind : kinds)
+      list += (list.empty() ? "" : "; ") + (kinds.size() > 1 ? "(" + std::to_string(++number) + ") " : std::string()) + kind;
     out.push_back({CaveatCode::kDegraded, plural(trials, "trial") + " ran with less randomization than asked: " + list,
-                   "each line names its cause and the cure"});
+                   std::string("remove ") + (kinds.size() > 1 ? "these causes" : "this cause") +
+                       " and run the experiment again; until then layouts have a larger part in the differences than planned"});
   }
   if (with_heap > 0 && 2 * large > with_heap)
     out.push_back({CaveatCode::kLargeArrays,

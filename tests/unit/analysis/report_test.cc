@@ -237,6 +237,27 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
   }
 }
 
+// On a terminal it stands alone: no lines follow it.
+TEST(Caveats, LessRandomizationNamesItsCausesInOneText) {
+  const auto of_causes = [](const std::vector<std::string>& causes) {
+    report::Samples samples = lab_samples(21, {.programs = 1, .replicates = 20});
+    for (report::Trial& trial : samples.trials)
+      if (trial.dose) trial.dose->degradations = causes;
+    const auto report = report::analyse(with_layouts(samples));
+    EXPECT_TRUE(report);
+    for (const report::Caveat& one : report->caveats)
+      if (one.code == report::CaveatCode::kDegraded) return one;
+    return report::Caveat{};
+  };
+  const report::Caveat one = of_causes({"the helper was late; give it a CPU"});
+  EXPECT_THAT(one.message, ::testing::EndsWith("less randomization than asked: the helper was late; give it a CPU"));
+  EXPECT_EQ(one.hint,
+            "remove this cause and run the experiment again; until then layouts have a larger part in the differences than planned");
+  const report::Caveat two = of_causes({"the helper was late; give it a CPU", "no pads"});
+  EXPECT_THAT(two.message, ::testing::EndsWith("asked: (1) no pads; (2) the helper was late; give it a CPU"));
+  EXPECT_THAT(two.hint, ::testing::StartsWith("remove these causes and run"));
+}
+
 // Beyond 5,000 residuals the test is Anderson and Darling's.
 TEST(Caveats, ManyResidualsAreStillSeenNotToBeNormal) {
   const auto not_normal = [](bool outliers) {
