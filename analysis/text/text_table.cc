@@ -155,8 +155,8 @@ std::string signed_per_cent(double ratio) {
 std::string ratio_text(double ratio) {
   char text[48];
   const double percent = 100 * (ratio - 1);
-  // Two decimals, and more where these would not say on which side of no difference it lies.
-  if (percent != 0 && std::fabs(percent) < 0.01) return (percent > 0 ? "+" : "") + significant(percent, 2) + " %";
+  // Two decimals, and two digits at least: both ends of a narrow interval would be one number.
+  if (percent != 0 && std::fabs(percent) < 0.0995) return (percent > 0 ? "+" : "") + significant(percent, 2) + " %";
   if (ratio >= 2 || ratio <= 0.5) std::snprintf(text, sizeof text, "x %.3g", ratio);
   else
     std::snprintf(text, sizeof text, "%+.2f %%", percent);

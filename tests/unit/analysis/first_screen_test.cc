@@ -392,6 +392,11 @@ TEST(FirstScreen, RatiosSayWhatTheyAre) {
 TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
   EXPECT_EQ(text::ratio_text(1.000031), "+0.0031 %");
   EXPECT_EQ(text::ratio_text(0.999968), "-0.0032 %");
+  EXPECT_EQ(text::ratio_text(1.000099), "+0.0099 %");
+  EXPECT_EQ(text::ratio_text(1.000101), "+0.010 %");
+  EXPECT_EQ(text::ratio_text(0.99988), "-0.012 %");
+  EXPECT_EQ(text::ratio_text(1.000994), "+0.099 %");
+  EXPECT_EQ(text::ratio_text(1.000996), "+0.10 %");
   EXPECT_EQ(text::ratio_text(1.0123), "+1.23 %");
   EXPECT_EQ(text::ratio_text(1), "+0.00 %");
   const report::Response response{.name = "instructions", .unit = ""};

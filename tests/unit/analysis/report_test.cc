@@ -251,8 +251,8 @@ TEST(Caveats, LessRandomizationNamesItsCausesInOneText) {
   };
   const report::Caveat one = of_causes({"the helper was late; give it a CPU"});
   EXPECT_THAT(one.message, ::testing::EndsWith("less randomization than asked: the helper was late; give it a CPU"));
-  EXPECT_EQ(one.hint,
-            "remove this cause and run the experiment again; until then layouts have a larger part in the differences than planned");
+  EXPECT_EQ(one.hint, "remove this cause and run the experiment again; until then layouts have a larger part in the differences "
+                      "than planned");
   const report::Caveat two = of_causes({"the helper was late; give it a CPU", "no pads"});
   EXPECT_THAT(two.message, ::testing::EndsWith("asked: (1) no pads; (2) the helper was late; give it a CPU"));
   EXPECT_THAT(two.hint, ::testing::StartsWith("remove these causes and run"));
