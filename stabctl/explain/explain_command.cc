@@ -174,6 +174,7 @@ class Explainer {
     STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, builds_.directory, builds_.text_name));
     STAB_TRY(const store::Id id, engine_.submit(plan, builds_.directory, ::geteuid(), ::getegid()));
     out.experiments.push_back(id);
+    told_.phases.clear();
     return id;
   }
 

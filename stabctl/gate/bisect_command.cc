@@ -185,6 +185,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   Revisions pair{revisions_.root, search_.commits[asked.against].hash, search_.commits[asked.position].hash};
   if (asked.faster) std::swap(pair.base, pair.head);
   Budget limit = left();
+  told_.phases.clear();
   const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
   STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_, changes));
   STAB_TRY(const StartedGate started, start(asked, pair, file, changes, limit));

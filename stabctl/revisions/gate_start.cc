@@ -13,6 +13,7 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
                                const GateChanges& changes, const Arguments& arguments, const Clock& clock, Budget& limit,
                                CaughtInterrupts& caught, engine::StopSignal& stop, ToldNotes& told) {
   const std::chrono::nanoseconds start = clock.monotonic_raw();
+  told.phases.clear();
   const auto submit = [&](const plan::Plan& plan) { return engine.submit(plan, revisions.root, ::geteuid(), ::getegid()); };
   StartedGate out;
   if (!file.is_sliced_by_us) {

@@ -63,7 +63,7 @@ std::string visits_text(const std::vector<engine::PointVisits>& points) {
 
 Error without_told(Error error, const ToldNotes& told) {
   const std::string message = without_line_ends(error.message);
-  for (const std::string& note : told) {
+  for (const std::string& note : told.notes) {
     const std::string shown = without_line_ends(note), printed = printable(shown);
     for (const std::string& text : {shown, printed}) {
       if (message.starts_with(text)) {
@@ -113,13 +113,13 @@ std::string progress_bar(const Pace& pace, std::optional<double> widest, const s
 }
 
 void ProgressDisplay::phase(std::string_view text) {
-  if (style_ == ProgressStyle::kQuiet) return;
+  if (style_ == ProgressStyle::kQuiet || (told_ && !told_->phases.emplace(text).second)) return;
   clear_bar();
   std::fprintf(stderr, "%s\n", printable(text).c_str());
 }
 
 void ProgressDisplay::note(std::string_view text) {
-  if (!told_ || told_->emplace(text).second) show_note(text);
+  if (!told_ || told_->notes.emplace(text).second) show_note(text);
 }
 
 void ProgressDisplay::show_note(std::string_view text) {

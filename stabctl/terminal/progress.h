@@ -18,9 +18,12 @@ namespace stab::ctl {
 
 enum class ProgressStyle { kBar, kLines, kQuiet };
 
-// The notes that a command has shown. One that runs its experiments in several goes, as explain does from look to look, shows
-// each once.
-using ToldNotes = std::set<std::string, std::less<>>;
+// What a command has shown. One that runs its experiments in several goes, as explain does from look to look, shows each note
+// once, and each step of an experiment once.
+struct ToldNotes {
+  std::set<std::string, std::less<>> notes;
+  std::set<std::string, std::less<>> phases;  // of this experiment; the next one's may have the same words
+};
 // The error without the note that it begins or ends with, such as what a build has printed.
 Error without_told(Error error, const ToldNotes& told);
 
@@ -65,7 +68,7 @@ class ProgressDisplay final : public engine::Observer {
   void clear_bar();
   ProgressStyle style_;
   const Clock* clock_;
-  ToldNotes* told_;  // absent: each note is shown
+  ToldNotes* told_;  // absent: all is shown
   Pace pace_;
   engine::Precision precision_;
   bool bar_shown_ = false;
