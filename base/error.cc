@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -39,7 +41,11 @@ Error system_error(std::string_view what, int errno_value) {
   if (errno_value == EACCES || errno_value == EPERM) code = ErrorCode::kDenied;
   if (errno_value == EBUSY || errno_value == EAGAIN) code = ErrorCode::kBusy;
   if (errno_value == ENOSYS || errno_value == EOPNOTSUPP) code = ErrorCode::kUnavailable;
-  return Error{code, std::string(what) + ": " + std::strerror(errno_value), {}};
+  std::string message = std::string(what) + ": " + std::strerror(errno_value);
+  rlimit limit{};
+  if (errno_value == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    message += "; 'ulimit -n' allows " + std::to_string(limit.rlim_cur) + ": raise it";
+  return Error{code, std::move(message), {}};
 }
 
 }  // namespace stab

@@ -11,6 +11,7 @@
 #include "stabctl/command_line/commands.h"
 #include "stabctl/completion.h"
 #include "stabctl/records/database.h"
+#include "stabctl/terminal/shell_limits.h"
 
 namespace {
 
@@ -29,8 +30,10 @@ int complain_as(const stab::ctl::CommandRow* row, const stab::Error& error) {
 int answer(const std::vector<std::string>& words) {
   const std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (!words.empty() && words[0] == "__complete") return stab::ctl::complete_command(rest);
+  const stab::ctl::CommandRow* row = stab::ctl::command_of(words);
+  if (const stab::Status enough = stab::ctl::check_stack_limit(); !enough) return complain_as(row, enough.error());
   // stats and analyze read their own words.
-  if (const stab::ctl::CommandRow* row = stab::ctl::command_of(words); row && row->run_words) return row->run_words(rest);
+  if (row && row->run_words) return row->run_words(rest);
 
   const stab::ctl::ParsedArguments parsed = stab::ctl::parse_arguments(words);
   if (parsed.exit_code) return *parsed.exit_code;

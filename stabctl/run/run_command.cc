@@ -21,6 +21,7 @@
 #include "stabctl/records/page_file.h"
 #include "stabctl/records/report_text.h"
 #include "stabctl/terminal/progress.h"
+#include "stabctl/terminal/shell_limits.h"
 #include "stabctl/terminal/terminal.h"
 #include "stabd/broker/wire/start_broker.h"
 #include "stabd/engine/build/expand.h"
@@ -137,6 +138,7 @@ bool CaughtInterrupts::any() const { return g_interrupted; }
 Result<std::unique_ptr<engine::Engine>> open_engine(const Arguments& arguments, const Clock& clock, bool share) {
   // A launcher that somebody has killed while it waited is a pipe without a reader: the trial is lost, and the run goes on.
   ::signal(SIGPIPE, SIG_IGN);
+  STAB_CHECK_OK(check_open_files_limit());
   engine::Engine::Options options;
   options.share = share;
   options.clock = &clock;

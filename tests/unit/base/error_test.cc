@@ -18,6 +18,7 @@ TEST(SystemError, DerivesItsCodeFromErrno) {
   EXPECT_EQ(system_error("open 'x'", ENOENT).code, ErrorCode::kNotFound);
   EXPECT_EQ(system_error("open 'x'", EACCES).code, ErrorCode::kDenied);
   EXPECT_EQ(system_error("open 'x'", EIO).code, ErrorCode::kSystem);
+  EXPECT_TRUE(system_error("open 'x'", EMFILE).message.starts_with("open 'x': Too many open files; 'ulimit -n' allows "));
   EXPECT_EQ(system_error("open 'x'", ENOENT).message, "open 'x': No such file or directory");
 }
 
