@@ -14,14 +14,34 @@
 
 #include "analysis/commands/imports/imported_times.h"
 #include "base/named_input.h"
+#include "base/shell_word.h"
 #include "plan/metrics/metrics.h"
 #include "stabctl/command_line/commands.h"
+#include "stabctl/plan/measured_command.h"
 #include "stabctl/records/report_text.h"
 #include "stabctl/reports/scanned_commands.h"
 #include "stabctl/terminal/terminal.h"
 
 namespace stab::ctl {
 namespace {
+
+// Reports are UTF-8: two names that differ in other bytes alone would be one there.
+Status check_names(const std::vector<metrics::ProcessTime>& times, const std::string& path, const std::string& text) {
+  for (const metrics::ProcessTime& time : times) {
+    const std::string* wrong = check_plan_word(time.benchmark) ? nullptr : &time.benchmark;
+    for (const metrics::Parameter& parameter : time.parameters)
+      if (!wrong && !check_plan_word(parameter.value)) wrong = &parameter.value;
+    if (!wrong) continue;
+    const size_t at = text.find(*wrong);
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(std::min(at, text.size())), '\n');
+    std::string shown = printable(*wrong);
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    return bad_input("'" + printable(path) + "'" + (at == std::string::npos ? "" : ", line " + std::to_string(line)) +
+                     ": the name '" + shown + "' is not UTF-8; turn the file into UTF-8: iconv -f LATIN1 -t UTF-8 " +
+                     shell_word(printable(path)));
+  }
+  return {};
+}
 
 // Of a file, or of the folder where the format's tool leaves its results.
 Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format, const std::string& path) {
@@ -36,6 +56,7 @@ Result<std::vector<metrics::ProcessTime>> times_in(const metrics::Format& format
   auto times = is_folder ? metrics::read_own_processes(format, path) : metrics::read_processes(format, text);
   if (!times && times.error().code == ErrorCode::kBadInput)
     return bad_input("'" + printable(path) + "': " + times.error().message);
+  if (times) STAB_CHECK_OK(check_names(*times, path, text));
   return times;
 }
 
