@@ -51,7 +51,9 @@ void check_low_dose(const Report& report, bool in_a_loop, Caveats& out) {
     return;
   }
   out.push_back({CaveatCode::kLowDose,
-                 saw + (worst->epochs ? ": " + three_digits(*worst->epochs) + " epochs ended in a run" : "") + more,
+                 saw + (worst->epochs ? ": " + three_digits(*worst->epochs) + (*worst->epochs == 1 ? " epoch" : " epochs") +
+                                          " ended in a run"
+                                    : "") + more,
                  "shorten the epoch or lengthen the run; each trial remains a valid draw, but spread and shape come "
                  "from few layouts"});
 }
