@@ -376,17 +376,6 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
 
 // --- the answer ------------------------------------------------------------------------------------------------------------
 
-// The answer first: it is there even if the file has no room.
-int say(const commands::CompareOutput& output, const Comparison& of) {
-  const Arguments& arguments = of.arguments;
-  const std::string& text = arguments.json ? output.json : arguments.format == "markdown" ? output.markdown : output.text;
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
-  if (arguments.export_json.empty()) return output.exit_code;
-  const Status written = write_whole(of.times, arguments.export_json);
-  return written ? output.exit_code : complain_of_no_answer(written.error());
-}
-
 Result<std::string> times_of(const Comparison& of, store::Store& store, store::Id experiment) {
   const RunClock clock = of.plan.sliced ? RunClock::kCpu : RunClock::kWall;
   std::vector<commands::TimedRuns> all(1);
@@ -524,7 +513,8 @@ int compare_command(const Arguments& arguments) {
   Comparison of{.arguments = arguments};
   of.start = of.clock.monotonic_raw();
   const auto output = compared(of);
-  return output ? say(*output, of) : complain_of_no_answer(output.error());
+  if (!output) return complain_of_no_answer(output.error());
+  return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, complain_of_no_answer);
 }
 
 }  // namespace stab::ctl

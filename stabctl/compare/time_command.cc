@@ -197,11 +197,7 @@ int time_command(const Arguments& arguments) {
   const auto output = timed(of);
   const auto fail = arguments.against.empty() ? complain : complain_of_no_answer;
   if (!output) return fail(output.error());
-  std::fputs((arguments.json ? output->json : arguments.format == "markdown" ? output->markdown : output->text).c_str(), stdout);
-  std::fflush(stdout);
-  if (arguments.export_json.empty()) return output->exit_code;
-  const Status written = write_whole(of.times, arguments.export_json);
-  return written ? output->exit_code : fail(written.error());
+  return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, fail);
 }
 
 }  // namespace stab::ctl

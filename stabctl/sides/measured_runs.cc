@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -221,6 +222,15 @@ Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, i
     out.exit_codes.push_back(outcome.exit_status.value_or(0));
   }
   return out;
+}
+
+int say_answer(const std::string& text, const std::string& json, const std::string& markdown, int exit_code,
+               const std::string& times, const Arguments& arguments, int (*fail)(const Error&)) {
+  std::fputs((arguments.json ? json : arguments.format == "markdown" ? markdown : text).c_str(), stdout);
+  std::fflush(stdout);
+  if (arguments.export_json.empty()) return exit_code;
+  const Status written = write_whole(times, arguments.export_json);
+  return written ? exit_code : fail(written.error());
 }
 
 Error no_runs(store::Store& store, store::Id experiment, engine::RunEnd end, const std::string& failure) {

@@ -76,6 +76,11 @@ enum class RunClock { kWall, kCpu };
 Result<commands::TimedRuns> runs_of(store::Store& store, store::Id experiment, int cell, const std::string& command,
                                     RunClock clock);
 
+// Prints an answer in the form that was asked for, and writes the times of all runs to --export-json. The answer comes first: it
+// is there even if the file has no room. Returns the exit status; `fail` complains of the file.
+int say_answer(const std::string& text, const std::string& json, const std::string& markdown, int exit_code,
+               const std::string& times, const Arguments& arguments, int (*fail)(const Error&));
+
 // "no answer: ..." of an experiment that was rejected or has gaps, with what its runs said.
 Error no_runs(store::Store& store, store::Id experiment, engine::RunEnd end, const std::string& failure);
 
