@@ -74,15 +74,28 @@ bool writes_stack_map(const llvm::Instruction& instruction) {
   }
 }
 
-// Whether a language runtime may look its return addresses up in a table, to find what a collection of garbage must keep.
-// That of a copy is in none. A shadow stack has no table.
+// A load that faults at a null pointer takes the place of this comparison, and a handler of faults looks it up in a table.
+bool may_write_fault_map(const llvm::Instruction& instruction) {
+  return instruction.getMetadata(llvm::LLVMContext::MD_make_implicit) != nullptr;
+}
+
+// Whether a language runtime may look its return addresses up in a table, to find what a collection of garbage must keep, or its
+// loads. Those of a copy are in none. A shadow stack has no table.
 bool is_looked_up(const llvm::Function& function) {
   if (function.hasGC() && function.getGC() != "shadow-stack") return true;
-  return llvm::any_of(llvm::instructions(function), writes_stack_map);
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return writes_stack_map(instruction) || may_write_fault_map(instruction);
+  });
 }
 
 // Who has a pointer to it may read data that are in front of it, or at its start, where a jump into an image is.
-bool has_data_at_entry(const llvm::Function& function) { return function.hasPrefixData() || function.hasPrologueData(); }
+bool has_data_at_entry(const llvm::Function& function) {
+  return function.hasPrefixData() || function.hasPrologueData() || function.hasMetadata(llvm::LLVMContext::MD_kcfi_type);
+}
+
+// A tool finds by that list which code a thread is in (-fexperimental-sanitize-metadata), and no copy is in it. With link-time
+// optimization it is there before ours.
+bool is_in_list_of_others(const llvm::Function& function) { return function.hasMetadata(llvm::LLVMContext::MD_pcsections); }
 
 }  // namespace
 
@@ -94,6 +107,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
     if (may_switch_stacks(function) || is_looked_up(function) || has_data_at_entry(function)) continue;
+    if (is_in_list_of_others(function)) continue;
     if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
     function.setAlignment(std::max(function.getAlign().valueOrOne(), llvm::Align(kLeastAlignment)));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/wording.h"
+#include "instrumenter/postlink/walkers.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
@@ -23,6 +24,12 @@ bool is_hidden_from_libraries(const ElfImage& image) {
   return image.has_program_interpreter() && !value_in(image.dynamic_symbols(), "_Unwind_Find_FDE");
 }
 
+bool is_listed_for_sanitizers(const ElfImage& image) {
+  const auto& sections = image.sections();
+  return std::any_of(sections.begin(), sections.end(),
+                     [](const Section& section) { return section.name.starts_with(kListOfSanitizers); });
+}
+
 std::string why_code_stays(const ElfImage& image, const Shares& shares) {
   if (shares.moving == 0) {
     std::string text = "no function moves";
@@ -32,7 +39,9 @@ std::string why_code_stays(const ElfImage& image, const Shares& shares) {
               "-fsanitize-coverage=pc-table make them: leave such an option out";
     if (shares.others > 0)
       text += "; 'szc --stab-info' says why " + plural(shares.others, "function") + (shares.others == 1 ? " stays" : " stay");
-    if (shares.assembly == 0 && shares.foreign > 0)
+    if (is_listed_for_sanitizers(image))
+      text += "; what -fexperimental-sanitize-metadata lists is known by its places and stays: leave that option out";
+    else if (shares.assembly == 0 && shares.foreign > 0)
       text += "; what szc has not compiled stays: compile it with szc, or link with --stab-move=all";
     return text;
   }

@@ -14,7 +14,7 @@ namespace {
 struct Walker {
   std::string_view name;
   std::string_view mark;
-  enum Kind { kSection, kSymbol, kSymbolPrefix } kind;
+  enum Kind { kSection, kSectionPrefix, kSymbol, kSymbolPrefix } kind;
 };
 
 constexpr Walker kWalkers[] = {
@@ -34,12 +34,19 @@ constexpr Walker kWalkers[] = {
     {"PyPy's asmgcc", "__gcmapstart", Walker::kSymbol},
     {"SBCL", "lisp_code_start", Walker::kSymbol},
     {"a runtime with LLVM's stack maps", ".llvm_stackmaps", Walker::kSection},
+    {"a runtime with LLVM's fault maps", ".llvm_faultmaps", Walker::kSection},
+    {"a reader of -fexperimental-sanitize-metadata's lists", kListOfSanitizers, Walker::kSectionPrefix},
     // They own the address space, or attribute time by the addresses of callers, as what szc itself refuses.
     {"gprof", "__monstartup", Walker::kSymbol},
     {"AddressSanitizer", "__asan_init", Walker::kSymbol},
     {"ThreadSanitizer", "__tsan_init", Walker::kSymbol},
     {"MemorySanitizer", "__msan_init", Walker::kSymbol},
 };
+
+bool is_section_of(std::string_view name, const Walker& walker) {
+  if (walker.kind == Walker::kSectionPrefix) return name.starts_with(walker.mark);
+  return walker.kind == Walker::kSection && name == walker.mark;
+}
 
 bool is_marked_by(std::string_view name, const Walker& walker) {
   if (walker.kind == Walker::kSymbolPrefix) return name.starts_with(walker.mark);
@@ -58,7 +65,7 @@ std::string_view walker_among(const std::vector<Symbol>& symbols) {
 std::string_view code_walker_in(const ElfImage& image) {
   for (const Section& section : image.sections())
     for (const Walker& walker : kWalkers)
-      if (walker.kind == Walker::kSection && section.name == walker.mark) return walker.name;
+      if (is_section_of(section.name, walker)) return walker.name;
   const std::string_view found = walker_among(image.symbols());
   return found.empty() ? walker_among(image.dynamic_symbols()) : found;
 }

@@ -1146,6 +1146,48 @@ def check_stack_maps(place):
             expect(lost == "0\n", f"{code} {mode}: {lost} return addresses are in no map")
 
 
+def check_fault_maps(place):
+    """A handler that looks up in LLVM's fault maps which load of a null pointer has faulted finds it, whoever compiled the code."""
+    place.write("maps.ll", "target triple = \"x86_64-pc-linux-gnu\"\nmodule asm \".globl __LLVM_FaultMaps\"\n"
+                "define i32 @value_of(ptr %p) noinline uwtable {\n  %1 = icmp eq ptr %p, null\n  br i1 %1, label %absent, label %present, !make.implicit !0\n"
+                "absent:\n  ret i32 -1\npresent:\n  %2 = load i32, ptr %p\n  %3 = add i32 %2, 1\n  ret i32 %3\n}\n!0 = !{}\n")
+    # One function and one record of it: the distances of the load and of what handles its fault lie behind the record's kind.
+    place.write("looks.c", "#define _GNU_SOURCE\n#include <signal.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include <ucontext.h>\n"
+                "#include <unistd.h>\nextern const unsigned char __LLVM_FaultMaps[];\nint value_of(const int*);\n"
+                "static void on_fault(int number, siginfo_t* info, void* context) {\n  uint64_t start;\n  uint32_t load, absent;\n"
+                "  greg_t* at = &((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];\n  (void)number, (void)info;\n"
+                "  memcpy(&start, __LLVM_FaultMaps + 8, 8);\n  memcpy(&load, __LLVM_FaultMaps + 28, 4);\n  memcpy(&absent, __LLVM_FaultMaps + 32, 4);\n"
+                "  if ((uint64_t)*at != start + load) _exit(3);\n  *at = (greg_t)(start + absent);\n}\n"
+                "int main(void) {\n  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};\n  const int one = 1;\n"
+                "  int sum = 0;\n  sigaction(SIGSEGV, &action, NULL);\n  for (int i = 0; i < 100000; ++i) sum += value_of(i % 10 ? &one : NULL);\n"
+                "  printf(\"%d\\n\", sum);\n  return 0;\n}\n")
+    implicit = ["-O1", "-mllvm", "-enable-implicit-null-checks"]
+    place.must(llvm.tool("clang"), *implicit, "-c", "maps.ll", "-o", "foreign.o")
+    for code in (["maps.ll"], ["--stab-move=all", "foreign.o"]):
+        place.must("szc", *implicit, "-no-pie", *code, "looks.c", "-o", "prog")
+        for mode in ("shuffle", "direct"):
+            sum_of = place.run("./prog", STAB_CODE=mode, STAB_EPOCH="1ms")
+            expect(sum_of.stdout == "170000\n", f"{code} {mode}: ends with {sum_of.returncode}, {sum_of.stdout}")
+
+
+def check_lists_of_others(place):
+    """Code that -fexperimental-sanitize-metadata lists stays, its list is that of a clang build, and the link says why."""
+    place.write("work.c", "__attribute__((noinline)) int twice_of(int n) { return 2 * n; }\nint main(void) { return twice_of(21) - 42; }\n")
+    lists = "-fexperimental-sanitize-metadata=covered"
+    unresolved = "-Wl,--unresolved-symbols=ignore-all"
+    for options in ([], ["-flto"]):
+        sizes = set()
+        for compiler in (llvm.tool("clang"), "szc"):
+            linked = place.must(compiler, "-O1", "-fuse-ld=lld", *options, lists, "work.c", unresolved, "-o", "prog")
+            sizes |= set(re.findall(r"sanmd_covered\S*\s+PROGBITS\s+\S+\s+\S+\s+(\S+)", place.must("readelf", "-SW", "prog").stdout))
+        expect(len(sizes) == 1, f"{options}: lists of {sizes} bytes")
+        # With link-time optimization what tells a tool of the list is made before and moves.
+        expect(options or "-fexperimental-sanitize-metadata" in linked.stderr, f"{options}: {linked.stderr}")
+    place.must(llvm.tool("clang"), "-O1", lists, "-c", "work.c", "-o", "foreign.o")
+    linked = place.must("szc", "--stab-move=all", "foreign.o", unresolved, "-o", "prog")
+    expect("-fexperimental-sanitize-metadata" in linked.stderr, f"of another compiler's: {linked.stderr}")
+
+
 def check_data_before_functions(place):
     """Who has a pointer to a function may read the data that LLVM puts in front of it."""
     place.write("data.ll", "target triple = \"x86_64-pc-linux-gnu\"\ndeclare i32 @use(i32)\ndefine internal i32 @described(i32 %n) prefix i64 4242 {\n"

@@ -29,7 +29,11 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @aligned() align 32 !pcsections ![[list]]
 ; CHECK: define void @describes_itself() prefix i32 42 {
 ; CHECK: define void @begins_with_data() prologue i8 -112 {
-; CHECK: ![[list]] = !{!"stab_funcs"}
+; CHECK: define void @has_its_type_in_front() !kcfi_type !{{[0-9]+}} {
+; CHECK: define i32 @faults_at_null(ptr %p) {
+; CHECK: define void @of_another_list() !pcsections ![[others:[0-9]+]] {
+; CHECK-DAG: ![[list]] = !{!"stab_funcs"}
+; CHECK-DAG: ![[others]] = !{!"sanmd_covered2!C", !{{[0-9]+}}}
 
 ; ASM: .section stab_funcs,"awo",@progbits,.text
 ; ASM: [[entry:.Lpcsection_base[0-9]*]]:
@@ -130,3 +134,22 @@ define void @describes_itself() prefix i32 42 {
 define void @begins_with_data() prologue i8 -112 {
   ret void
 }
+define void @has_its_type_in_front() !kcfi_type !0 {
+  ret void
+}
+define i32 @faults_at_null(ptr %p) {
+  %1 = icmp eq ptr %p, null
+  br i1 %1, label %absent, label %present, !make.implicit !1
+absent:
+  ret i32 0
+present:
+  %2 = load i32, ptr %p
+  ret i32 %2
+}
+define void @of_another_list() !pcsections !2 {
+  ret void
+}
+!0 = !{i32 1}
+!1 = !{}
+!2 = !{!"sanmd_covered2!C", !3}
+!3 = !{i64 0}

@@ -141,7 +141,7 @@ TEST_F(ForeignTest, NothingMovesUnderARuntimeThatWalksCode) {
   EXPECT_EQ(version(), abi::kCodeVersion);
   // Nor where there is no list and nobody asked for all.
   options_ = {};
-  for (const char* section : {".gopclntab", ".llvm_stackmaps"}) {
+  for (const char* section : {".gopclntab", ".llvm_stackmaps", ".llvm_faultmaps", "sanmd_covered2"}) {
     analyze_assembly(kStart + ".section " + section + ",\"a\"\n.quad 1\n.text\n");
     EXPECT_EQ(fate("leaf"), Immovable::kWalksCode) << section;
   }
