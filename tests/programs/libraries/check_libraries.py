@@ -654,6 +654,18 @@ CALLS_BACK = ("__attribute__((noinline)) int calls_back(int depth, void (*call)(
               "  if (depth == 0) { call(); return 1; }\n  return calls_back(depth - 1, call) + 1; }\n")
 
 
+def hosted(place, words, **settings):
+    """A run of ./host with the preloaded runtime, and its dose: again where a busy machine gave it too few layouts to come to these
+    words."""
+    for _ in range(5):
+        (place.directory / "dose").unlink(missing_ok=True)
+        ran = place.must("./host", **ALL_ON | settings | {"STAB_REPORT": "dose", "LD_PRELOAD": str(place.runtime / "libstabhost.so")})
+        dose = place.dose()
+        if any(words in text for text in dose["degradations"]):
+            break
+    return ran, dose
+
+
 def check_hosts_of_stacks(place):
     """A program that szc has not linked and that switches stacks itself, by what it takes from libc: from the start no image is used
     again."""
@@ -664,9 +676,7 @@ def check_hosts_of_stacks(place):
     place.must(llvm.tool("clang"), "-O2", "host.c", "./libcalls.so", "-o", "host")
     plain = place.must("./host")
     for epoch in ("1ms", "200us"):
-        (place.directory / "dose").unlink(missing_ok=True)
-        ran = place.must("./host", **ALL_ON | {"STAB_EPOCH": epoch, "STAB_REPORT": "dose", "LD_PRELOAD": str(place.runtime / "libstabhost.so")})
-        dose = place.dose()
+        ran, dose = hosted(place, SWITCHES, STAB_EPOCH=epoch)
         expect(ran.stdout == plain.stdout and any(SWITCHES in text for text in dose["degradations"]) and dose["code"]["libraries_moved"] == 1,
                f"{epoch}: {ran.stdout}{dose['degradations']} {dose['code']}")
 
@@ -708,9 +718,7 @@ def check_hosts_known_by_name(place):
     place.library("libcalls.so", "calls.c", "work.c")
     for name in ("jump_fcontext", "_cgo_topofstack", "fiber_switchContext"):
         place.must("gcc", "-O2", "-rdynamic", f"-DNAME={name}", "host.c", "./libcalls.so", "-o", "host", "-pthread")
-        (place.directory / "dose").unlink(missing_ok=True)
-        ran = place.must("./host", **ALL_ON | {"STAB_REPORT": "dose", "LD_PRELOAD": str(place.runtime / "libstabhost.so")})
-        dose = place.dose()
+        ran, dose = hosted(place, SWITCHES)
         expect(ran.stdout == "12\n" and any(SWITCHES in text for text in dose["degradations"]) and dose["code"]["libraries_moved"] == 1,
                f"{name}: {ran.stdout}{dose['degradations']} {dose['code']}")
 
