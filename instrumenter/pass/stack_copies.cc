@@ -8,6 +8,7 @@
 // A wrong mark costs little: layouts end with the ring.
 #include "instrumenter/pass/stack_copies.h"
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -20,6 +21,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+
+#include <optional>
 
 #include "instrumenter/pass/section_mark.h"
 #include "runtime/sections_abi.h"
@@ -46,6 +49,35 @@ bool tells_stack(const llvm::CallBase& call) {
 }
 
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 4>;
+
+// A place in one of a function's variables.
+struct Slot {
+  const llvm::AllocaInst* variable = nullptr;  // absent: it is in none
+  std::optional<int64_t> offset;               // absent: it depends on what runs
+  bool holds_pointer = false;
+
+  // A field and another one of the same struct are two places.
+  bool may_be(const Slot& other) const {
+    return offset && other.offset ? *offset == *other.offset : holds_pointer == other.holds_pointer;
+  }
+};
+using Slots = llvm::DenseMap<const llvm::AllocaInst*, llvm::SmallVector<Slot, 1>>;  // by their variable
+
+bool is_among(const Slot& slot, const Slots& slots) {
+  const auto found = slots.find(slot.variable);
+  return found != slots.end() && llvm::any_of(found->second, [&slot](const Slot& one) { return one.may_be(slot); });
+}
+
+// Whether it is new there.
+bool add_to(Slots& slots, const Slot& slot) {
+  auto& known = slots[slot.variable];
+  const auto is_same = [&slot](const Slot& one) {
+    return one.offset == slot.offset && one.holds_pointer == slot.holds_pointer;
+  };
+  if (llvm::any_of(known, is_same)) return false;
+  known.push_back(slot);
+  return true;
+}
 
 // The values of one function that are addresses in its frame, and those that come from elsewhere. Where `tellers` is given, what
 // these functions return counts as such an address, too, and so does what intrinsics tell; otherwise its own variables alone do.
@@ -78,8 +110,11 @@ class Places {
  private:
   static constexpr int kMostSteps = 16;
 
-  static const llvm::AllocaInst* slot_of(const Value* pointer) {
-    return llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+  Slot slot_of(const Value* pointer, const llvm::Type* type) const {
+    int64_t offset = 0;
+    const Value* const base = llvm::GetPointerBaseWithConstantOffset(pointer, offset, sizes_);
+    if (const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(base)) return {variable, offset, type->isPointerTy()};
+    return {llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer)), {}, type->isPointerTy()};
   }
 
   bool is_given_frame(const llvm::CallBase& call) const {
@@ -88,17 +123,17 @@ class Places {
 
   // What lies in the function's own frame comes from elsewhere if it was put there from elsewhere by the function itself.
   bool loads_from_elsewhere(const llvm::LoadInst& load) const {
-    const llvm::AllocaInst* const slot = slot_of(load.getPointerOperand());
-    if (slot == nullptr) return !in_frame(load.getPointerOperand());
-    return filled_from_elsewhere_.contains(slot);
+    const Slot slot = slot_of(load.getPointerOperand(), load.getType());
+    if (slot.variable == nullptr) return !in_frame(load.getPointerOperand());
+    return is_among(slot, filled_from_elsewhere_);
   }
 
   bool add(const llvm::Instruction& instruction) {
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-      const llvm::AllocaInst* const slot = slot_of(store->getPointerOperand());
-      if (slot == nullptr) return false;
-      if (in_frame(store->getValueOperand())) return holds_frame_.insert(slot).second;
-      return from_elsewhere(store->getValueOperand()) && filled_from_elsewhere_.insert(slot).second;
+      const Slot slot = slot_of(store->getPointerOperand(), store->getValueOperand()->getType());
+      if (slot.variable == nullptr) return false;
+      if (in_frame(store->getValueOperand())) return add_to(holds_frame_, slot);
+      return from_elsewhere(store->getValueOperand()) && add_to(filled_from_elsewhere_, slot);
     }
     return is_in_frame(instruction) && in_frame_.insert(&instruction).second;
   }
@@ -115,8 +150,8 @@ class Places {
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
       return tellers_ != nullptr && (tells_stack(*call) || tellers_->contains(call->getCalledFunction()));
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-      const llvm::AllocaInst* const slot = slot_of(load->getPointerOperand());
-      return slot != nullptr && holds_frame_.contains(slot);
+      const Slot slot = slot_of(load->getPointerOperand(), load->getType());
+      return slot.variable != nullptr && is_among(slot, holds_frame_);
     }
     if (llvm::isa<llvm::CastInst, llvm::GetElementPtrInst>(instruction)) return in_frame(instruction.getOperand(0));
     // An address and a constant, as alignment makes them.
@@ -127,8 +162,8 @@ class Places {
   const llvm::DataLayout& sizes_;
   const Functions* tellers_;
   Values in_frame_;
-  Values holds_frame_;             // allocas in which an address in the frame was stored
-  Values filled_from_elsewhere_;
+  Slots holds_frame_;  // where an address in the frame was stored
+  Slots filled_from_elsewhere_;
 };
 
 // Whether a number is compared, and nothing else is done with it: a limit of recursion.
