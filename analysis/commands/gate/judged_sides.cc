@@ -53,9 +53,12 @@ void allow_for_copies(const report::Report& report, const CopyFacts& facts, Judg
   if (!holds) side.word = side.worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
 }
 
+// "+2.92 % [+0.57, +5.33]"; "x 44.1 [43.6, 44.7]" of what is surely twice the other or more, or half of it or less.
 std::string ratio_and_interval(const report::Interval& ratio) {
-  return text::signed_per_cent(ratio.estimate) + " % [" + text::signed_per_cent(ratio.low) + ", " +
-         text::signed_per_cent(ratio.high) + "]";
+  const auto range = [&](const auto& number) { return " [" + number(ratio.low) + ", " + number(ratio.high) + "]"; };
+  const auto times = [](double of) { return text::significant(of, 3); };
+  if (ratio.low >= 2 || ratio.high <= 0.5) return "x " + times(ratio.estimate) + range(times);
+  return text::signed_per_cent(ratio.estimate) + " %" + range(text::signed_per_cent);
 }
 
 }  // namespace

@@ -71,6 +71,12 @@ TEST(CompareAnswer, ASideWhoseRunsFailIsNamed) {
   EXPECT_THAT(output.text, EndsWith("\nnext: stabctl logs 12\n"));
 }
 
+TEST(CompareAnswer, WhatIsTwiceTheOtherIsToldAsSoManyTimes) {
+  EXPECT_THAT(answered(made(43)).text, HasSubstr("  x 44.0 [43."));
+  EXPECT_THAT(answered(made(-0.75)).text, HasSubstr("  x 0.250 [0.250, 0.251]"));
+  EXPECT_THAT(answered(made(0.999)).text, HasSubstr(" % [+")) << "its interval may hold less than twice";
+}
+
 TEST(CompareAnswer, CpuTimeIsToldNextToWallTime) {
   report::Samples samples = made(0.001, 0.05, 24);
   samples.responses[0].name = "wall_time";
