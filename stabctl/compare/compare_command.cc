@@ -187,7 +187,8 @@ Result<int> blocks_for(const Comparison& of, nanoseconds block) {
   std::snprintf(took, sizeof took, "%.2g", each.count());
   return bad_input("running " + std::string(of.plan.sides() > 2 ? "all" : "both") + " sides once takes " +
                    std::string(took) + " s, and an answer takes " + std::to_string(kFewestBlocks) +
-                   " such blocks at least; give them less to do, or " + option_of(needed));
+                   " such blocks at least; after the first tries there is time for " +
+                   (blocks > 0 ? "only " + std::to_string(blocks) : "none") + "; give them less to do, or " + option_of(needed));
 }
 
 // What each of the others did otherwise than the first one, when it was tried: the answer's first lines.
