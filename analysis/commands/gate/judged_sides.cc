@@ -53,14 +53,6 @@ void allow_for_copies(const report::Report& report, const CopyFacts& facts, Judg
   if (!holds) side.word = side.worse == report::Worse::kNo ? "unsure, but not slower by " + margin_text(report) : "unsure";
 }
 
-// "+2.92 % [+0.57, +5.33]"; "x 44.1 [43.6, 44.7]" of what is surely twice the other or more, or half of it or less.
-std::string ratio_and_interval(const report::Interval& ratio) {
-  const auto range = [&](const auto& number) { return " [" + number(ratio.low) + ", " + number(ratio.high) + "]"; };
-  const auto times = [](double of) { return text::significant(of, 3); };
-  if (ratio.low >= 2 || ratio.high <= 0.5) return "x " + times(ratio.estimate) + range(times);
-  return text::signed_per_cent(ratio.estimate) + " %" + range(text::signed_per_cent);
-}
-
 }  // namespace
 
 Result<std::vector<JudgedSide>> judged_sides(const report::Report& report, const CompareFacts& facts) {
@@ -101,7 +93,7 @@ std::string margin_text(const report::Report& report) {
 }
 
 std::string difference(const JudgedSide& side) {
-  return side.is_known() ? ratio_and_interval(side.contrast->interval) : "-";
+  return side.is_known() ? report::change_and_interval(side.contrast->interval) : "-";
 }
 
 std::string refusal_of(const JudgedSide& side, const CompareFacts& facts) {
@@ -116,7 +108,7 @@ std::string cpu_time_text(const report::Report& report, const JudgedSide& side) 
   if (!cpu) return {};
   const report::Response seconds{.name = "cpu_time", .unit = "s"};
   return "their CPU time, which decides nothing here: " + report::value_text(seconds, cpu->before) + " -> " +
-         report::value_text(seconds, cpu->after) + "  " + ratio_and_interval(cpu->ratio);
+         report::value_text(seconds, cpu->after) + "  " + report::change_and_interval(cpu->ratio);
 }
 
 std::string margin_kept_text(const report::Report& report, const JudgedSide& side) {

@@ -45,15 +45,6 @@ Result<StoredTiming> timing_of(const std::string& line) {
   return out;
 }
 
-// "+3.46 % [-15.29, +26.35]"; as factors where a percentage would be a long row of digits.
-std::string ratio_interval_of(const BaselineAnswer& answer) {
-  constexpr double kLargeRatio = 100;
-  if (*answer.high < kLargeRatio)
-    return text::signed_per_cent(*answer.ratio) + " % [" + text::signed_per_cent(*answer.low) + ", " +
-           text::signed_per_cent(*answer.high) + "]";
-  return text::ratio_text(*answer.ratio) + " " + report::between(text::ratio_text(*answer.low), text::ratio_text(*answer.high));
-}
-
 std::string time_of_logarithm(double log_s) { return report::value_text({.name = "time", .unit = "s"}, std::exp(log_s)); }
 
 // Times of one program, as far as anybody can see.
@@ -169,7 +160,8 @@ std::string baseline_text(const BaselineAnswer& answer, const std::string& path,
   std::snprintf(margin, sizeof margin, "%g %%", 100 * answer.margin);
   const std::string verdict =
       std::string(answer.word()) + (answer.worse == report::Worse::kNo ? std::string(" by ") + margin : "");
-  line += "CPU " + seconds(answer.before_s) + " -> " + seconds(answer.now_s) + "  " + ratio_interval_of(answer) + "  " + verdict;
+  line += "CPU " + seconds(answer.before_s) + " -> " + seconds(answer.now_s) + "  " +
+          report::change_and_interval({*answer.ratio, *answer.low, *answer.high}) + "  " + verdict;
   char spread[32];
   std::snprintf(spread, sizeof spread, "%.2g %%", 100 * std::expm1(*answer.between_sd));
   return text::wrap(line, width, "", "  ") +

@@ -126,6 +126,15 @@ std::string ratio_interval_text(const Interval& ratio) {
   return (ratio.estimate >= 1 ? "+" : "") + value(ratio.estimate) + " % [" + value(ratio.low) + ", " + value(ratio.high) + "]";
 }
 
+std::string change_and_interval(const Interval& ratio) {
+  constexpr double kLargeRatio = 100;
+  const auto range = [&](const auto& number) { return " [" + number(ratio.low) + ", " + number(ratio.high) + "]"; };
+  const auto times = [](double of) { return text::significant(of, 3); };
+  if (ratio.low >= 2 || ratio.high <= 0.5) return "x " + times(ratio.estimate) + range(times);
+  if (ratio.high < kLargeRatio) return text::signed_per_cent(ratio.estimate) + " %" + range(text::signed_per_cent);
+  return text::ratio_text(ratio.estimate) + " " + between(text::ratio_text(ratio.low), text::ratio_text(ratio.high));
+}
+
 std::string machine_time_text(double seconds) {
   const double minutes = seconds / 60, hours = minutes / 60;
   char text[40];

@@ -49,6 +49,9 @@ std::string between(const std::string& low, const std::string& high);
 std::string interval_text(const Response& response, const Interval& interval);
 // "+1.23 % [-0.50, +2.90]" of an interval of ratios.
 std::string ratio_interval_text(const Interval& ratio);
+// The same with two decimals, as answers of one line have it: "+2.92 % [+0.57, +5.33]"; "x 44.1 [43.6, 44.7]" of what is surely
+// twice the other or more, or half of it or less; "+12.00 % [x 0.0109, x 115]" where a percentage would be a long row of digits.
+std::string change_and_interval(const Interval& ratio);
 
 // "40 s", "12 min", "3.4 h", "2.5 days": how long a machine is needed, rounded up.
 std::string machine_time_text(double seconds);

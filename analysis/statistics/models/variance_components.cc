@@ -204,9 +204,9 @@ double expected_share(const std::vector<std::vector<int>>& levels, const std::ve
   return sum;
 }
 
-// The mean square within the innermost levels.
-Result<VarianceComponent> residual_component(const std::vector<int>& innermost_levels, int count,
-                                             std::span<const double> values) {
+// The mean square within the innermost levels. `all_squares`: of all values around their mean.
+Result<VarianceComponent> residual_component(const std::vector<int>& innermost_levels, int count, std::span<const double> values,
+                                             double all_squares) {
   VarianceComponent residual;
   residual.name = "residual";
   residual.df = static_cast<double>(values.size()) - count;
@@ -216,7 +216,7 @@ Result<VarianceComponent> residual_component(const std::vector<int>& innermost_l
   for (const auto& level : innermost) within += moments(level).m2;
   residual.mean_square = within / residual.df;
   if (within <= 0) return bad_input("values within the innermost level are all equal: there is no residual variance");
-  if (within <= 1e-12 * moments(values).m2)
+  if (within <= 1e-12 * all_squares)
     return bad_input(
         "values within the innermost level differ by less than a millionth of what others do: the components can't be "
         "told from rounding; take the innermost level's means instead");
@@ -242,7 +242,7 @@ Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& fa
   const auto [sizes, explained] = level_sums(levels, counts, y);
   std::vector<VarianceComponent> components(depth + 1);
   VarianceComponent& residual = components[depth];
-  STAB_TRY(residual, residual_component(levels.back(), counts.back(), values));
+  STAB_TRY(residual, residual_component(levels.back(), counts.back(), values, all.m2));
   for (size_t f = depth; f-- > 0;) {
     VarianceComponent& component = components[f];
     component.name = factors.names[f];

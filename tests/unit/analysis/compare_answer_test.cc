@@ -9,6 +9,7 @@
 
 #include "analysis/commands/time/time_answer.h"
 #include "analysis/report/contrasts/compared_cells.h"
+#include "analysis/report/report_data/report_pen.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/made_sliced.h"
 
@@ -75,6 +76,8 @@ TEST(CompareAnswer, WhatIsTwiceTheOtherIsToldAsSoManyTimes) {
   EXPECT_THAT(answered(made(43)).text, HasSubstr("  x 44.0 [43."));
   EXPECT_THAT(answered(made(-0.75)).text, HasSubstr("  x 0.250 [0.250, 0.251]"));
   EXPECT_THAT(answered(made(0.999)).text, HasSubstr(" % [+")) << "its interval may hold less than twice";
+  EXPECT_EQ(report::change_and_interval({1.12, 0.0109, 115}), "+12.00 % [x 0.0109, x 115]") << "no row of digits";
+  EXPECT_EQ(report::change_and_interval({2.5, 1.9, 99}), "+150.00 % [+90.00, +9800.00]");
 }
 
 TEST(CompareAnswer, CpuTimeIsToldNextToWallTime) {
