@@ -40,6 +40,8 @@ std::optional<report::Samples> judged_at_end(const report::Samples& all, GateFac
 // is_at_end: it is judged where the time was over, which `unfinished` says
 std::string terminal_text(const report::Report& report, const JudgedGate& judged, const GateFacts& facts, bool is_at_end) {
   text::TextTable table({{"", Align::kLeft},
+                         {"base", Align::kRight},
+                         {"head", Align::kRight},
                          {"change", Align::kRight},
                          {report::plain(100 * (1 - report.alpha)) + " % interval", Align::kLeft},
                          {"n", Align::kRight},
@@ -47,7 +49,8 @@ std::string terminal_text(const report::Report& report, const JudgedGate& judged
   for (const auto* list : {&judged.worse, &judged.unsure, &judged.fine})
     for (size_t i = 0; i < std::min(list->size(), kMostRows); ++i) {
       const JudgedQuestion& one = (*list)[i];
-      table.add({subject(report, one), change(one), interval(one), std::to_string(one.contrast->n), verdict(one)});
+      table.add({subject(report, one), base_value(report, one), head_value(report, one), change(one), interval(one),
+                 std::to_string(one.contrast->n), verdict(one)});
     }
   std::string out = sentence(report, judged, facts) + "\n" + table.text(kWidth);
   for (const std::string& one : failures_of(facts)) out += text::wrap(one, kWidth, "", "  ");

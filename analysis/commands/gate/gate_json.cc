@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/commands/gate/gate_words.h"
+#include "analysis/report/report_data/side_values.h"
 #include "analysis/text/json_writer.h"
 
 namespace stab::commands {
@@ -151,6 +152,8 @@ std::string gate_json(const report::Report& report, const JudgedGate& judged, co
         json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
         json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
         json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
+        const report::SideValues values = report::side_values(report, contrast);
+        json.value("base_value", values.before).value("head_value", values.after).value("unit", one.response->unit);
         if (one.across != nullptr && !facts.sessions.command.empty()) write_across(*one.across, json);
         if (one.answer == report::Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);
       } else {

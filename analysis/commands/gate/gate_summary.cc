@@ -26,11 +26,12 @@ std::string markdown_rows(const report::Report& report, const std::vector<Judged
     const JudgedQuestion& one = questions[i];
     std::string row;
     const std::string n = std::to_string(one.contrast->n);
-    for (const std::string& field : {subject(report, one), change(one), interval(one), verdict(one), n})
+    for (const std::string& field : {subject(report, one), base_value(report, one), head_value(report, one), change(one),
+                                     interval(one), verdict(one), n})
       row += "| " + escaped(field) + " ";
     out += row + "|\n";
   }
-  if (questions.size() > kMostRows) out += "| and " + std::to_string(questions.size() - kMostRows) + " more | | | | |\n";
+  if (questions.size() > kMostRows) out += "| and " + std::to_string(questions.size() - kMostRows) + " more | | | | | | |\n";
   return out;
 }
 
@@ -67,7 +68,8 @@ JunitCase::Outcome outcome_of(const GatePlace& place, PlaceRule rule) {
 
 std::string gate_markdown(const report::Report& report, const JudgedGate& judged, const GateFacts& facts) {
   const std::string heading =
-      "| | change | " + report::plain(100 * (1 - report.alpha)) + " % interval | verdict | n |\n|---|---:|---|---|---:|\n";
+      "| | base | head | change | " + report::plain(100 * (1 - report.alpha)) +
+      " % interval | verdict | n |\n|---|---:|---:|---:|---|---|---:|\n";
   std::string out = kMarker + std::string("### Stab gate\n\n") + escaped(sentence(report, judged, facts)) + "\n";
   for (const std::string& one : failures_of(facts)) out += "\n" + escaped(one) + "\n";
   for (const std::string& one : differences_of(facts)) out += "\n" + escaped(one) + "\n";

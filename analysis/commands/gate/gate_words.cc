@@ -7,6 +7,7 @@
 
 #include "analysis/report/conditions/cpu_time.h"
 #include "analysis/report/report_data/report_pen.h"
+#include "analysis/report/report_data/side_values.h"
 #include "analysis/text/text_table.h"
 #include "base/printable.h"
 
@@ -16,6 +17,22 @@ std::string subject(const report::Report& report, const JudgedQuestion& question
   const std::string& response = question.contrast->response;
   if (question.response->is_benchmark()) return response;
   return question.contrast->workload + (response == "wall_time" && report.responses[0].name == response ? "" : " " + response);
+}
+
+namespace {
+
+std::string value_of(const JudgedQuestion& question, const std::optional<double>& value) {
+  return value && !question.contrast->by_alone ? report::value_text(*question.response, *value) : "-";
+}
+
+}  // namespace
+
+std::string base_value(const report::Report& report, const JudgedQuestion& question) {
+  return value_of(question, report::side_values(report, *question.contrast).before);
+}
+
+std::string head_value(const report::Report& report, const JudgedQuestion& question) {
+  return value_of(question, report::side_values(report, *question.contrast).after);
 }
 
 std::string change(const JudgedQuestion& question) {

@@ -15,6 +15,9 @@ inline constexpr size_t kMostRows = 100;
 
 // Of which response and workload: "lua", "lua cpu_time"
 std::string subject(const report::Report& report, const JudgedQuestion& question);
+// What the base or the head measured, "440.5 ms"; "-": it has no value, or the answer is of other runs.
+std::string base_value(const report::Report& report, const JudgedQuestion& question);
+std::string head_value(const report::Report& report, const JudgedQuestion& question);
 // "+2.10 %"; "-": it has no answer
 std::string change(const JudgedQuestion& question);
 std::string interval(const JudgedQuestion& question);

@@ -8,6 +8,7 @@
 #include "analysis/report/conditions/cpu_time.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/settling.h"
+#include "analysis/report/report_data/side_values.h"
 #include "analysis/text/text_table.h"
 #include "base/printable.h"
 #include "base/wording.h"
@@ -17,14 +18,6 @@ namespace {
 
 bool is_treatment(const report::Contrast& contrast) {
   return !contrast.layout && contrast.population == report::Population::kOneWorkload;
-}
-
-double mean_of(const report::Report& report, const report::Contrast& contrast, const std::string& level) {
-  size_t factor = 0;
-  while (report.factors[factor].name != contrast.factor) ++factor;
-  for (const report::Cell& cell : report.cells)
-    if (cell.response == contrast.response && cell.levels[factor] == level) return cell.geometric_mean.value_or(cell.mean);
-  return 0;
 }
 
 std::string word_of(const report::Report& report, const report::Contrast& contrast, report::Worse worse) {
@@ -60,8 +53,9 @@ Result<std::vector<JudgedSide>> judged_sides(const report::Report& report, const
   for (const report::Contrast& contrast : report.contrasts) {
     if (!is_treatment(contrast) || contrast.response != report.responses[0].name || out.size() == facts.others.size()) continue;
     JudgedSide side{.side = &facts.others[out.size()], .contrast = &contrast, .response = &report.responses[0], .word = {}};
-    side.before = mean_of(report, contrast, contrast.baseline);
-    side.after = mean_of(report, contrast, contrast.level);
+    const report::SideValues values = report::side_values(report, contrast);
+    side.before = values.before.value_or(0);
+    side.after = values.after.value_or(0);
     side.worse = report::worse_by(*side.response, contrast, report.alpha, contrast.p_holm);
     side.word = word_of(report, contrast, side.worse);
     const std::optional<CopyFacts>& copies = side.side->copies;
@@ -83,8 +77,10 @@ report::Worse worst_of(const std::vector<JudgedSide>& sides) {
 
 std::optional<CpuTime> cpu_time_of(const report::Report& report, const JudgedSide& side) {
   for (const report::Contrast* of : report::cpu_times_beside(report))
-    if (is_treatment(*of) && of->level == side.contrast->level)
-      return CpuTime{mean_of(report, *of, of->baseline), mean_of(report, *of, of->level), of->interval};
+    if (is_treatment(*of) && of->level == side.contrast->level) {
+      const report::SideValues values = report::side_values(report, *of);
+      return CpuTime{values.before.value_or(0), values.after.value_or(0), of->interval};
+    }
   return {};
 }
 

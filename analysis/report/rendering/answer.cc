@@ -2,8 +2,8 @@
 // verdict, the size and its interval, then how far it holds: program by program, and for other programs.
 #include <algorithm>
 
+#include "analysis/report/report_data/correction.h"
 #include "analysis/report/report_data/report_pen.h"
-#include "analysis/report/report_data/settling.h"
 
 namespace stab::report {
 namespace {
@@ -72,8 +72,7 @@ std::string sentence(const Report& report, const Contrast& contrast, bool is_nam
              interval_text(response, contrast.equivalence) + beyond(report, contrast);
     case Verdict::kUnsure:
       return start + "unsure, " + size + ", " + plain(100 * (1 - report.alpha)) + " % interval " + interval +
-             "; " + settling_text(report, contrast) +
-             beyond(report, contrast);
+             "; " + unsure_text(report, contrast) + beyond(report, contrast);
     case Verdict::kWithheld: return start + "no verdict before the experiment is at a declared look; so far " + interval;
   }
   return start;

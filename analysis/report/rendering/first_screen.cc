@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "analysis/report/conditions/cpu_time.h"
+#include "analysis/report/report_data/correction.h"
 #include "analysis/report/report_data/report_pen.h"
-#include "analysis/report/report_data/settling.h"
+#include "analysis/report/report_data/side_values.h"
 #include "base/printable.h"
 
 namespace stab::report {
@@ -33,12 +34,6 @@ struct Section {
 std::string shown(std::string_view name) { return one_line(name); }
 
 std::string level_text(double alpha) { return plain(100 * (1 - alpha)) + " % interval "; }
-
-std::string margin_text(const Response& response) {
-  if (response.margin == 0) return {};
-  return response.scale == Scale::kLog || response.margin_is_share ? plain(100 * response.margin) + " %"
-                                                                   : value_text(response, response.margin, 3);
-}
 
 // "max_rss, code=shuffle against off": the response is named where several were declared.
 std::string question(const Report& report, const Contrast& contrast) {
@@ -94,26 +89,32 @@ std::string by_cpu_time(const Report& report, const Contrast& contrast) {
   return {};
 }
 
-std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast) {
+// `values`: what both sides measured, "440.5 ms -> 449.4 ms"; empty: not said here
+std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast, const std::string& values) {
   const Response& response = response_of(report, contrast.response);
-  const std::string start = question(report, contrast) + ": ";
+  const std::string start = question(report, contrast) + ": ", measured = values.empty() ? "" : ", " + values;
   const std::string interval = ", " + level_text(report.alpha) + interval_text(response, contrast.interval);
   const bool up = contrast.interval.estimate > (contrast.scale == Scale::kLog ? 1 : 0);
   switch (contrast.verdict) {
     case Verdict::kChanged:
       return start + pen.paint(up != response.higher_is_better ? "31" : "32", change_text(response, contrast.interval.estimate)) +
-             interval + by_cpu_time(report, contrast) + beyond(report, contrast, most_changed(report, contrast)) +
+             measured + interval + by_cpu_time(report, contrast) + beyond(report, contrast, most_changed(report, contrast)) +
              reservations(contrast);
     case Verdict::kEquivalent:
-      return start + "the same within " + margin_text(response) + ", " + level_text(2 * report.alpha) +
+      return start + "the same within " + margin_text(response) + measured + ", " + level_text(2 * report.alpha) +
              interval_text(response, contrast.equivalence) + by_cpu_time(report, contrast) +
              beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kUnsure:
-      return start + difference_text(response, contrast.interval.estimate) + interval + by_cpu_time(report, contrast) + "; " +
-             settling_text(report, contrast) + beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
+      return start + difference_text(response, contrast.interval.estimate) + measured + interval +
+             by_cpu_time(report, contrast) + "; " + unsure_text(report, contrast) +
+             beyond(report, contrast, most_changed(report, contrast)) + reservations(contrast);
     case Verdict::kWithheld: return start + "so far" + interval.substr(1);
   }
   return start;
+}
+
+std::string sentence(const Pen& pen, const Report& report, const Contrast& contrast) {
+  return sentence(pen, report, contrast, side_values_text(report, contrast));
 }
 
 // Questions without an answer by what they lack: most of them lack the same.
@@ -201,22 +202,6 @@ std::optional<uint64_t> fewest_blocks(const Report& report) {
 constexpr char kExtendNote[] =
     "These numbers hold if the differences are as seen. A new experiment with that many is clean; this command adds what the "
     "nearest question needs, with a caveat:";
-
-// What the level's one cell measured, as people read it; empty: it has several, or none.
-std::string mean_text(const Report& report, const Contrast& contrast, const std::string& level) {
-  if (contrast.population != Population::kOneWorkload) return {};
-  size_t factor = 0;
-  while (factor < report.factors.size() && report.factors[factor].name != contrast.factor) ++factor;
-  const Cell* only = nullptr;
-  for (const Cell& cell : report.cells) {
-    if (cell.response != contrast.response || cell.workload != contrast.workload || factor >= cell.levels.size() ||
-        cell.levels[factor] != level)
-      continue;
-    if (only) return {};
-    only = &cell;
-  }
-  return only ? value_text(response_of(report, contrast.response), only->geometric_mean.value_or(only->mean)) : std::string();
-}
 
 // Of an experiment that compares nothing: what it measured.
 std::vector<std::string> measured(const Report& report) {
@@ -410,11 +395,12 @@ ScreenAnswers screen_answers(const Report& report) {
     if (!is_asked(report, response) || (response.is_benchmark() && &response != &report.responses[0])) continue;
     for (const Contrast* contrast : answering(report, response.name)) {
       const bool is_refused = !contrast->refused.empty();
+      const SideValues values = is_refused || contrast->by_alone ? SideValues{} : side_values(report, *contrast);
+      const auto value = [&](const std::optional<double>& one) { return one ? value_text(response, *one) : std::string(); };
       out.answers.push_back(
           {contrast, title_of(report, contrast->verdict, is_refused),
-           is_refused ? question(report, *contrast) + ": " + shown(contrast->refused) : sentence(pen, report, *contrast),
-           is_refused ? "" : mean_text(report, *contrast, contrast->baseline),
-           is_refused ? "" : mean_text(report, *contrast, contrast->level)});
+           is_refused ? question(report, *contrast) + ": " + shown(contrast->refused) : sentence(pen, report, *contrast, {}),
+           value(values.before), value(values.after)});
     }
   }
   const auto rank = [](const ScreenAnswer& one) {

@@ -24,7 +24,7 @@ struct ScreenAnswer {
   const Contrast* contrast = nullptr;
   std::string section;        // "What changed": the screen's heading above it
   std::string text;           // "code=shuffle against off: 3 % slower, ..."
-  std::string before, after;  // of one workload, and levels of one cell: what each measured; else empty
+  std::string before, after;  // of one workload: what each side measured; else empty
 };
 struct ScreenAnswers {
   std::vector<ScreenAnswer> answers;      // changes first, then what is the same, unsure, not judged yet and refused

@@ -17,12 +17,6 @@ std::string caption(const Report& report, const std::string& text) {
 
 std::string percent_level(const Report& report) { return plain(100 * (1 - report.alpha)) + " %"; }
 
-std::string margin_text(const Response& response) {
-  if (response.margin == 0) return "none";
-  return response.scale == Scale::kLog || response.margin_is_share ? plain(100 * response.margin) + " %"
-                                                                   : value_text(response, response.margin, 3);
-}
-
 std::string contrasts(const Report& report) {
   std::string out;
   for (const Response& response : report.responses) {
@@ -48,7 +42,8 @@ std::string contrasts(const Report& report) {
     }
     if (table.empty()) continue;
     out += table.latex(caption(report, response.name + ", differences with " + percent_level(report) +
-                                           " intervals; smallest difference that matters: " + margin_text(response) +
+                                           " intervals; smallest difference that matters: " +
+                                           (response.margin == 0 ? "none" : margin_text(response)) +
                                            "; † at least one side ran in one layout"));
   }
   return out;

@@ -103,6 +103,12 @@ std::string value_text(const Response& response, double value, int digits) {
   return text::significant(value, digits) + (response.unit.empty() ? "" : " " + response.unit);
 }
 
+std::string margin_text(const Response& response) {
+  if (response.margin == 0) return {};
+  return response.scale == Scale::kLog || response.margin_is_share ? plain(100 * response.margin) + " %"
+                                                                   : value_text(response, response.margin, 3);
+}
+
 std::string difference_text(const Response& response, double value) {
   if (response.scale == Scale::kLog) return text::ratio_text(value);
   return (value >= 0 ? "+" : "") + value_text(response, value, 3);

@@ -42,6 +42,8 @@ std::string slicing_text(const Report& report);
 
 // A value in the response's unit, times scaled to a readable one.
 std::string value_text(const Response& response, double value, int digits = 4);
+// Of the smallest difference that matters: "1 %", or in the response's unit; empty: none is too small to matter.
+std::string margin_text(const Response& response);
 // "+1.23 %" on a log scale, else in the response's unit.
 std::string difference_text(const Response& response, double value);
 // "[-1.20, +3.40] %": a unit that both ends share is said once.

@@ -8,7 +8,9 @@
 #include <functional>
 
 #include "analysis/commands/answers/command_output.h"
+#include "analysis/report/report_data/correction.h"
 #include "analysis/report/report_data/report_pen.h"
+#include "analysis/report/report_data/side_values.h"
 #include "analysis/text/text_table.h"
 #include "tests/unit/analysis/golden.h"
 #include "tests/unit/analysis/lab_samples.h"
@@ -238,6 +240,80 @@ TEST(FirstScreen, OneCellShowsWhatItMeasured) {
   EXPECT_THAT(report::screen_answers(*report::analyse(two_configurations())).measured, ::testing::IsEmpty());
 }
 
+// People know a program by how long it takes, and their ratio is the difference that stands behind them.
+TEST(FirstScreen, BothSidesAreThereAsTheyWereMeasured) {
+  for (const report::Samples& samples : {two_configurations(), lab_samples(4, {.programs = 1, .links = 10})}) {
+    const auto report = report::analyse(samples);
+    ASSERT_TRUE(report);
+    const std::string text = unwrapped(screen(samples));
+    ASSERT_FALSE(report::answering(*report, "wall_time").empty());
+    for (const report::Contrast* contrast : report::answering(*report, "wall_time")) {
+      const report::SideValues values = report::side_values(*report, *contrast);
+      ASSERT_TRUE(values.before && values.after) << contrast->factor;
+      EXPECT_NEAR(*values.after / *values.before, contrast->interval.estimate, 1e-9) << contrast->factor;
+      const report::Response& response = report->responses[0];
+      EXPECT_THAT(text, HasSubstr(", " + report::value_text(response, *values.before) + " -> " +
+                                  report::value_text(response, *values.after) + ", 9"));
+    }
+  }
+  // Of bytes the arithmetic means: those are what the difference is of.
+  report::Samples memory = several_responses();
+  std::erase_if(memory.trials, [](const report::Trial& trial) { return trial.workload != 0; });
+  memory.workloads.resize(1);
+  const auto report = report::analyse(memory);
+  ASSERT_TRUE(report);
+  for (const report::Contrast* contrast : report::answering(*report, "max_rss")) {
+    const report::SideValues values = report::side_values(*report, *contrast);
+    ASSERT_TRUE(values.before && values.after);
+    EXPECT_NEAR(*values.after - *values.before, contrast->interval.estimate, 1e-6) << contrast->factor;
+  }
+}
+
+// Of several programs no value is that of all, and the blocks alone have other ones than all blocks together.
+TEST(FirstScreen, ValuesThatAreNotOfTheDifferenceAreNotBesideIt) {
+  const auto several = report::analyse(lab_samples(2, {.links = 10}));
+  ASSERT_TRUE(several);
+  for (const report::Contrast* contrast : report::answering(*several, "wall_time"))
+    EXPECT_EQ(report::side_values_text(*several, *contrast), "");
+  auto alone = report::analyse(two_configurations());
+  ASSERT_TRUE(alone);
+  report::Contrast contrast = *report::answering(*alone, "wall_time")[0];
+  EXPECT_THAT(report::side_values_text(*alone, contrast), HasSubstr(" -> "));
+  contrast.by_alone = true;
+  EXPECT_EQ(report::side_values_text(*alone, contrast), "");
+}
+
+// An interval without zero beside "unsure", or one within the margin: what made it so is said.
+TEST(FirstScreen, ACorrectionThatLeavesAQuestionOpenIsNamed) {
+  auto report = report::analyse(two_configurations());
+  ASSERT_TRUE(report);
+  report::Contrast contrast = *report::answering(*report, "wall_time")[0];
+  contrast.verdict = report::Verdict::kUnsure;
+  contrast.margin = 0.01;
+  contrast.interval = {1.0118, 1.0024, 1.0213};
+  contrast.p_value = 0.0241, contrast.p_holm = 0.119;
+  contrast.p_equivalence = contrast.p_equivalence_holm = 0.6;
+  const std::string change = "p = 0.0241 for this question alone, but 0.119 with all questions counted (";
+  EXPECT_EQ(report::correction_text(*report, contrast), change + "Holm)");
+  EXPECT_THAT(report::unsure_text(*report, contrast), testing::StartsWith(change + "Holm); "));
+  report->responses[0].error_rate = report::ErrorRate::kFalseDiscovery;
+  EXPECT_EQ(report::correction_text(*report, contrast), change + "Benjamini-Yekutieli)");
+  report->responses[0].error_rate = report::ErrorRate::kFamilyWise;
+  contrast.interval = {1.0018, 0.9974, 1.0063};
+  contrast.p_value = contrast.p_holm = 0.3;
+  contrast.p_equivalence = 0.02, contrast.p_equivalence_holm = 0.08;
+  EXPECT_EQ(report::correction_text(*report, contrast),
+            "that it is smaller than the margin has p = 0.0200 for this question alone, but 0.0800 with all questions counted "
+            "(Holm)");
+  // The interval says "unsure" by itself, or nothing is.
+  contrast.interval = {1.0018, 0.9874, 1.0163};
+  EXPECT_EQ(report::correction_text(*report, contrast), "");
+  contrast.interval = {1.0118, 1.0024, 1.0213};
+  contrast.p_holm = 0.119;
+  contrast.verdict = report::Verdict::kChanged;
+  EXPECT_EQ(report::correction_text(*report, contrast), "");
+}
+
 // "100" at the end of a line and "% of its time" below it read as two things.
 TEST(FirstScreen, ALineDoesNotEndBetweenANumberAndItsUnit) {
   const std::string text =
@@ -386,7 +462,7 @@ TEST(FirstScreen, RatiosSayWhatTheyAre) {
   for (report::Trial& trial : samples.trials)
     if (trial.levels[1] == 1) *trial.values[0] *= 0.3;
   EXPECT_THAT(unwrapped(screen(samples)),
-              ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), 95 % interval \\[x 0"));
+              ::testing::ContainsRegex("against -O2: x 0\\.[0-9]+ \\(faster\\), [0-9.]+ ms -> [0-9.]+ ms, 95 % interval \\[x 0"));
 }
 
 TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
