@@ -68,7 +68,7 @@ function drawCausal(width) {
   const best = worthy.length > 0 && worthy.reduce((a, b) => worth(b) > worth(a) ? b : a);
   return {svg, height: Math.ceil(shown.length / across) * high, marks, rows,
     columns: [{title: 'line'}, {title: 'line faster by (share)', number: true}, {title: 'program saves (share)', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'p (Holm)', number: true}, {title: 'windows', number: true}, {title: 'this speedup'}, {title: 'verdict'}],
-    finding: (withheld ? `Verdicts are withheld: ${withheld}. ` : '') + (best ? `${count(worthy.length, 'line')} of ${curves.length} ${worthy.length === 1 ? 'is' : 'are'} worth it; the most, up to ${sharePercent(worth(best))}, ${best.line}.` : `None of ${count(curves.length, 'line')} is shown to be worth it.`) + (curves.length > mostCurves ? ` The first ${mostCurves} are drawn, all are in the table.` : '')};
+    finding: (withheld ? `Not judged yet: ${withheld}. ` : '') + (best ? `${count(worthy.length, 'line')} of ${curves.length} ${worthy.length === 1 ? 'is' : 'are'} worth it; the most, up to ${sharePercent(worth(best))}, ${best.line}.` : `None of ${count(curves.length, 'line')} is shown to be worth it.`) + (curves.length > mostCurves ? ` The first ${mostCurves} are drawn, all are in the table.` : '')};
 }
 
 // Throughput against load on logarithmic axes, where keeping up is a line of slope 1.

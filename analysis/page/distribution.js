@@ -1,4 +1,4 @@
-// Raw points with densities, the empirical distribution, the quantile plot.
+// Raw points with densities; the empirical distribution, which a choice turns into the quantile plot.
 
 // The range of values worth an axis: all of them, or what lies within the densities where a few are far away.
 function valueRange(values, whole) {
@@ -133,6 +133,6 @@ function drawQuantiles(width, turned) {
 function distributionFigures(trials) {
   const whole = () => choice('whole', 'axis', [['', 'most values'], ['all', 'all values']]), depends = ['response', 'workload', 'whole'];
   return [new Figure('distribution', {title: 'Every trial, and the shape they make', how: howToRead.distribution, depends, controls: [workloadChoice(), responseChoice(), whole()], draw: width => drawCloud(trials, width)}),
-    new Figure('ecdf', {title: 'Cumulative distribution', how: howToRead.ecdf, depends, controls: [workloadChoice(), responseChoice()], draw: width => drawQuantiles(width, false)}),
-    new Figure('quantile', {title: 'Quantiles', how: howToRead.quantile, depends, controls: [workloadChoice(), responseChoice()], draw: width => drawQuantiles(width, true)})];
+    new Figure('ecdf', {title: 'Cumulative distribution', how: howToRead.ecdf, depends: [...depends, 'turned'], draw: width => drawQuantiles(width, state.turned === 'yes'),
+      controls: [workloadChoice(), responseChoice(), choice('turned', 'across', [['', 'values'], ['yes', 'shares of units: quantiles']])]})];
 }

@@ -35,7 +35,7 @@ function drawDose(width) {
 }
 
 function drawDoseTrials(trials, width) {
-  if (!trials.has('dose/code_layouts_executed')) return {...nothing('No doses were recorded.'), hidden: true};
+  if (!trials.has('dose/code_layouts_executed')) return {...nothing('Layouts of each run were not recorded.'), hidden: true};
   const response = shownResponse(), w = shownWorkload(), dose = trials.numbers('dose/code_layouts_executed'), values = trials.values(response);
   const rows = rowsOfWorkload(trials, w).filter(row => dose[row] > 0 && Number.isFinite(values[row]) && !isExcluded(trials, row));
   if (rows.length === 0) return {...nothing('No trial’s code was laid out anew while it ran.'), hidden: true};
@@ -60,5 +60,5 @@ function drawDoseTrials(trials, width) {
 
 function doseFigures(trials) {
   return [new Figure('dose', {title: 'Layouts per run and spread', how: howToRead.dose, depends: ['response', 'workload'], controls: [workloadChoice()], draw: drawDose}),
-    new Figure('dose-trials', {title: 'The dose of each trial', how: howToRead.doseTrials, depends: ['response', 'workload', 'whole'], controls: [workloadChoice(), responseChoice()], draw: width => drawDoseTrials(trials, width)})];
+    new Figure('dose-trials', {title: 'Layouts of each trial', how: howToRead.doseTrials, depends: ['response', 'workload', 'whole'], controls: [workloadChoice(), responseChoice()], draw: width => drawDoseTrials(trials, width)})];
 }

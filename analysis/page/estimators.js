@@ -1,4 +1,4 @@
-// What the plan declared beside the mean: other estimators, and differences of quantiles with their band.
+// What the plan declared besides the mean: other estimators, and differences of quantiles with their band.
 
 function estimatorTables() {
   const parts = [], contrasts = report.estimator_contrasts || [], shifts = report.shift_functions || [];
@@ -9,7 +9,7 @@ function estimatorTables() {
       if (one.refused) return [one.estimator, about, one.response, question(one), null, null, null, null, null, one.refused];
       return [one.estimator, about, one.response, question(one), one.n, differenceText(response, one.interval.estimate), intervalText(response, one.interval), one.p_value, one.p_holm, one.verdict];
     });
-    parts.push(h('h3', {}, 'Declared estimators beside the mean'), table('Declared estimators beside the mean', [{title: 'estimator'}, {title: 'about'}, {title: 'response'}, {title: 'question'}, {title: 'n', number: true}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'p', number: true, text: pText}, {title: 'p (Holm)', number: true, text: pText}, {title: 'verdict'}], rows, {filter: rows.length > 12}));
+    parts.push(h('h3', {}, 'Declared estimators besides the mean'), table('Declared estimators besides the mean', [{title: 'estimator'}, {title: 'about'}, {title: 'response'}, {title: 'question'}, {title: 'n', number: true}, {title: 'difference', number: true}, {title: 'interval'}, {title: 'p', number: true, text: pText}, {title: 'p (Holm)', number: true, text: pText}, {title: 'verdict'}], rows, {filter: rows.length > 12}));
   }
   const models = contrasts.filter((one, i) => one.components && contrasts.findIndex(other => other.components && other.response === one.response) === i);
   if (models.length > 0) {

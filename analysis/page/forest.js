@@ -81,7 +81,7 @@ function tally(contrasts) {
 function tallyText(contrasts) {
   const counts = tally(contrasts), changed = (counts.get('worse') || 0) + (counts.get('better') || 0), parts = [];
   if (changed) parts.push(`${changed} changed`);
-  for (const [verdict, word] of [['equivalent', 'the same within the margin'], ['unsure', 'unsure'], ['withheld', 'withheld'], ['refused', 'without an answer']])
+  for (const [verdict, word] of [['equivalent', 'the same within the margin'], ['unsure', 'unsure'], ['withheld', 'not judged yet'], ['refused', 'without an answer']])
     if (counts.get(verdict)) parts.push(`${counts.get(verdict)} ${word}`);
   return parts.join(', ') || 'nothing was compared';
 }

@@ -1,8 +1,8 @@
-// The luck meter: what one link a side would have said.
+// Link-order bias: what one link a side would have said.
 
 function drawLuck(width) {
   const response = shownResponse(), w = shownWorkload(), all = figuresOf(response, w).luck || [], luck = all[Math.min(all.length - 1, Number(state.draw) || 0)];
-  if (!luck) return nothing(figuresOf(response, w).name ? 'No cell of this workload ran its code as linked with several links, so there is no luck of a link to show. link = { seeds = 10 } in the plan records some.' : 'Nothing was recorded.');
+  if (!luck) return nothing(figuresOf(response, w).name ? 'No cell of this workload ran its code as linked with several links, so there is no link-order bias to show. link = { seeds = 10 } in the plan records some.' : 'Nothing was recorded.');
   const same = String(luck.level) === String(luck.baseline), place = value => onScale(response, value), n = luck.differences.length;
   const left = 24, right = width - 24, top = 20, bottom = 210, margin = response.scale === 'log' ? Math.log1p(response.margin) : 0;
   const [from, to] = padded(extent([0, margin, -margin, ...luck.differences.map(place)])), xs = linear(from, to, left, right), ys = linear(0, 1, bottom, top);

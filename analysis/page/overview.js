@@ -34,7 +34,7 @@ function answers() {
 function tallySquares() {
   const all = report.contrasts.filter(contrast => contrast.response === primary.name && contrast.workload);
   if (all.length < 2) return null;
-  const counts = tally(all), gains = primary.higher_is_better, words = {worse: gains ? 'lower' : 'slower or more', better: gains ? 'higher' : 'faster or less', equivalent: 'the same within the margin', unsure: 'unsure', withheld: 'withheld', refused: 'no answer'};
+  const counts = tally(all), gains = primary.higher_is_better, words = {worse: gains ? 'lower' : 'slower or more', better: gains ? 'higher' : 'faster or less', equivalent: 'the same within the margin', unsure: 'unsure', withheld: 'not judged yet', refused: 'no answer'};
   const squares = all.length <= 400 && h('div', {class: 'squares', 'aria-hidden': 'true'}, verdictOrder.flatMap(verdict => Array.from({length: counts.get(verdict) || 0}, () => h('i', {class: verdict}))));
   return [h('h2', {}, 'How sure'), squares, h('p', {class: 'tally'}, `Of ${count(all.length, 'comparison')} by ${workloadWord}: `, verdictOrder.filter(verdict => counts.get(verdict)).map((verdict, i) => [i > 0 && ', ', h('span', {class: 'word-' + verdict}, `${verdictSigns[verdict]} ${counts.get(verdict)} ${words[verdict]}`)]), '.')];
 }

@@ -53,7 +53,7 @@ async function openReport() {
     compares && section('differences', 'Where it differs', programs.element, effects[0].element, pairs[1].element, slicingTable(), estimatorTables(), folded('Any two cells, as you pick them', cells.element)),
     section('shapes', 'Every trial', shapes.map(figure => figure.element), pairs[0].element, trialsSection(trials)),
     compares && section('causes', 'What depends on what', folded('How factors act together, and how much of all variation each explains', interaction.element, components[1].element, effects[1].element)),
-    section('spread', 'Where the spread comes from', folded('Layouts against runs, the luck of one link, and the layouts of each run', components[0].element, luck.element, doses.map(figure => figure.element))),
+    section('spread', 'Where the spread comes from', folded('Layouts against runs, link-order bias, and the layouts of each run', components[0].element, luck.element, doses.map(figure => figure.element))),
     ...layoutMapSections(),
     compares && section('more', 'What would decide it', extendCommands(), whatIf(), folded('How narrow intervals get with more replicates, layouts and runs', precision.element, components[2].element, looks?.element)),
     section('weather', 'The run and the machine', runChangesTable(), environmentChangesTable(), validityTable(), folded('The run trial by trial, its blocks, and how the machine stood', run.element, blocks.element, environmentSection())),
@@ -77,6 +77,6 @@ function extendCommands() {
 }
 
 function validityTable() {
-  if (report.validity.length === 0) return h('p', {class: 'note'}, 'No trial’s ledger shows a disturbance.');
+  if (report.validity.length === 0) return h('p', {class: 'note'}, 'No trial was disturbed, as far as the machine’s conditions were recorded.');
   return [h('h3', {}, 'What disturbed trials'), table('What disturbed trials', [{title: 'what'}, {title: 'trials', number: true}], report.validity.map(one => [one.what, one.trials]))];
 }

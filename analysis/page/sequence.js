@@ -1,4 +1,4 @@
-// The run in order, and the machine's weather beside it. Beyond 10,000 points in view they become a raster of densities;
+// The run in order, and the machine's conditions beside it. Beyond 10,000 points in view they become a raster of densities;
 // zooming in makes them points again.
 
 const mostPoints = 10000;
@@ -82,7 +82,7 @@ function drawSequence(trials, width, view) {
   const driftSentence = drift.length === 0 ? 'No drift or dependence was found in the order of the run.'
     : `Drift or dependence in ${count(new Set(drift.map(one2 => one2.workload)).size, workloadWord)}: ${consequence}.`;
   const finding = `${count(inView.length, 'trial')} in view` + (inView.length > mostPoints ? ' as a raster of densities; zoom in for points' : '') + `. ${driftSentence}` + changesSentence(response) + notSearchedSentence() + environmentSentence() +
-    (beyond > 0 ? ` ${beyond} beyond the axis, at its edge.` : '') + (crossed > 0 ? ` ${crossed} left out by declared rules.` : '') + (tracks.length === 0 ? ' The ledger shows nothing above zero.' : evidence.calm.length > 0 ? ` Never above zero, or not to be had here: ${evidence.calm.map(name => name.replace(/_/g, ' ')).join(', ')}.` : '');
+    (beyond > 0 ? ` ${beyond} beyond the axis, at its edge.` : '') + (crossed > 0 ? ` ${crossed} left out by declared rules.` : '') + (tracks.length === 0 ? ' No disturbance was recorded.' : evidence.calm.length > 0 ? ` Never above zero, or not to be had here: ${evidence.calm.map(name => name.replace(/_/g, ' ')).join(', ')}.` : '');
   const zoom = (from, to) => { view.range = to - from < 2 ? null : [from, to]; view.figure.redraw(); };
   return {svg, canvas, height: total, finding, marks: {length: inView.length + stood.length, x: marksAt.x, y: marksAt.y, text: i => i < inView.length ? trialLine(trials, inView[i]) : environmentChangeText(stood[i - inView.length]), open: i => { if (i < inView.length) openTrial(trials, inView[i]); }},
     columns: [{title: 'position', number: true}, {title: workloadWord}, {title: 'cell'}, {title: 'block', number: true}, {title: 'difference', number: true}, ...tracks.map(name => ({title: name.slice(8), number: true}))],
@@ -192,7 +192,7 @@ function parseColour(hex) {
 function sequenceFigure(trials) {
   const view = {range: null};
   watch(keys => { if (keys.includes('span') || keys.includes('workload')) view.range = null; });
-  view.figure = new Figure('sequence', {title: 'The run, and the machine’s weather', how: howToRead.sequence, depends: ['response', 'workload', 'whole', 'span'],
+  view.figure = new Figure('sequence', {title: 'The run, and what the machine did meanwhile', how: howToRead.sequence, depends: ['response', 'workload', 'whole', 'span'],
     controls: [choice('span', 'trials of', [['all', `all ${workloadWord}s`], ['one', `one ${workloadWord}`]]), workloadChoice(), responseChoice(), choice('whole', 'axis', [['', 'most values'], ['all', 'all values']])], draw: width => drawSequence(trials, width, view)});
   view.figure.element.querySelector('.controls').append(h('button', {type: 'button', class: 'small', click: () => { view.range = null; view.figure.redraw(); }}, 'whole run'));
   return view.figure;

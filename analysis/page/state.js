@@ -1,6 +1,6 @@
 // What is shown: in the fragment of the URL, so that a link shows the same. Verdicts never depend on it.
 
-const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', sort: '0', pair: '0', crossed: '0', draw: '0', causal: '0', load: '0', span: 'all', first: '', second: '', at: '', suite: '0', rows: '', words: ''};
+const state = {response: primary.name, workload: report.workloads[0] || '', theme: 'auto', distribution: 'cloud', whole: '', turned: '', sort: '0', pair: '0', crossed: '0', draw: '0', causal: '0', load: '0', span: 'all', first: '', second: '', at: '', suite: '0', rows: '', words: ''};
 const watchers = [];
 
 function readState() {
