@@ -46,14 +46,14 @@ TEST(PlanDocs, ExamplesParse) {
   EXPECT_GE(examples.size(), 1u);
 }
 
-// Whole plans in guides parse; blocks without a program are parts of one.
+// Whole plans in guides parse; blocks without factors or a program are parts of one, or a gate's file.
 TEST(PlanDocs, PlansOfGuidesParse) {
   int plans = 0;
   for (const char* folder : {"docs/tutorials", "docs/how-to"})
     for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
       if (entry.path().extension() != ".md") continue;
       for (const std::string& block : toml_blocks(contents(entry.path()))) {
-        if (block.find("[experiment]") == std::string::npos || block.find("[[program]]") == std::string::npos) continue;
+        if (block.find("[factors]") == std::string::npos || block.find("[[program]]") == std::string::npos) continue;
         expect_parses(block, entry.path().filename());
         ++plans;
       }
