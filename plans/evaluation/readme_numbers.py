@@ -9,8 +9,8 @@ README_NUMBERS = [
     "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
     "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
-    "found a planted 1 % in {race.matched.found} of {race.planted} cases;",
-    "hyperfine's way found it in {race.hyperfine.found}, and called the slower program faster in {race.hyperfine.faster}",
+    "found a planted 1 % in {race.matched.found} of {race.planted} cases.",
+    "Hyperfine's way found it in {race.hyperfine.found}, and called the slower program faster in {race.hyperfine.faster}",
     "Of {atlas.n} public commits that claim a speedup, {atlas.real} are faster in our runs wherever functions lie, and {atlas.other} are slower",
     "takes {sliced.third.cost.all.median} % [{sliced.third.cost.all.low}, {sliced.third.cost.all.high}] more CPU time in the median of {workloads} workloads, "
     "and {sliced.third.cost.all.worst} % in the worst",

@@ -19,8 +19,8 @@ UNNAMED = {
         ("A t-test at 5 % calls", LEVEL),
         ("A planted slowdown of 1 % is", LEVEL), ("A planted 1 % is found", LEVEL), ("Planted slowdowns of 0.1 to 2 % in", LEVEL),
         ("To find 1 % ten blocks of a run of 0.2 s are", LEVEL), ("At most 2 and 5 % had been declared", LEVEL),
-        ("(1.16 s each where they are the workloads' own", SPENT),
-        ("0.25 s where they are short runs", SPENT),
+        ("takes 1.16 s where it is a workload's own", SPENT),
+        ("0.25 s where it is a short run", SPENT),
     ],
     "aa.md": [
         ("layouts, less than 85 % of what", LEVEL),
