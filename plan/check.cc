@@ -72,7 +72,7 @@ std::string response_text(const Plan& plan) {
 
 // Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew.
 std::string one_layout_note(const Design& design, const Plan& plan) {
-  constexpr int kEnoughLinks = 10;  // docs/explanation/why-layout-matters.md: below, the luck of a link passes for an effect
+  constexpr int kEnoughLinks = 10;  // docs/explanation/why-layout-matters.md: below, the bias of a link passes for an effect
   size_t fixed = 0;
   for (const Cell& cell : design.cells)
     if (cell.fixed_code) ++fixed;

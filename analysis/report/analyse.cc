@@ -247,7 +247,7 @@ std::vector<DoseSummary> doses_of(const Samples& samples) {
   for (uint32_t w = 0; w < samples.workloads.size(); ++w) {
     for (size_t f = 0; f < samples.factors.size(); ++f) {
       const Factor& factor = samples.factors[f];
-      if (!factor.layout || (factor.name != "code" && factor.name != "stack" && factor.name != "heap")) continue;
+      if (!factor.moves_a_part()) continue;
       for (uint32_t level = 0; level < factor.levels.size(); ++level) {
         if (factor.is_fixed(level)) continue;
         std::vector<double> layouts, shares, epochs, unentered;

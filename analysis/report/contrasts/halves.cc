@@ -14,7 +14,7 @@ using Levels = std::vector<uint32_t>;
 
 bool is_randomized(const Samples& samples, const Levels& cell) {
   for (size_t f = 0; f < samples.factors.size(); ++f)
-    if (samples.factors[f].layout && !samples.factors[f].fixed.empty() && !samples.factors[f].is_fixed(cell[f])) return true;
+    if (samples.factors[f].moves_a_part() && !samples.factors[f].is_fixed(cell[f])) return true;
   return false;
 }
 

@@ -24,6 +24,8 @@ struct Factor {
   uint32_t baseline = 0;
   std::vector<bool> fixed{};  // code, stack, heap, by level: leaves what it names where it was. Empty: no level does
   bool is_fixed(size_t level) const { return level < fixed.size() && fixed[level]; }
+  // Its levels say whether a part of the program moves. An epoch says when, and a range how far.
+  bool moves_a_part() const { return layout && (name == "code" || name == "stack" || name == "heap"); }
 };
 
 // Log: differences are ratios and effects are reported as geometric means. Linear: differences are in the

@@ -134,7 +134,7 @@ std::string halves_section(const Pen& pen, const Report& report) {
   }
   return pen.heading("Plain and randomized cells: " + primary.name) + pen.table(table) +
          pen.note(
-             "each row alone, without a verdict: an effect of the treatment shows in both halves, the luck of one layout "
+             "each row alone, without a verdict: an effect of the treatment shows in both halves, the bias of one layout "
              "in the plain one alone");
 }
 

@@ -283,6 +283,10 @@ TEST(Halves, AreThePlainAndTheRandomizedCells) {
   samples.factors[0].fixed = samples.factors[1].fixed = {true, false};
   samples.factors[2] = {"version", {"before", "after"}, false, 0};
   std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels[0] != trial.levels[1]; });
+  // Neither when layouts change nor how far stacks move says of a plain cell that it is a random one.
+  samples.factors.push_back({"epoch", {"auto"}, true, 0, {false}});
+  samples.factors.push_back({"stack_range", {"256"}, true, 0, {false}});
+  for (report::Trial& trial : samples.trials) trial.levels.insert(trial.levels.end(), {0, 0});
   const auto report = report::analyse(samples);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->halves.size(), 2u);
