@@ -10,7 +10,7 @@ namespace stab::code {
 const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = {
     "",
     "a layout script has at most 65536 bytes, none of them 0",
-    ("expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a dose report, as the "
+    ("expected 'stab-script 1 any' or 'stab-script 1 0xHASH', with the code's hash from stab-layout or a layout report, as the "
      "first line"),
     "expected 'place NAME mod M LEVEL...', 'count NAME', 'rest still', 'rest shuffled', 'match ROWS 0xHASH' or 'match pads'",
     "expected 'mod' and a power of two from 32 to 4096",
@@ -26,7 +26,7 @@ const char* const kScriptFaultWords[static_cast<size_t>(ScriptFault::kCount)] = 
     "the function never moves, so it can be neither placed nor counted; szc --stab-info says why",
     "'place' and 'rest' need STAB_CODE=design",
     ("nothing moves in this program, and what stays is neither placed nor counted; it takes a STAB_CODE that is not off, and the "
-     "dose report says what else is missing"),
+     "layout report says what else is missing"),
     "the script can't be read; it is a regular file or a memfd",
     "STAB_CODE=design needs a layout script; set STAB_LAYOUT to its path",
     "images would be too large with these places; lower the modulus or place fewer functions",

@@ -102,7 +102,7 @@ std::string doses_section(const Pen& pen, const Report& report) {
   for (const DoseSummary& dose : report.doses)
     table.add({dose.workload, dose.factor, dose.level, std::to_string(dose.trials), count(dose.median),
                count(dose.minimum), count(dose.maximum), text::percent(dose.share)});
-  return pen.heading("Doses: layouts that trials really ran in") + pen.table(table);
+  return pen.heading("Layouts that trials really ran in") + pen.table(table);
 }
 
 std::string validity_section(const Pen& pen, const Report& report) {

@@ -55,7 +55,8 @@ Status check_script(const std::string& text, const std::string& hash) {
   const size_t bytes = std::min(text.find('\0'), text.size());  // what is behind it has a hash of its own in it
   if (hash == hex_text(abi::hash64(text.data(), bytes))) return {};
   return Error{
-      ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its dose", {}};
+      ErrorCode::kCorrupt, "the layout script of this trial is not the one that it followed, by the hash in its layout report",
+      {}};
 }
 
 Error no_time(const std::string& why) {
@@ -66,7 +67,7 @@ Error no_time(const std::string& why) {
 }  // namespace
 
 Result<Ran> read_dose(const std::string& text) {
-  const Error corrupt{ErrorCode::kCorrupt, "the dose report of this trial can't be read", {}};
+  const Error corrupt{ErrorCode::kCorrupt, "the layout report of this trial can't be read", {}};
   const Json dose = Json::parse(text, nullptr, false);
   if (!dose.is_object()) return corrupt;
   if (!dose.value("hello", true))

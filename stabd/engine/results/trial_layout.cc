@@ -62,7 +62,7 @@ Result<TrialLayout> layout_of(store::Store& store, store::Id id, std::optional<u
   STAB_TRY(const store::TrialRow trial, store.trial(id));
   STAB_TRY(const store::Outcome outcome, store.outcome(id));
   if (outcome.dose_json.empty())
-    return bad_input("trial " + std::to_string(id) + " has no dose report: it had no helper, and nothing of it moved");
+    return bad_input("trial " + std::to_string(id) + " has no layout report: it had no helper, and nothing of it moved");
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
   STAB_TRY(const Chosen chosen, choose(store, id, epoch, ran));
   TrialLayout out;

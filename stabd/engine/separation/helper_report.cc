@@ -107,13 +107,13 @@ Result<HelperEnd> HelperReport::finish(std::chrono::milliseconds patience, const
       end();
       return ended;
     }
-    if (ready < 0) return system_error("wait for the dose report", errno);
+    if (ready < 0) return system_error("wait for the layout report", errno);
     const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read the dose report", errno);
+    if (got < 0) return system_error("read the layout report", errno);
     if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the dose report is longer than 64 MiB", {}};
+    if (text.size() > kReportBytes) return Error{ErrorCode::kCorrupt, "the layout report is longer than 64 MiB", {}};
   }
   // It closes the report last; what is left of it is its exit. Where it has died before, our signal changes nothing.
   const int status = end();

@@ -198,7 +198,7 @@ std::string visits_contradiction(const plan::Layout& layout, const Dose& dose) {
 Result<std::optional<Dose>> parse_dose(std::string_view text) {
   DoseReader reader;
   if (!Json::sax_parse(text, &reader) || !reader.object)
-    return Error{ErrorCode::kCorrupt, "the dose report is not a JSON object", {}};
+    return Error{ErrorCode::kCorrupt, "the layout report is not a JSON object", {}};
   if (!reader.hello) return std::optional<Dose>();
   reader.dose.functions -= reader.runtime_functions;
   return std::optional<Dose>(std::move(reader.dose));

@@ -31,7 +31,7 @@ int64_t size_of(int fd) {
 
 Result<TrialEvent> LiveTrial::check() {
   if (helper_given_up_.count() > 0) {
-    outcome_.failure = "its helper lived and sent no whole dose report for " + std::to_string(helper_given_up_.count()) + " ms";
+    outcome_.failure = "its helper lived and sent no whole layout report for " + std::to_string(helper_given_up_.count()) + " ms";
     return TrialEvent::kCutOff;
   }
   if (helper_signal_ != 0) {

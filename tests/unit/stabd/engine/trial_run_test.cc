@@ -262,7 +262,7 @@ TEST_F(TrialRun, AHelperThatSaysNothingLosesTheTrial) {
   laboratory_.helper_patience = std::chrono::milliseconds(300);
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
-  EXPECT_EQ(outcome.failure, "its helper lived and sent no whole dose report for 300 ms");
+  EXPECT_EQ(outcome.failure, "its helper lived and sent no whole layout report for 300 ms");
 }
 
 // Its user's programs may trace it.
@@ -271,7 +271,7 @@ TEST_F(TrialRun, AHelperThatTalksForEverLosesTheTrial) {
   laboratory_.helper_patience = std::chrono::milliseconds(1000);
   const Outcome outcome = run(shell("true"));
   EXPECT_EQ(outcome.state, TrialState::kLost) << outcome.failure;
-  EXPECT_THAT(outcome.failure, ::testing::StartsWith("its helper lived and sent no whole dose report for 3"));  // 3000 ms
+  EXPECT_THAT(outcome.failure, ::testing::StartsWith("its helper lived and sent no whole layout report for 3"));  // 3000 ms
 }
 
 // A program that failed by itself is not excused by it: its helper died after the program's time was over.
