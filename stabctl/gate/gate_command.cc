@@ -12,8 +12,8 @@
 #include "analysis/commands/gate/gate.h"
 #include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"
-#include "stabctl/explain/explain_command.h"
 #include "stabctl/explain/explained_sides.h"
+#include "stabctl/gate/asked_places.h"
 #include "stabctl/records/database.h"
 #include "stabctl/records/logbook_of.h"
 #include "stabctl/revisions/gate_file.h"
@@ -117,62 +117,6 @@ Result<commands::GateOutput> judged_in_stream(store::Logbook& logbook, const sto
   return *std::move(output);
 }
 
-// The two sides of each workload that explain takes, by its name, as they are before anything is built: whoever edits the file or
-// the working tree while the gate runs changes nothing of what it asks.
-using SidesByWorkload = std::map<std::string, Result<ExplainedSides>>;
-
-SidesByWorkload sides_of_places(const Arguments& arguments, const Revisions& revisions,
-                                const std::map<std::string, std::string>& cause_commands) {
-  SidesByWorkload out;
-  Arguments asked = arguments;
-  asked.words = {revisions.base + ".." + revisions.head};
-  asked.json = false;
-  for (const auto& [workload, command] : cause_commands) {
-    asked.workload = workload;
-    out.emplace(workload, explained_sides(asked));
-  }
-  return out;
-}
-
-// What the places of the two revisions' functions add, asked of each of these workloads, until `end` of the monotonic clock, if
-// there is one. Where there is no answer, it says why.
-commands::GatePlaces ask_places(engine::Engine& engine, const Arguments& arguments, const Clock& clock, const GateFile& file,
-                                const SidesByWorkload& sides_by_workload,
-                                const std::map<std::string, std::string>& cause_commands,
-                                std::optional<std::chrono::nanoseconds> end, engine::StopSignal& stop, ToldNotes& told) {
-  commands::GatePlaces out{*file.place, {}};
-  size_t left = sides_by_workload.size();
-  for (const auto& [workload, sides] : sides_by_workload) {
-    commands::GatePlace& place = out.workloads.emplace_back();
-    place.workload = workload;
-    Arguments asked = arguments;
-    asked.json = false;
-    asked.workload = workload;
-    std::chrono::nanoseconds budget = kUsualExplainTime;
-    if (end) budget = (*end - clock.monotonic_raw()) / static_cast<int64_t>(left);
-    --left;
-    if (budget <= std::chrono::nanoseconds(0)) {
-      place.explanation.not_answered = "the budget of " + arguments.at_most + " ended before its place was asked about";
-      continue;
-    }
-    if (!sides) place.explanation.not_answered = printable(sides.error().message);
-    // Why there is no answer is in the explanation.
-    else if (!explain_sides(engine, asked, clock, stop, *sides, budget, told, place.explanation))
-      place.explanation.command = cause_commands.at(workload);
-  }
-  return out;
-}
-
-// Before anything is built: nobody expects of the trials of a minute that ten more follow.
-void say_time_of_places(size_t workloads) {
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(kUsualExplainTime).count();
-  std::string time = std::to_string(minutes) + " min";
-  if (workloads > 1)
-    time += " for each of " + std::to_string(workloads) + " workloads, " +
-            std::to_string(minutes * static_cast<int64_t>(workloads)) + " min";
-  std::fprintf(stderr, "after the trials 'place' takes up to %s; --at-most limits the whole gate\n", time.c_str());
-}
-
 // A gate, from what is asked to what is said.
 class GateRun {
  public:
@@ -222,7 +166,7 @@ class GateRun {
   std::optional<TemporaryFolder> scratch_;
   Arguments own_;  // with a database in the temporary folder, where none is named
   std::unique_ptr<engine::Engine> engine_;
-  SidesByWorkload sides_;
+  PlacesByWorkload places_;
   std::chrono::nanoseconds start_{};
   Budget limit_;
   ToldNotes told_;
@@ -268,8 +212,11 @@ Status GateRun::open_lab() {
   if (own_.database.empty()) own_.database = scratch_->path() + "/gate.db", own_.is_database_temporary = true;
   STAB_TRY(engine_, open_engine(own_, clock_));
   if (!asks_places()) return {};
-  if (!has_budget() && !arguments_.quiet && !facts_.cause_commands.empty()) say_time_of_places(facts_.cause_commands.size());
-  sides_ = sides_of_places(arguments_, revisions_, facts_.cause_commands);
+  // Before anything is built: nobody expects of the trials of a minute that ten more follow.
+  if (!has_budget() && !arguments_.quiet && !facts_.cause_commands.empty())
+    std::fprintf(stderr, "after the trials 'place' takes up to %s; --at-most limits the whole gate\n",
+                 time_of_places(facts_.cause_commands.size()).c_str());
+  places_ = places_to_ask(arguments_, revisions_, facts_.cause_commands);
   return {};
 }
 
@@ -324,8 +271,8 @@ void GateRun::count_copies() {
 Status GateRun::note_sides() {
   STAB_TRY(facts_.differ, side_differences(engine_->store(), row_.id));
   if (!asks_places() || was_interrupted()) return {};
-  facts_.places = ask_places(*engine_, own_, clock_, file_, sides_, facts_.cause_commands,
-                             has_budget() ? std::optional(start_ + budget_) : std::nullopt, stop_, told_);
+  const auto end = has_budget() ? std::optional(start_ + budget_) : std::nullopt;
+  facts_.places = commands::GatePlaces{*file_.place, ask_places(*engine_, own_, clock_, places_, end, stop_, told_)};
   facts_.seconds = std::chrono::duration<double>(spent()).count();
   return {};
 }
