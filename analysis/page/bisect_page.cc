@@ -22,7 +22,6 @@ using commands::BisectEnd;
 using commands::BisectStep;
 using commands::CommitFinding;
 
-constexpr size_t kShownHash = 12;
 // Of the drawing, in pixels of a page that has room.
 constexpr double kWide = 1072, kLabels = 430, kRow = 26, kTop = 44, kRight = 24;
 
@@ -33,7 +32,9 @@ std::string number(double value) {
   return out;
 }
 
-std::string hash(const Bisection& search, size_t position) { return search.commits[position].hash.substr(0, kShownHash); }
+std::string hash(const Bisection& search, size_t position) {
+  return search.commits[position].hash.substr(0, commands::kShownHash);
+}
 
 std::string named(const Bisection& search, size_t position, size_t most) {
   const std::string line = text::as_line(search.commits[position].subject);
@@ -177,7 +178,8 @@ std::string render_bisection(const Bisection& search) {
   const std::string title = "Which commit made " + subject + (search.faster ? " faster?" : " slower?");
   const char* word = search.end == BisectEnd::kCommit ? (search.faster ? "better" : "worse")
                      : search.end == BisectEnd::kNone ? "equivalent"
-                                                      : "unsure";
+                     : search.end == BisectEnd::kPlace ? (search.faster ? "better" : "worse")
+                                                       : "unsure";
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"" + page_policy() + "\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -189,6 +191,11 @@ std::string render_bisection(const Bisection& search) {
          "\">" + text(output.sentence) + "</strong></div>\n<p>" + text(output.next) + "</p>\n<p class=\"note\">" +
          text(output.error) +
          "</p>\n</section>\n";
+  if (!output.places.empty()) {
+    out += "<section>\n<h2>Places as they are linked</h2>\n";
+    for (const std::string& one : output.places) out += "<p>" + text(one) + "</p>\n";
+    out += "</section>\n";
+  }
   if (!steps.empty())
     out += "<section>\n<h2>What was asked</h2>\n<figure><div class=\"plot wide\" tabindex=\"0\" role=\"region\" "
            "aria-label=\"comparisons, drawn\">" +

@@ -120,6 +120,17 @@ JsonWriter& JsonWriter::numbers(std::string_view key, std::span<const double> va
   return raw(key, list + "]");
 }
 
+// Texts in JSON have no line ends of their own.
+JsonWriter& JsonWriter::json(std::string_view key, std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  start(key);
+  for (const char c : text) {
+    out_ += c;
+    if (c == '\n') out_.append(2 * closers_.size(), ' ');
+  }
+  return *this;
+}
+
 std::string JsonWriter::take() { return std::move(out_) + "\n"; }
 
 }  // namespace stab::text

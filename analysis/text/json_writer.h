@@ -34,6 +34,8 @@ class JsonWriter {
   }
   template <typename T>
   JsonWriter& element(const T& item) { return value({}, item); }
+  // What another writer has taken, as a member.
+  JsonWriter& json(std::string_view key, std::string_view text);
   // An array on one line, for what is drawn. NaN and infinite ones are null.
   JsonWriter& numbers(std::string_view key, std::span<const double> values, int digits = 7);
 

@@ -34,6 +34,7 @@ struct Arguments {
   std::string range;       // gate, bisect: BASE..HEAD
   std::string log;         // bisect: file that takes what 'git bisect replay' reads
   bool faster = false;     // bisect: for the commit that made it faster
+  bool no_explain = false; // bisect: ask nothing of the place where no commit is slower
   std::string series, factor, anchor;  // trend
   std::string at_most;     // gate, compare, explain, time: how long it may take; empty: a minute, the gate as long as it does
   std::string summary;     // gate: file that takes Markdown

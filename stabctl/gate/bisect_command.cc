@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "analysis/commands/bisect/bisect.h"
 #include "analysis/page/bisect_page.h"
 #include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"
+#include "stabctl/explain/explained_libraries.h"
+#include "stabctl/gate/asked_places.h"
 #include "stabctl/gate/bisect_state.h"
 #include "stabctl/revisions/gate_file.h"
 #include "stabctl/revisions/gate_start.h"
@@ -63,6 +66,19 @@ const GateQuestion* question_of(const std::vector<GateQuestion>& questions, cons
   return nullptr;
 }
 
+// What both ends run is the same, byte for byte, and so are the libraries that they bring along.
+Result<bool> is_one_program(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
+                            const DifferencesByWorkload& differ) {
+  const std::vector<plan::Subject> subjects = plan::subjects(plan);
+  const bool is_one_file = plan.programs.size() == 1 && std::all_of(subjects.begin(), subjects.end(), [&](const auto& subject) {
+    const auto found = differ.find(subject.name);
+    return found != differ.end() && found->second.same_file;
+  });
+  if (!is_one_file) return false;
+  STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(store, row));
+  return are_same_files(libraries);
+}
+
 // One comparison after the other, on one engine. Those that an earlier run of the search made are taken from its state.
 class Comparisons {
  public:
@@ -71,6 +87,9 @@ class Comparisons {
               std::chrono::nanoseconds budget)
       : arguments_(arguments), revisions_(revisions), search_(search), state_(state), engine_(engine), clock_(clock),
         caught_(caught), stop_(stop), has_budget_(budget.count() > 0), deadline_(clock.monotonic_raw() + budget) {}
+
+  // What explain says of the places of the ends, once the search has found that none of the commits is slower.
+  Status ask_places(const PlacesByWorkload& places);
 
   // Nothing: the run was stopped, which `unfinished` of the search says. The next run goes on with the comparison's experiment.
   Result<std::optional<BisectStep>> compare(const BisectQuestion& question);
@@ -223,8 +242,32 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   STAB_TRY(const auto differ, side_differences(engine_.store(), experiment));
   if (const auto found = differ.find(step.workload); found != differ.end())
     for (std::string& one : commands::difference_sentences(found->second)) step.care.push_back(std::move(one));
+  if (search_.steps.empty()) {
+    STAB_TRY(step.is_one_program, is_one_program(engine_.store(), row, file.plan, differ));
+  }
   if (!copies.uncounted.empty()) step.care.push_back(commands::uncounted_sentence(copies.uncounted));
   return std::optional(step);
+}
+
+Status Comparisons::ask_places(const PlacesByWorkload& places) {
+  if (!state_.places().empty()) {
+    commands::add_places(search_, state_.places());
+    return {};
+  }
+  const auto end = has_budget_ ? std::optional(deadline_) : std::nullopt;
+  if (!arguments_.quiet)
+    std::fprintf(stderr, "no commit is %s over random layouts; is it the place?%s\n", search_.faster ? "faster" : "slower",
+                 end ? "" : (" up to " + time_of_places(places.size())).c_str());
+  std::vector<commands::BisectPlace> said;
+  for (const commands::GatePlace& one : stab::ctl::ask_places(engine_, arguments_, clock_, places, end, stop_, told_))
+    said.push_back(commands::bisect_place_of(one, search_.faster));
+  commands::add_places(search_, said);
+  const bool is_cut = has_budget_ && std::any_of(said.begin(), said.end(), [&](const commands::BisectPlace& one) {
+    return one.is_cut || (one.finding == CommitFinding::kUnsure && clock_.monotonic_raw() >= deadline_);
+  });
+  if (stop_.asked()) search_.unfinished = "it was interrupted";
+  else if (is_cut) search_.unfinished = "the budget of " + arguments_.at_most + " is over";
+  return search_.unfinished.empty() ? state_.add_places(std::move(said)) : Status();
 }
 
 // The gate's file belongs to the question: another one asks something else.
@@ -258,6 +301,24 @@ std::string typed_bisect(const Revisions& revisions, const Arguments& arguments)
          (arguments.faster ? " --faster" : "") + question_options(arguments);
 }
 
+// How explain is asked of the ends by hand, by workload. Where it takes none, `why` says why.
+std::map<std::string, std::string> explain_commands(const plan::Plan& plan, const Revisions& revisions,
+                                                    const Arguments& arguments, std::string& why) {
+  std::map<std::string, std::string> out;
+  const std::vector<plan::Subject> subjects = plan::subjects(plan);
+  Arguments asked = arguments;
+  asked.words = {revisions.base.substr(0, kShownCommit) + ".." + revisions.head.substr(0, kShownCommit)};
+  for (const plan::Subject& subject : subjects) {
+    const Status taken = may_be_explained(plan, subject, arguments.build.empty() ? "the gate's file" : "--build");
+    if (!taken && why.empty()) why = taken.error().message;
+    if (!taken) continue;
+    if (subjects.size() > 1) asked.workload = subject.name;
+    out[subject.name] = typed_explain(asked);
+  }
+  if (!out.empty()) why.clear();
+  return out;
+}
+
 int say(const Bisection& result, const Arguments& arguments) {
   const commands::BisectOutput output = commands::bisect_output(result);
   std::fputs((arguments.json ? output.json : output.text).c_str(), stdout);
@@ -286,7 +347,8 @@ int bisect_command(const Arguments& arguments) {
   const auto commits = commits_of(*revisions);
   if (!commits) return complain_of_no_answer(commits.error());
   // Its faults are said before anything is made.
-  if (const auto plan = gate_plan_of(*revisions, arguments); !plan) return complain_of_no_answer(plan.error());
+  const auto plan = gate_plan_of(*revisions, arguments);
+  if (!plan) return complain_of_no_answer(plan.error());
   auto state = state_of(*revisions, arguments);
   if (!state) return complain_of_no_answer(state.error());
   if (!state->other().empty())
@@ -297,6 +359,11 @@ int bisect_command(const Arguments& arguments) {
   if (!state->steps().empty() || has_trials)
     std::fprintf(stderr, "an interrupted search goes on: %zu comparison%s kept%s\n", state->steps().size(),
                  state->steps().size() == 1 ? " is" : "s are", has_trials ? ", and the trials of the next one" : "");
+
+  std::string no_places;
+  PlacesByWorkload places;
+  if (!arguments.no_explain)
+    places = places_to_ask(arguments, *revisions, explain_commands(*plan, *revisions, arguments, no_places));
 
   engine::StopSignal stop;
   CaughtInterrupts caught(stop);
@@ -317,6 +384,12 @@ int bisect_command(const Arguments& arguments) {
     const bool has_no_ends = !result.steps.empty() && result.steps.front().finding == CommitFinding::kNotBuilt;
     if (has_no_ends) state->remove();
     return complain_of_no_answer(without_told(done.error(), comparisons.told()));
+  }
+  if (result.end == commands::BisectEnd::kNone) {
+    result.no_places = no_places;
+    const bool is_asked = !places.empty() && !result.steps.front().is_one_program;
+    if (const Status asked = is_asked ? comparisons.ask_places(places) : Status(); !asked)
+      return complain_of_no_answer(asked.error());
   }
   engine->reset();
   const int code = say(result, arguments);

@@ -18,11 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using commands::BisectPlace;
 using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 7;
+constexpr int kVersion = 8;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
@@ -32,20 +33,50 @@ Json as_json(const BisectStep& step) {
           {"cost", step.cost},         {"cost_low", step.cost_low}, {"cost_high", step.cost_high}, {"blocks", step.blocks},
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
           {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}, {"by_copies", step.by_copies},
+          {"is_one_program", step.is_one_program},
           {"unit", step.unit},         {"care", step.care}};
 }
 
-// Throws Json::exception where a member is missing or of another type.
+Json as_json(const BisectPlace& place) {
+  return {{"workload", place.workload},   {"finding", static_cast<int>(place.finding)},
+          {"effect", place.effect},       {"change", place.change},
+          {"interval", place.interval},   {"functions", place.functions},
+          {"sentence", place.sentence},   {"command", place.command},
+          {"care", place.care},           {"error", place.error},
+          {"explained", place.explained}};
+}
+
+// These throw Json::exception where a member is missing or of another type.
+CommitFinding finding_from(const Json& json) {
+  const int finding = json.at("finding");
+  if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt))
+    throw Json::other_error::create(501, "finding", nullptr);
+  return static_cast<CommitFinding>(finding);
+}
+
+BisectPlace place_from_json(const Json& json) {
+  BisectPlace place;
+  place.workload = json.at("workload");
+  place.finding = finding_from(json);
+  place.effect = json.at("effect");
+  place.change = json.at("change");
+  place.interval = json.at("interval");
+  place.functions = json.at("functions");
+  place.sentence = json.at("sentence");
+  place.command = json.at("command");
+  place.care = json.at("care").get<std::vector<std::string>>();
+  place.error = json.at("error");
+  place.explained = json.at("explained");
+  return place;
+}
+
 BisectStep from_json(const Json& json) {
   BisectStep step;
   step.position = json.at("position");
   step.against = json.at("against");
   step.faster = json.at("faster");
   step.may_name = json.at("may_name");
-  const int finding = json.at("finding");
-  if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt))
-    throw Json::other_error::create(501, "finding", nullptr);
-  step.finding = static_cast<CommitFinding>(finding);
+  step.finding = finding_from(json);
   step.change = json.at("change");
   step.interval = json.at("interval");
   step.cost = json.at("cost");
@@ -59,6 +90,7 @@ BisectStep from_json(const Json& json) {
   step.margin = json.at("margin");
   step.is_share = json.at("is_share");
   step.by_copies = json.at("by_copies");
+  step.is_one_program = json.at("is_one_program");
   step.unit = json.at("unit");
   step.care = json.at("care").get<std::vector<std::string>>();
   return step;
@@ -109,6 +141,7 @@ Result<BisectState> BisectState::open(std::string folder, std::string good, std:
       return state;
     }
     for (const Json& step : json.at("steps")) state.steps_.push_back(from_json(step));
+    for (const Json& place : json.at("places")) state.places_.push_back(place_from_json(place));
     if (json.contains("is_sliced")) {
       state.is_sliced_ = json.at("is_sliced").get<bool>();
       state.clock_ = json.at("clock");
@@ -130,6 +163,11 @@ Status BisectState::add(const BisectStep& step) {
   return write();
 }
 
+Status BisectState::add_places(std::vector<BisectPlace> places) {
+  places_ = std::move(places);
+  return write();
+}
+
 Status BisectState::begin(BegunComparison comparison) {
   begun_ = std::move(comparison);
   return write();
@@ -142,9 +180,11 @@ Status BisectState::choose(bool is_sliced, std::string clock) {
 }
 
 Status BisectState::write() const {
-  Json steps = Json::array();
+  Json steps = Json::array(), places = Json::array();
   for (const BisectStep& one : steps_) steps.push_back(as_json(one));
-  Json json = {{"version", kVersion}, {"good", good_}, {"bad", bad_}, {"question", question_}, {"steps", steps}};
+  for (const BisectPlace& one : places_) places.push_back(as_json(one));
+  Json json = {{"version", kVersion}, {"good", good_},   {"bad", bad_},
+               {"question", question_}, {"steps", steps}, {"places", places}};
   if (is_sliced_) {
     json["is_sliced"] = *is_sliced_;
     json["clock"] = clock_;

@@ -31,6 +31,9 @@ class BisectState {
   const std::string& other() const { return other_; }
   // The step's answer; no comparison is begun any more.
   Status add(const commands::BisectStep& step);
+  // What explain has said of the ends' places; empty: it was not asked, or did not end.
+  const std::vector<commands::BisectPlace>& places() const { return places_; }
+  Status add_places(std::vector<commands::BisectPlace> places);
   // What a run was at when it ended before its time.
   const std::optional<BegunComparison>& begun() const { return begun_; }
   Status begin(BegunComparison comparison);
@@ -55,6 +58,7 @@ class BisectState {
   std::string folder_, good_, bad_, question_, other_, clock_;
   std::optional<bool> is_sliced_;
   std::vector<commands::BisectStep> steps_;
+  std::vector<commands::BisectPlace> places_;
   std::optional<BegunComparison> begun_;
 };
 

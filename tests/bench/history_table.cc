@@ -208,7 +208,8 @@ void rows(const Machine& machine, const char* what, const std::vector<double>& s
     switch (found.end) {
       case BisectEnd::kCommit: lab.right += is_culprit(found.slower); break;
       case BisectEnd::kRange: ++lab.range; break;
-      case BisectEnd::kNone: ++lab.none; break;
+      case BisectEnd::kNone:
+      case BisectEnd::kPlace: ++lab.none; break;
       case BisectEnd::kCannotTell: ++lab.unsure; break;
     }
     lab.first_gates.push_back(static_cast<size_t>(

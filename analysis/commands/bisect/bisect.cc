@@ -16,9 +16,8 @@ namespace stab::commands {
 namespace {
 
 using Align = text::TextTable::Align;
-constexpr size_t kShown = 12;
 
-std::string short_hash(const BisectCommit& commit) { return commit.hash.substr(0, kShown); }
+std::string short_hash(const BisectCommit& commit) { return commit.hash.substr(0, kShownHash); }
 
 std::string named(const BisectCommit& commit) {
   return short_hash(commit) + (commit.subject.empty() ? "" : " '" + text::as_line(commit.subject) + "'");
@@ -66,15 +65,17 @@ std::string found_text(const Bisection& search, const BisectPart& part, size_t n
     return named(search.commits[part.slower]) + made + ": " + change_of(naming_of(search, number)) +
            " against the commit before it";
   const size_t count = part.slower - part.not_slower;
+  const std::string probability = part.probability ? probability_text(*part.probability) : std::string();
   if (count == 1) {
     const BisectStep* const naming = naming_of(search, number);
-    return "probably " + named(search.commits[part.slower]) + made + " (" + probability_text(part.probability) +
-           "), but it was not shown to be " + word + " than the commit before it" +
+    return "probably " + named(search.commits[part.slower]) + made + (probability.empty() ? "" : " (" + probability + ")") +
+           ", but it was not shown to be " + word + " than the commit before it" +
            (naming != nullptr && naming->by_copies ? ": " + naming->why : "");
   }
   const std::string why = skipped(search, part, number);
-  return "one of " + std::to_string(count) + " commits" + made + ", with a probability of " + probability_text(part.probability) +
-         ": " + range_of(search, part.not_slower, part.slower) + (why.empty() ? "" : "; " + why);
+  return "one of " + std::to_string(count) + " commits" + made +
+         (probability.empty() ? "" : ", with a probability of " + probability) + ": " +
+         range_of(search, part.not_slower, part.slower) + (why.empty() ? "" : "; " + why);
 }
 
 std::string sentence(const Bisection& search) {
@@ -92,8 +93,7 @@ std::string sentence(const Bisection& search) {
       return out;
     }
     case BisectEnd::kNone:
-      return "no commit to find: " + short_hash(bad) + " is not " + word + " than " + short_hash(good) + " by " +
-             exact_percent(search.margin) + " over random layouts";
+    case BisectEnd::kPlace: return place_sentence(search);
     case BisectEnd::kCannotTell: break;
   }
   const BisectStep* first = search.steps.empty() ? nullptr : &search.steps.front();
@@ -181,7 +181,7 @@ std::string next_step(const Bisection& search) {
     }
     case BisectEnd::kRange: return "see them: git log " + range_of(search, search.not_slower, search.slower);
     case BisectEnd::kNone:
-      return "a difference that was seen in one pair of builds can be the place of the code, or the machine";
+    case BisectEnd::kPlace: return place_next(search);
     case BisectEnd::kCannotTell:
       if (!search.steps.empty() && search.steps.front().by_copies) return "more blocks don't decide it; a larger 'margin' may";
       return "to decide, raise the margin, or add larger numbers to 'looks' of a stab-gate.toml";
@@ -189,10 +189,27 @@ std::string next_step(const Bisection& search) {
   return "";
 }
 
+// What the model makes of the answer. Of a range its sentence says it.
+std::string model_text(const Bisection& search) {
+  if (search.end == BisectEnd::kRange || (search.end != BisectEnd::kCommit && !search.probability)) return "";
+  if (search.end != BisectEnd::kCommit)
+    return "; by the model no commit made " + it(search) + " " + slower_word(search.faster) + " by " +
+           exact_percent(search.margin) + " with a probability of " + probability_text(*search.probability);
+  std::string named_ones;
+  const auto add = [&](const BisectPart& part) {
+    if (part.end == BisectEnd::kCommit && part.probability)
+      named_ones += (named_ones.empty() ? "" : ", ") + short_hash(search.commits[part.slower]) +
+                    " did it with a probability of " + probability_text(*part.probability);
+  };
+  add(first_of(search));
+  for (const BisectPart& part : search.further) add(part);
+  return named_ones.empty() ? "" : "; by the model " + named_ones;
+}
+
 std::string error_rate(const Bisection& search) {
   const std::string further = search.further.empty() ? "" : ": each further one is asked at half of the error before";
   return "the comparison that names a commit has trials of its own: commits that did nothing are named in at most " +
-         exact_percent(search.alpha) + " of searches" + further;
+         exact_percent(search.alpha) + " of searches" + further + place_error(search) + model_text(search);
 }
 
 const char* word_of(CommitFinding finding, bool faster) {
@@ -255,7 +272,8 @@ std::string text_of(const Bisection& search) {
   std::string out = sentence(search) + "\n" + next_step(search) + "\n";
   if (search.steps.empty()) return out;
   out += "\n" + table_of(search).text(120) + error_rate(search) + "\n";
-  for (const std::string& one : care_of(search)) out += text::wrap(one, 120, "", "  ");
+  for (const auto& lines : {place_lines(search), care_of(search)})
+    for (const std::string& one : lines) out += text::wrap(one, 120, "", "  ");
   return search.clock.empty() ? out : out + text::wrap("compared: " + search.clock, 120, "", "  ");
 }
 
@@ -270,18 +288,19 @@ std::string markdown_of(const Bisection& search) {
       out += "| " + escaped(field) + " ";
     out += "|\n";
   }
-  for (const std::string& one : care_of(search)) out += "\n" + escaped(one) + "\n";
+  for (const auto& lines : {place_lines(search), care_of(search)})
+    for (const std::string& one : lines) out += "\n" + escaped(one) + "\n";
   return out + "\n" + escaped(error_rate(search)) + "; again: <code>" + escaped(search.command) + "</code>\n";
 }
 
-constexpr const char* kEnds[] = {"commit", "range", "none", "unsure"};
+constexpr const char* kEnds[] = {"commit", "range", "none", "unsure", "place"};
 
 // What a search between two commits has come to.
 void write_narrowed(text::JsonWriter& json, const Bisection& search, const BisectPart& part) {
   const bool is_narrowed = part.end == BisectEnd::kCommit || part.end == BisectEnd::kRange;
   json.value("not_slower", is_narrowed ? std::optional(search.commits[part.not_slower].hash) : std::nullopt);
   json.value("slower", is_narrowed ? std::optional(search.commits[part.slower].hash) : std::nullopt);
-  json.value("probability", part.end == BisectEnd::kRange ? std::optional(part.probability) : std::nullopt);
+  json.value("probability", part.probability);
 }
 
 void write_further(text::JsonWriter& json, const Bisection& search) {
@@ -307,7 +326,7 @@ std::string json_of(const Bisection& search) {
   const char* findings[] = {"not slower", "slower", "unsure", "no build"};
   text::JsonWriter json;
   json.begin_object();
-  json.value("format", "stab-bisect").value("version", 2).value("answer", kEnds[static_cast<int>(search.end)]);
+  json.value("format", "stab-bisect").value("version", 3).value("answer", kEnds[static_cast<int>(search.end)]);
   json.value("direction", slower_word(search.faster));
   json.value("good", search.commits.front().hash).value("bad", search.commits.back().hash);
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
@@ -316,6 +335,7 @@ std::string json_of(const Bisection& search) {
   json.value("clock", search.clock);
   json.value("sentence", sentence(search)).value("next", next_step(search));
   write_further(json, search);
+  write_places(json, search);
   json.begin_array("comparisons");
   for (const BisectStep& step : search.steps) {
     json.begin_object();
@@ -383,7 +403,8 @@ BisectStep step_of(const GateQuestion& question, double margin) {
 
 BisectOutput bisect_output(const Bisection& search) {
   BisectOutput out;
-  out.exit_code = search.end == BisectEnd::kCommit ? 0 : search.end == BisectEnd::kNone ? 1 : 3;
+  const bool is_none = search.end == BisectEnd::kNone || search.end == BisectEnd::kPlace;
+  out.exit_code = search.end == BisectEnd::kCommit ? 0 : is_none ? 1 : 3;
   out.text = text_of(search);
   out.json = json_of(search);
   out.markdown = markdown_of(search);
@@ -391,6 +412,7 @@ BisectOutput bisect_output(const Bisection& search) {
   out.sentence = sentence(search);
   out.next = next_step(search);
   out.error = error_rate(search);
+  out.places = place_lines(search);
   out.care = care_of(search);
   return out;
 }

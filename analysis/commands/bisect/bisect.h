@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "analysis/commands/bisect/bisect_place.h"
 #include "analysis/commands/bisect/commit_search.h"
 #include "analysis/commands/gate/gate.h"
 #include "base/result.h"
 
 namespace stab::commands {
+
+// Of a commit's hash, as much as people read.
+inline constexpr size_t kShownHash = 12;
 
 struct BisectCommit {
   std::string hash;
@@ -39,6 +43,7 @@ struct BisectStep {
   std::string workload, response, subject;  // what was compared
   std::string why;      // why there is no answer
   bool by_copies = false;  // which is what random layouts cost by themselves
+  bool is_one_program = false;  // known of the ends alone: both run the same files, byte for byte
   std::vector<std::string> care;  // what may turn the answer: caveats of its trials, and what could not be counted
 };
 
@@ -50,6 +55,7 @@ enum class BisectEnd : uint8_t {
   kRange,       // some commits, which could not be told apart
   kNone,        // the bad commit is not slower by the margin
   kCannotTell,  // not even whether the bad commit is slower
+  kPlace,       // the bad commit is not slower by the margin, and the place of its functions makes it slower
 };
 
 // A search between two of the commits, once one was found that does not explain what lies between the ends.
@@ -58,7 +64,9 @@ struct BisectPart {
   bool faster = false;                // for what made it faster
   double alpha = 0;                   // of the comparison that names a commit, or would have
   size_t not_slower = 0, slower = 0;  // as Bisection has them
-  double probability = 1;             // of a range
+  // By the model (commit_search.h): that the commit, or one of the range, made it slower; where nothing is to be found, or nobody
+  // can tell, that no commit made it slower by the margin. Nothing: it has no numbers.
+  std::optional<double> probability;
   BisectEnd end = BisectEnd::kCannotTell;
 };
 
@@ -66,9 +74,11 @@ struct Bisection {
   std::vector<BisectCommit> commits;  // [0]: the good one; the last: the bad one
   std::vector<BisectStep> steps;      // in the order of the search; [0]: of the bad commit against the good one
   size_t not_slower = 0, slower = 0;  // the culprit lies behind the first and at the second or before
-  double probability = 1;             // that it does, of a range (commit_search.h has the model)
+  std::optional<double> probability;  // as a part has it
   BisectEnd end = BisectEnd::kCannotTell;
   std::vector<BisectPart> further;    // where that is a commit, and others have a part in the difference
+  std::vector<BisectPlace> places;    // of the ends, of each workload, where no commit is slower; empty: nobody has asked
+  std::string no_places;   // why nobody has; empty: for no reason that has to be said
   std::string subject;     // what is judged, such as a workload; empty where nothing is slower
   double margin = 0;       // of the gate, a share
   double alpha = 0;        // of the search, and of each comparison but those that name further commits
@@ -92,7 +102,8 @@ struct BisectQuestion {
 using CompareCommits = std::function<Result<std::optional<BisectStep>>(const BisectQuestion&)>;
 
 // The whole search: are the ends apart, where between them, and is it this commit? Takes commits and alpha of `search`, sets the
-// rest but what the caller knows. Where a comparison was stopped, `search` has what was found until then.
+// rest but what the caller knows, and places (add_places). Where a comparison was stopped, `search` has what was found until
+// then.
 //
 // Once a commit is named, and does not explain what lies between the ends (bisect_rest.h) but for half of the gate's margin, the
 // search goes on before and behind it, for what made it slower or faster, whichever is left.
@@ -107,12 +118,13 @@ using CompareCommits = std::function<Result<std::optional<BisectStep>>(const Bis
 Status run_bisection(Bisection& search, const CompareCommits& compare);
 
 struct BisectOutput {
-  int exit_code = 0;  // 0 one commit, 1 nothing to find, 3 a range or no answer
+  int exit_code = 0;  // 0 one commit, 1 no commit to find, be it the place or nothing, 3 a range or no answer
   std::string text;
-  std::string json;      // format stab-bisect, version 2
+  std::string json;      // format stab-bisect, version 3
   std::string markdown;  // a sentence and a table, for a comment
   std::string log;       // as `git bisect replay` reads it
   std::string sentence, next, error;  // the answer, what to do, and how often it is wrong, a line each
+  std::vector<std::string> places;    // what explain says of the ends' places, a line each
   std::vector<std::string> care;      // of each comparison what may turn it, a line each
 };
 

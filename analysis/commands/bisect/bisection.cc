@@ -49,6 +49,14 @@ double least_of(const BisectStep& ends) {
   return ends.is_share ? std::min(whole / 2, std::log1p(ends.margin)) / 2 : whole / 4;
 }
 
+// That no commit between these ends made it slower by the margin, by the model. Nothing: it has no numbers.
+std::optional<double> probability_of_nothing(const BisectStep& ends, size_t commits) {
+  const auto estimate = estimate_of(ends);
+  if (!estimate || !ends.is_share) return {};
+  const double margin = std::log1p(ends.margin);
+  return CommitSearch(commits, *estimate, margin, std::max(std::fabs(estimate->change), margin)).probability_of_nothing();
+}
+
 // A search that is under way.
 class Searching {
  public:
@@ -102,6 +110,7 @@ Result<bool> Searching::run(BisectPart& part) {
   }
   bool whole = true;
   if (ends->finding == CommitFinding::kNotSlower) part.end = BisectEnd::kNone;
+  if (ends->finding != CommitFinding::kSlower) part.probability = probability_of_nothing(*ends, part.bad - part.good);
   if (ends->finding == CommitFinding::kSlower) {
     part.end = BisectEnd::kRange;
     STAB_TRY(whole, search_between(part, *ends));
@@ -138,14 +147,14 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
       if (!step) return false;
       ++namings_;
       const auto estimate = estimate_of(*step);
+      if (estimate) between.take_step(next->position, *estimate);
       if (step->finding == CommitFinding::kSlower || !estimate) {
         part.not_slower = position - 1;
         part.slower = position;
-        part.probability = between.range(0).probability;
+        part.probability = between.probability_between(next->position - 1, next->position);
         if (step->finding == CommitFinding::kSlower) part.end = BisectEnd::kCommit;
         return true;
       }
-      between.take_step(next->position, *estimate);
     }
     ++measured;
     const CommitSearch::Range range = between.range(kProbability);

@@ -29,9 +29,9 @@ double together(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-CommitSearch::CommitSearch(size_t count, CostEstimate ends, double least)
+CommitSearch::CommitSearch(size_t count, CostEstimate ends, double least, double distance)
     : count_(count),
-      spacing_(ends.change / kSteps),
+      spacing_(distance / kSteps),
       least_(static_cast<size_t>(std::lround(std::clamp(least / spacing_, 1.0, double{kSteps})))) {
   take(count, ends);
 }
@@ -179,6 +179,34 @@ CommitSearch::Range CommitSearch::range(double probability) const {
     else
       ++last;
   }
+}
+
+double CommitSearch::probability_between(size_t not_slower, size_t slower) const {
+  const Sums all = sums();
+  size_t first = 0, last = 0;
+  for (size_t i = 0; i < all.gaps.size(); ++i) {
+    if (all.gaps[i].from == not_slower) first = i;
+    if (all.gaps[i].to == slower) last = i;
+  }
+  return probability_of(all, first, last);
+}
+
+// Commit by commit, as steps between two that were measured may cancel each other.
+double CommitSearch::probability_of_nothing() const {
+  const Weights unseen(kCosts, 1.0);
+  const Sums all = sums();
+  Weights any = all.before[0], none = any;
+  for (const Gap& gap : all.gaps)
+    for (size_t from = gap.from; from < gap.to; ++from) {
+      const bool is_seen = from + 1 == gap.to;
+      const Gap commit{from, from + 1, is_seen ? gap.seen : &unseen, is_seen ? gap.steps : nullptr};
+      any = across(any, commit, kAnyStep);
+      none = across(none, commit, least_);
+      const double sum = sum_of(any);
+      divide(any, sum);
+      divide(none, sum);
+    }
+  return sum_of(none) / sum_of(any);
 }
 
 size_t questions_of(size_t count) {

@@ -13,22 +13,28 @@
 namespace stab::commands {
 namespace {
 
+// "'wide'", or "'wide' and 'narrow'"; empty: none was found, or more than two were
+std::string found_names(const Explanation& all) {
+  const statistics::PlaceAnswer* const places = places_of(all);
+  const std::vector<size_t> found = places ? found_functions(*places) : std::vector<size_t>();
+  if (found.empty() || found.size() > 2) return "";
+  const std::string first = "'" + text::source_name(all.search->functions[found[0]].name) + "'";
+  return found.size() == 1 ? first : first + " and '" + text::source_name(all.search->functions[found[1]].name) + "'";
+}
+
 // " of 'wide'", or ", of which 'wide' makes +0.20 %"
 std::string of_functions(const Explanation& all) {
-  const statistics::PlaceAnswer* const places = places_of(all);
-  if (!places) return "";
-  const std::vector<size_t> found = found_functions(*places);
-  if (found.empty() || found.size() > 2) return "";
-  std::string names = "'" + text::source_name(all.search->functions[found[0]].name) + "'";
-  if (found.size() == 2) names += " and '" + text::source_name(all.search->functions[found[1]].name) + "'";
-  if (statistics::makes_half(*places, all.answer->place.estimate)) return " of " + names;
-  return ", of which " + names + (found.size() == 2 ? " make " : " makes ") + percent_of(places->of_found);
+  const std::string names = found_names(all);
+  if (names.empty()) return "";
+  const statistics::PlaceAnswer& places = *places_of(all);
+  if (statistics::makes_half(places, all.answer->place.estimate)) return " of " + names;
+  return ", of which " + names + (found_functions(places).size() == 2 ? " make " : " makes ") + percent_of(places.of_found);
 }
 
 // The same where nothing but a name can stand.
 std::string of_half(const Explanation& all) {
-  const statistics::PlaceAnswer* const places = places_of(all);
-  return places && statistics::makes_half(*places, all.answer->place.estimate) ? of_functions(all) : "";
+  const std::string names = functions_of_place(all);
+  return names.empty() ? names : " of " + names;
 }
 
 bool is_known(const statistics::CauseEffect& effect) {
@@ -46,6 +52,11 @@ std::string waits_text(const Explanation& all) {
            share(alone.new_on_cpu) + " of their time" + rest;
   return (alone.new_waits ? all.new_name : all.old_name) + " was on a CPU for " +
          share(alone.new_waits ? alone.new_on_cpu : alone.old_on_cpu) + " of its time" + rest;
+}
+
+std::string functions_of_place(const Explanation& all) {
+  const statistics::PlaceAnswer* const places = places_of(all);
+  return places && statistics::makes_half(*places, all.answer->place.estimate) ? found_names(all) : "";
 }
 
 namespace {

@@ -64,8 +64,9 @@ TEST(Bisection, CommitsThatDoNotBuildLeaveARange) {
   EXPECT_EQ(search.not_slower, 0u);
   EXPECT_EQ(search.slower, 8u);
   // The ends alone were compared, and the model knows that this can be wrong, too.
-  EXPECT_GT(search.probability, 0.9);
-  EXPECT_LT(search.probability, 1);
+  ASSERT_TRUE(search.probability);
+  EXPECT_GT(*search.probability, 0.9);
+  EXPECT_LT(*search.probability, 1);
   const std::string text = commands::bisect_output(search).text;
   EXPECT_NE(text.find("one of 8 commits"), std::string::npos) << text;
 }
@@ -230,6 +231,52 @@ TEST(Bisection, ARangeHoldsACommitThatDidIt) {
       EXPECT_GT(tally.range, kRounds / 20) << by << " " << unbuilt;
       EXPECT_GE(tally.held, tally.range * 92 / 100) << by << " " << unbuilt;
     }
+}
+
+// Each answer has the model's probability, and a commit that is named by clear comparisons has nearly all of it.
+TEST(Bisection, EachAnswerHasAProbability) {
+  Rng rng(26);
+  BisectTally tally;
+  int named = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const MadeHistory history = round % 4 == 0 ? with_one_step(32, 0.03, rng) : with_one_step(32, 0.004 * (round % 4), rng);
+    const commands::Bisection search = made_bisection(history, 0.01, rng);
+    ASSERT_TRUE(search.probability) << round;
+    EXPECT_TRUE(*search.probability >= 0 && *search.probability <= 1 + 1e-12) << *search.probability;
+    count_said(tally, history, 0.01, search);
+    const commands::BisectOutput output = commands::bisect_output(search);
+    EXPECT_DOUBLE_EQ(nlohmann::json::parse(output.json)["probability"], *search.probability);
+    const char* said = "; by the model no commit made it slower by 1 % with a probability of ";
+    if (search.end == commands::BisectEnd::kCommit) said = " did it with a probability of ";
+    if (search.end == commands::BisectEnd::kRange) said = "made it slower";
+    EXPECT_NE(output.text.find(said), std::string::npos) << output.text;
+    if (search.end == commands::BisectEnd::kCommit && round % 4 == 0) named += *search.probability > 0.95;
+  }
+  EXPECT_GT(named, kRounds / 4 * 8 / 10);
+  for (const SaidOfAnswers& of : tally.by_end) EXPECT_GT(of.answers, 5);
+  const SaidOfAnswers& commits = tally.by_end[static_cast<int>(commands::BisectEnd::kCommit)];
+  EXPECT_GE(commits.held, commits.answers * 95 / 100);
+}
+
+// Costs that are no shares have no margin on their scale, and what nobody could count has no number.
+TEST(Bisection, WhatHasNoNumbersHasNoProbability) {
+  for (const bool is_share : {true, false}) {
+    commands::Bisection search;
+    search.alpha = 0.05;
+    for (size_t i = 0; i < 5; ++i) search.commits.push_back({std::to_string(i), ""});
+    ASSERT_TRUE(commands::run_bisection(search, [&](const commands::BisectQuestion&) -> Answer {
+      commands::BisectStep step;
+      step.finding = commands::CommitFinding::kNotSlower;
+      step.is_share = is_share;
+      step.margin = 0.01;
+      step.cost_low = -0.002, step.cost_high = 0.002;
+      return std::optional(step);
+    }));
+    EXPECT_EQ(search.probability.has_value(), is_share);
+    const commands::BisectOutput output = commands::bisect_output(search);
+    EXPECT_EQ(nlohmann::json::parse(output.json)["probability"].is_null(), !is_share);
+    EXPECT_EQ(output.text.find("by the model") != std::string::npos, is_share) << output.text;
+  }
 }
 
 // A commit that is not shown to have done it is not the end: another one is asked about, at half of the error.
@@ -492,7 +539,7 @@ TEST(Bisection, SaysNumbersAndCaveatsOfEachComparison) {
   search.steps = {step};
   const commands::BisectOutput output = commands::bisect_output(search);
   const auto json = nlohmann::json::parse(output.json);
-  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["version"], 3);
   const nlohmann::json& one = json["comparisons"][0];
   EXPECT_EQ(one["cost"], 0.03);
   EXPECT_EQ(one["cost_low"], 0.02);

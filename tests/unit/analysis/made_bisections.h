@@ -20,12 +20,20 @@ struct MadeHistory {
 
 // Right: a commit that made it slower, by itself. Wrong: one that did not. The rest is honest: a range, nothing, unsure.
 // Of the commits that are named beyond the first: how many are right, and how many searches name a wrong one, first or not.
+// What the model has said of answers of one kind, and whether that held: that the commit, or one of the range, made it slower; of
+// the others, that no commit made it slower by the margin.
+struct SaidOfAnswers {
+  int answers = 0, held = 0;
+  double said = 0;  // a sum
+};
+
 struct BisectTally {
   int right = 0, wrong = 0, range = 0, none = 0, unsure = 0;
   int held = 0;  // of the ranges, those with a commit that made it slower
   int more_right = 0, any_wrong = 0;
   int complete = 0;  // searches that name each commit that did something, and no other one
   long comparisons = 0;
+  SaidOfAnswers by_end[4];  // in the order of BisectEnd; the last one is kCannotTell
 };
 
 inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
@@ -55,6 +63,21 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
   const Status done = commands::run_bisection(search, compare);
   if (!done) search.end = commands::BisectEnd::kCannotTell;
   return search;
+}
+
+inline void count_said(BisectTally& tally, const MadeHistory& history, double margin, const commands::Bisection& search) {
+  if (!search.probability) return;
+  SaidOfAnswers& of = tally.by_end[static_cast<int>(search.end)];
+  const bool is_narrowed = search.end == commands::BisectEnd::kCommit || search.end == commands::BisectEnd::kRange;
+  const size_t first = is_narrowed ? search.not_slower + 1 : 1, last = is_narrowed ? search.slower : history.costs.size() - 1;
+  bool any = false;
+  for (size_t at = first; at <= last; ++at) {
+    const double change = history.costs[at] - history.costs[at - 1];
+    any |= is_narrowed ? change > 0 : change > margin - 1e-12;
+  }
+  ++of.answers;
+  of.said += *search.probability;
+  of.held += any == is_narrowed;
 }
 
 inline void count(BisectTally& tally, const MadeHistory& history, const commands::Bisection& search) {
@@ -88,7 +111,8 @@ inline void count(BisectTally& tally, const MadeHistory& history, const commands
           break;
         }
       break;
-    case commands::BisectEnd::kNone: ++tally.none; break;
+    case commands::BisectEnd::kNone:
+    case commands::BisectEnd::kPlace: ++tally.none; break;
     case commands::BisectEnd::kCannotTell: ++tally.unsure; break;
   }
 }
