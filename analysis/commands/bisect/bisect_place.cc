@@ -104,14 +104,16 @@ std::string place_next(const Bisection& search) {
     return "such a place is luck, and the next commit draws another one; how to keep it where it is fast: " + worst->command;
   if (is_one_program(search))
     return "both ends run one program, byte for byte: a difference that was seen between them is the machine's";
-  const auto open = std::find_if(search.places.begin(), search.places.end(),
-                                 [](const BisectPlace& one) { return one.finding == CommitFinding::kUnsure; });
-  if (open != search.places.end())
-    return "a difference that was seen in one pair of builds can be the place of the code, or the machine; ask again: " +
-           open->command;
-  if (!search.places.empty()) return "a difference that was seen in one pair of builds can be the machine: compare the two again";
-  return "a difference that was seen in one pair of builds can be the place of the code, or the machine" +
-         (search.no_places.empty() ? "" : "; 'stabctl explain' was not asked which: " + one_line(search.no_places));
+  if (!search.places.empty() && !any_is(search, CommitFinding::kUnsure))
+    return "a difference that was seen in one pair of builds can be the machine: compare the two again";
+  const std::string either = "a difference that was seen in one pair of builds can be the place of the code, or the machine";
+  if (!search.no_places.empty())
+    return either + "; 'stabctl explain' was not asked which: " + one_line(search.no_places);
+  // Where explain has no answer, it has none the next time.
+  const auto open = std::find_if(search.places.begin(), search.places.end(), [](const BisectPlace& one) {
+    return one.finding == CommitFinding::kUnsure && !one.change.empty();
+  });
+  return open == search.places.end() ? either : either + "; ask again: " + open->command;
 }
 
 std::vector<std::string> place_lines(const Bisection& search) {

@@ -156,6 +156,13 @@ TEST(BisectPlace, SaysWhatElseCameOfIt) {
   commands::add_places(search, {commands::bisect_place_of(fast, false), cut});
   EXPECT_EQ(said(search), code + "; whether its place makes it slower is open|" + either +
                               "; ask again: stabctl explain 0123456789ab..fedcba987654");
+  open.explanation.answer.reset();
+  open.explanation.not_answered = "'work' was not built by szc";
+  search = nothing_found();
+  commands::add_places(search, {commands::bisect_place_of(open, false)});
+  EXPECT_EQ(said(search), code + "; whether its place makes it slower is open|" + either);
+  const std::string text = commands::bisect_output(search).text;
+  EXPECT_NE(text.find("\nplace of work: no answer, 'work' was not built by szc\n"), std::string::npos) << text;
   search = nothing_found();
   search.steps[0].is_one_program = true;
   EXPECT_TRUE(said(search).ends_with("|both ends run one program, byte for byte: a difference that was seen between them is the "
