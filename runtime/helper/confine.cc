@@ -42,8 +42,10 @@ constexpr seccomp::Exactly kExactly[] = {{SYS_ioctl, 1, static_cast<uint32_t>(kP
 constexpr seccomp::Without kWithout[] = {{SYS_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC}, {SYS_mmap, 2, PROT_EXEC}};
 constexpr auto kFilter = seccomp::make_filter(kAlways, kExactly, kWithout);
 
+// Root without a capability, as in a container that has dropped all of them, is a user like any other: it can become nobody else,
+// and serves its own programs as it is.
 const char* become_served(const Served& served) {
-  if (sys::call(SYS_geteuid) == 0) {
+  if (sys::call(SYS_geteuid) == 0 && sys::has_capabilities()) {
     switch (sys::become(served.uid, served.gid, nullptr, 0).failed_at) {
       case sys::BecomeStep::kDone: return nullptr;
       case sys::BecomeStep::kGroups: return "can't take the group that --group names";
@@ -52,7 +54,7 @@ const char* become_served(const Served& served) {
     }
   }
   const bool is = sys::is_wholly(served.uid, served.gid) && !sys::has_capabilities();
-  return is ? nullptr : "is not the user that --user names, and only root can become it";
+  return is ? nullptr : "is not the user that --user names, and has no right to become it";
 }
 
 }  // namespace
