@@ -34,14 +34,15 @@ std::string refusal(const EventSpec& spec, int errno_value, int paranoid) {
   switch (errno_value) {
     case EACCES:
     case EPERM: {
-      // Level 2 still allows a user to count his own processes in user mode, 1 in the kernel too.
+      // Level 2 still allows a user to count his own processes in user mode, 1 in the kernel too. The kernel says EACCES where
+      // the level is the reason; EPERM is what filters of system calls say.
       const int wanted = spec.scope.kernel ? 1 : 2;
-      if (paranoid > wanted)
+      if (errno_value == EACCES && paranoid > wanted)
         return "kernel.perf_event_paranoid is " + std::to_string(paranoid) + ", " + name + " needs <= " +
                std::to_string(wanted) + " or CAP_PERFMON; set it with sysctl" +
                (spec.scope.kernel && paranoid <= 2 ? ", or set counters.kernel = false" : "");
-      return "the kernel denies " + name + " though perf_event_paranoid is " + std::to_string(paranoid) +
-             "; the process belongs to another user, or a container's seccomp filter blocks perf_event_open";
+      return name + " is denied whatever perf_event_paranoid is (here " + std::to_string(paranoid) +
+             "): a container's seccomp filter blocks perf_event_open, or the process belongs to another user";
     }
     case ENOENT:
     case ENODEV:

@@ -265,6 +265,7 @@ TEST(Session, RefusalsNameTheCauseAndTheCure) {
   EXPECT_THAT(reason(EACCES, 2, "cycles"), HasSubstr("counters.kernel = false"));
   EXPECT_THAT(reason(EACCES, 4, "cycles", user_only), HasSubstr("is 4, 'cycles' needs <= 2 or CAP_PERFMON"));
   EXPECT_THAT(reason(EPERM, 1, "cycles"), HasSubstr("seccomp"));
+  EXPECT_THAT(reason(EPERM, 2, "cycles"), AllOf(HasSubstr("seccomp"), Not(HasSubstr("sysctl"))));
   EXPECT_THAT(reason(ENOENT, 0, "cycles"), HasSubstr("no PMU"));
   EXPECT_THAT(reason(EOPNOTSUPP, 0, "cycles"), HasSubstr("virtual machine"));
   EXPECT_THAT(reason(ENOENT, 0, "page-faults"), HasSubstr("kernel does not count"));
