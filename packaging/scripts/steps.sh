@@ -1,5 +1,5 @@
-# Sourced by ./check and ./quickstart: steps with logs, and the set-up that both begin with. The caller has
-# changed to the repository's root and set `program` to its own name, and `preset` where it isn't `release`.
+# Sourced by ./check, ./quickstart and packaging/container/steps: steps with logs, and the set-up that the first two begin with.
+# The caller has changed to the repository's root and set `program` to its own name, and `preset` where it isn't `release`.
 
 preset=${preset-release}
 build=build/$preset
@@ -27,14 +27,15 @@ step() {
 
 # Compilations are cached where the user's ccache keeps its own, with paths relative to the root: another clone finds them, and so
 # does the mutation gate, which builds a copy of the tree.
-#
+cache_compilations() {
+  export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros  # the latter for precompiled headers
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+}
+
 # set_up TARGET...: builds those targets; all of them where none is named.
 set_up() {
   step "install packages" packaging/scripts/install
-  if command -v ccache > /dev/null; then
-    export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros  # the latter for precompiled headers
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  fi
+  if command -v ccache > /dev/null; then cache_compilations; fi
   step "configure" cmake --preset $preset
   step "build" cmake --build --preset $preset ${1:+--target "$@"}
 }
