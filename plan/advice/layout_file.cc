@@ -19,6 +19,15 @@
 #include "base/wording.h"
 
 namespace stab::advice {
+
+// What symbols of C, C++, Rust and Fortran consist of, and what compilers put behind them (".llvm.123", "@plt" is none).
+bool is_function_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
+  };
+  return !name.empty() && name.size() <= kMostNameBytes && std::all_of(name.begin(), name.end(), fits);
+}
+
 namespace {
 
 constexpr std::string_view kFirstWord = "stab-layout";
@@ -69,17 +78,9 @@ bool is_text(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
 }
 
-// What symbols of C, C++, Rust and Fortran consist of, and what compilers put behind them (".llvm.123", "@plt" is none).
-bool is_symbol(std::string_view name) {
-  const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
-  };
-  return !name.empty() && name.size() <= kMostNameBytes && std::all_of(name.begin(), name.end(), fits);
-}
-
 Result<std::string> take_name(Line& line) {
   const std::string_view name = line.word();
-  if (is_symbol(name)) return std::string(name);
+  if (is_function_name(name)) return std::string(name);
   return line.wrong(name.empty() ? std::string("a function's name is missing")
                                  : shown(name) + " is no name of a function, such as main or _ZN5Board4moveEv");
 }

@@ -49,6 +49,9 @@ struct LayoutFile {
   bool operator==(const LayoutFile&) const = default;
 };
 
+// Whether a line may name a function so.
+bool is_function_name(std::string_view name);
+
 // `name`: of the file, for messages. kBadInput with the line and column of the first fault.
 Result<LayoutFile> parse_layout_file(std::string_view text, const std::string& name);
 // Reads it from `path`, which must be a regular file of at most kMostFileBytes.

@@ -12,6 +12,7 @@
 #include "analysis/commands/explain/explain.h"
 #include "base/line_ends.h"
 #include "base/printable.h"
+#include "base/shell_word.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/explain/explain_command.h"
 #include "stabctl/explain/explain_plan.h"
@@ -387,7 +388,8 @@ class Explainer {
     search.unmatched = functions.unmatched;
     search.left_out = functions.left_out;
     for (const engine::SharedFunction& one : functions.moved)
-      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share, one.library, one.is_named});
+      search.functions.push_back({one.shown, one.old_linked, one.new_linked, one.bytes, one.share, one.library, one.is_named,
+                                  engine::why_unplaced(one)});
     if (functions.moved.empty() && functions.stayed.empty())
       return bad_input("no function that can be moved is in both programs");
     if (functions.moved.empty())
@@ -410,7 +412,23 @@ class Explainer {
     STAB_TRY(const std::vector<statistics::PlacedRun> runs,
              engine::placed_runs(engine_.store(), row, functions, archive, tool_of(row)));
     STAB_TRY(search.answer, statistics::find_places(runs, {out.settings.alpha, out.settings.margin, out.answer->place.estimate}));
+    std::vector<bool> may_place;
+    for (const engine::SharedFunction& one : functions.moved) may_place.push_back(engine::why_unplaced(one).empty());
+    search.best = statistics::best_places(runs, *search.answer, may_place, out.settings.alpha);
+    if (search.best) search.cure = cure_of(placed, *search.best);
     return {};
+  }
+
+  // What to type, of the experiment that looked for the functions.
+  commands::CureCommands cure_of(store::Id placed, const statistics::BestPlaces& best) const {
+    commands::CureCommands out;
+    out.file = builds_.name + ".layout";
+    out.emit = "stabctl layout emit " + std::to_string(placed) + " --out " + shell_word(out.file) + database_option(arguments_);
+    out.verify = !sides_.verify_command
+                     ? "stabctl layout verify " + shell_word(out.file) + database_option(arguments_)
+                     : sides_.verify_command(best.in_new.estimate <= best.in_old.estimate);
+    out.must_ask_again = arguments_.is_database_temporary;
+    return out;
   }
 
   // After which one of so many functions is found if it makes half of the place, or the margin where that is more. A block's

@@ -181,6 +181,12 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   out.wall_command =
       "stabctl compare " + shell_word(older) + " " + shell_word(newer) + question_options(arguments) +
       " compares wall time";
+  // Nobody knows how they were built, so whoever builds one with the file names it.
+  const std::string options = question_options(arguments);
+  out.verify_command = [older, newer, options](bool is_new) {
+    const std::string& program = is_new ? newer : older;
+    return "stabctl explain " + shell_word(program) + " " + shell_word(program + ".placed") + options;
+  };
   out.cure = "build both with szc or szc++ (make CC=szc CXX=szc++); 'stabctl compare' tells whether they differ at all";
   STAB_TRY(const host::Installation installation, host::find_installation());
   store::ExperimentRow self;

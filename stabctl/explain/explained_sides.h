@@ -1,6 +1,7 @@
 // The two sides of `stabctl explain`: two programs, two revisions of a repository, or two levels of a recorded experiment.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct ExplainedSides {
   std::string command;                         // typed_explain()
   bool are_built_here = false;                 // by the experiment: whether their functions can be moved is known only then
   std::string wall_command;                    // what compares their wall time: "stabctl compare ./old ./new compares it"
+  // What measures a build with a layout file, of the new program or else of the old one; empty: 'layout verify' builds it.
+  std::function<std::string(bool is_new)> verify_command = {};
   std::string cure;                            // of a build of another compiler's: how szc builds it
   std::vector<RecordedBuild> recorded = {};    // that the two builds must be again; empty: any will do
   std::string cure_of_change = {};             // where they aren't

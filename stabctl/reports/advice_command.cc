@@ -1,4 +1,5 @@
-// layout emit: what a map advises, as a file that builds obey. layout verify: what such files do, by an experiment of its own.
+// layout emit: what a map or a search of `explain` advises, as a file that builds obey. layout verify: what such files do, by an
+// experiment of its own.
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/advice_of.h"
 #include "stabd/engine/results/layout_tool.h"
+#include "stabd/engine/results/searched_places.h"
 #include "stabd/engine/results/verification_of.h"
 #include "stabd/host/installation.h"
 
@@ -37,11 +39,12 @@ std::string arm_of(const std::string& path) {
 Result<engine::EmittedLayout> emitted(store::Store& store, const store::ExperimentRow& row, const Arguments& arguments) {
   STAB_TRY(const std::string database, database_path(arguments));
   STAB_TRY(const host::Installation installation, host::find_installation());
-  STAB_TRY(const engine::MappedExperiment mapped,
-           engine::map_of(store, row.id, engine::layout_tool(installation, row),
-                          engine::Archive(engine::archive_beside(database))));
-  return engine::emit_layout(store, mapped, arguments.workload,
-                             arguments.slow ? layout_report::Wanted::kSlowest : layout_report::Wanted::kFastest);
+  const engine::Archive archive(engine::archive_beside(database));
+  const engine::LayoutTool tool = engine::layout_tool(installation, row);
+  const auto wanted = arguments.slow ? layout_report::Wanted::kSlowest : layout_report::Wanted::kFastest;
+  if (engine::is_search_of_places(row)) return engine::emit_searched_places(store, row, archive, tool, wanted);
+  STAB_TRY(const engine::MappedExperiment mapped, engine::map_of(store, row.id, tool, archive));
+  return engine::emit_layout(store, mapped, arguments.workload, wanted);
 }
 
 // A plan, and where its relative paths start.

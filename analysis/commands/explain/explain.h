@@ -8,6 +8,7 @@
 
 #include "analysis/commands/answers/copy_price.h"
 #include "analysis/report/experiment/samples.h"
+#include "analysis/statistics/places/best_places.h"
 #include "analysis/statistics/places/cause.h"
 #include "analysis/statistics/places/place_effects.h"
 #include "analysis/text/json_writer.h"
@@ -23,6 +24,15 @@ struct PlacedFunctionFacts {
   double share = 0;          // of the samples
   std::string library = {};  // "libfoo.so.1"; empty: it is the program's own
   bool is_named = true;      // by a symbol that no other function has
+  std::string why_unplaced = {};  // why no layout file can place it; empty: one can
+};
+
+// What to type so that builds keep functions where they are fast.
+struct CureCommands {
+  std::string emit;    // "stabctl layout emit 17 --out lua.layout"
+  std::string file;    // "lua.layout"
+  std::string verify;  // "stabctl layout verify lua.layout"; what is built with the file is measured
+  bool must_ask_again = false;  // the runs are gone when this ends: explain must be asked, which keeps them
 };
 
 // Which of the functions it is; or why that is not known.
@@ -33,6 +43,8 @@ struct FunctionSearch {
   bool sampled = false;
   double unmatched = 0;  // share of the samples that is in functions which can't be put elsewhere
   uint64_t left_out = 0;
+  std::optional<statistics::BestPlaces> best = {};  // absent: none of those that were found can be placed
+  CureCommands cure = {};
 };
 
 // Where both programs were in shared libraries.

@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "analysis/commands/explain/explain.h"
+#include "analysis/commands/explain/explain_cure.h"
+#include "analysis/commands/explain/explain_places.h"
 #include "analysis/commands/explain/explain_verdict.h"
 #include "analysis/text/json_writer.h"
 
@@ -83,9 +85,14 @@ void search_json(text::JsonWriter& json, const FunctionSearch& search) {
       json.value("bytes", facts.bytes).value("share_of_samples", facts.share).end();
     }
     json.end().begin_array("pairs");
+    const auto distance = [&](const statistics::PairEffect& pair, auto address) {
+      return pair_distance(search.functions[pair.first].*address, search.functions[pair.second].*address);
+    };
     for (const statistics::PairEffect& pair : places.pairs)
       json.begin_object().value("first", search.functions[pair.first].name).value("second", search.functions[pair.second].name)
-          .value("difference", std::expm1(pair.estimate)).value("p_holm", pair.p_holm).end();
+          .value("difference", std::expm1(pair.estimate)).value("p_holm", pair.p_holm)
+          .value("old_distance", distance(pair, &PlacedFunctionFacts::old_address))
+          .value("new_distance", distance(pair, &PlacedFunctionFacts::new_address)).end();
     json.end();
   }
   json.end();
@@ -120,6 +127,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.bodies) bodies_json(json, *all.bodies);
   if (all.search) search_json(json, *all.search);
+  write_cure(json, all);
   json.begin_array("experiments");
   for (const int64_t id : all.experiments) json.element(id);
   json.end().begin_array("care");

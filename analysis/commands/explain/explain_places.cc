@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/commands/answers/place_table.h"
+#include "analysis/commands/explain/explain_cure.h"
 #include "analysis/commands/explain/explain_words.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/source_name.h"
@@ -37,7 +38,16 @@ std::string search_sentence(const FunctionSearch& search) {
          plural(places.runs, "run") + ": " + less + all;
 }
 
+// How far the second begins behind the first, "modulo 4096 64 bytes in ./old and 2048 in ./new".
+std::string distance_text(const Explanation& all, const statistics::PairEffect& pair) {
+  const PlacedFunctionFacts &first = all.search->functions[pair.first], &second = all.search->functions[pair.second];
+  return "modulo 4096 " + std::to_string(pair_distance(first.old_address, second.old_address)) + " bytes in " + all.old_name +
+         " and " + std::to_string(pair_distance(first.new_address, second.new_address)) + " in " + all.new_name;
+}
+
 }  // namespace
+
+uint64_t pair_distance(uint64_t first, uint64_t second) { return (second - first) % 4096; }
 
 const statistics::PlaceAnswer* places_of(const Explanation& all) {
   return all.search && all.search->answer ? &*all.search->answer : nullptr;
@@ -80,19 +90,10 @@ std::string search_text(const Explanation& all, int width) {
   for (const statistics::PairEffect& pair : places.pairs)
     out += text::wrap("'" + text::source_name(search.functions[pair.first].name) + "' and '" +
                     text::source_name(search.functions[pair.second].name) +
-                    "' together add " + percent_of(pair.estimate) + " to what each adds: their distance matters",
+                    "' together add " + percent_of(pair.estimate) + " to what each adds: their distance matters, " +
+                    distance_text(all, pair),
                 width, "  ", "  ");
-  if (places.pairs.empty() && found.size() == 1 && search.functions[found[0]].is_named) {
-    const PlacedFunctionFacts& facts = search.functions[found[0]];
-    const bool keep_old = places.functions[found[0]].estimate > 0;
-    const uint64_t place = (keep_old ? facts.old_address : facts.new_address) % 4096 / 16 * 16;
-    const bool is_own = facts.library.empty();
-    const std::string build = is_own ? "build" : "build of " + facts.library;
-    const std::string function = is_own ? facts.name : facts.name.substr(facts.library.size() + 1);
-    out += text::wrap("cure: a layout file (docs/explanation/layout-maps.md) keeps it where it is fast, in every later " + build +
-                          ": place " + function + " mod 4096 at " + std::to_string(place),
-                      width, "  ", "  ");
-  }
+  out += cure_text(all, width);
   if (!search.sampled)
     out += text::wrap("the program could not be sampled, so the largest functions were looked at, not the busiest", width, "  ",
                       "  ");

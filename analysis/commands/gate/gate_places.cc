@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/commands/explain/explain_cure.h"
 #include "base/printable.h"
 
 namespace stab::commands {
@@ -40,7 +41,8 @@ report::Worse with_places(report::Worse code, const GatePlaces& places) {
 
 std::string place_text(const GatePlace& place) {
   const std::string of = "place of " + place.workload + ": ";
-  return one_line(of + (place.explanation.answer         ? explain_sentence(place.explanation)
+  const std::string cure = cure_line(place.explanation);
+  return one_line(of + (place.explanation.answer         ? explain_sentence(place.explanation) + (cure.empty() ? "" : "; " + cure)
                         : place.explanation.is_one_build ? "nothing: " + place.explanation.not_answered
                                                          : "no answer, " + place.explanation.not_answered));
 }

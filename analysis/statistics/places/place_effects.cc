@@ -1,5 +1,4 @@
-// Columns are centred within their blocks, which is the same as a column for each block. Draws are independent of everything,
-// so what other functions add is noise that the model takes off.
+// Draws are independent of everything, so what other functions add is noise that the model takes off.
 #include "analysis/statistics/places/place_effects.h"
 
 #include <algorithm>
@@ -8,10 +7,9 @@
 #include <optional>
 #include <string>
 
-#include <Eigen/Dense>
-
 #include "analysis/statistics/distributions/distributions.h"
 #include "analysis/statistics/families/multiplicity.h"
+#include "analysis/statistics/places/place_model.h"
 
 namespace stab::statistics {
 namespace {
@@ -20,44 +18,6 @@ namespace {
 constexpr size_t kMostPaired = 16;
 // Of alpha: what is claimed of functions, of pairs, and of all together has as much each.
 constexpr double kClaims = 3;
-
-struct Fit {
-  Eigen::VectorXd estimate;
-  Eigen::MatrixXd covariance;
-  double df = 0;
-};
-
-// Least squares of columns that are centred already. Nothing where a column depends on the others.
-std::optional<Fit> fit(const Eigen::MatrixXd& columns, const Eigen::VectorXd& times, uint32_t blocks) {
-  Fit out;
-  out.df = static_cast<double>(columns.rows() - columns.cols()) - blocks;
-  if (out.df < 1) return std::nullopt;
-  const Eigen::MatrixXd product = columns.transpose() * columns;
-  const Eigen::LDLT<Eigen::MatrixXd> solver(product);
-  if (solver.info() != Eigen::Success || solver.rcond() < 1e-10) return std::nullopt;
-  out.estimate = solver.solve(columns.transpose() * times);
-  const double variance = (times - columns * out.estimate).squaredNorm() / out.df;
-  out.covariance = variance * solver.solve(Eigen::MatrixXd::Identity(product.rows(), product.cols()));
-  return out;
-}
-
-void centre(const std::map<uint32_t, std::vector<Eigen::Index>>& blocks, Eigen::Ref<Eigen::VectorXd> column) {
-  for (const auto& [block, rows] : blocks) {
-    double sum = 0;
-    for (const Eigen::Index row : rows) sum += column[row];
-    for (const Eigen::Index row : rows) column[row] -= sum / static_cast<double>(rows.size());
-  }
-}
-
-PlaceEffect effect_of(double estimate, double error, double df, double alpha) {
-  PlaceEffect out;
-  const double half = t_quantile_upper(alpha / 2, df) * error;
-  out.estimate = estimate;
-  out.low = estimate - half;
-  out.high = estimate + half;
-  out.p_holm = error > 0 ? t_two_sided(estimate / error, df) : (estimate == 0 ? 1.0 : 0.0);
-  return out;
-}
 
 // A function's own effect is a mean over the places of the others, so it has its half of what a pair adds.
 double of_found(const PlaceAnswer& answer) {
@@ -117,29 +77,19 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
   if (runs.empty() || runs[0].as_new.empty()) return bad_input("there are no runs, or no functions in them");
   const auto count = static_cast<Eigen::Index>(runs[0].as_new.size());
   const auto rows = static_cast<Eigen::Index>(runs.size());
-  std::map<uint32_t, std::vector<Eigen::Index>> blocks;
-  Eigen::MatrixXd raw(rows, count);
-  Eigen::VectorXd times(rows);
-  for (Eigen::Index r = 0; r < rows; ++r) {
-    const PlacedRun& run = runs[static_cast<size_t>(r)];
-    blocks[run.block].push_back(r);
-    times[r] = run.log_time;
-    for (Eigen::Index f = 0; f < count; ++f) raw(r, f) = run.as_new[static_cast<size_t>(f)] ? 1 : 0;
-  }
+  const PlacedColumns placed = columns_of(runs);
+  const auto& [blocks, raw, columns, times] = placed;
   PlaceAnswer out;
   out.runs = static_cast<uint32_t>(rows);
   out.blocks = static_cast<uint32_t>(blocks.size());
-  Eigen::MatrixXd columns = raw;
-  for (Eigen::Index f = 0; f < count; ++f) centre(blocks, columns.col(f));
-  centre(blocks, times);
-  const std::optional<Fit> mains = fit(columns, times, out.blocks);
+  const std::optional<LeastSquares> mains = least_squares(columns, times, out.blocks);
   if (!mains)
     return bad_input(std::to_string(rows) + " runs in " + std::to_string(out.blocks) + " blocks don't tell " +
                      std::to_string(count) + " functions apart: expected " +
                      std::to_string(static_cast<uint32_t>(count) * kRunsPerFunction) + " runs at least");
   std::vector<double> p;
   for (Eigen::Index f = 0; f < count; ++f) {
-    out.functions.push_back(effect_of(mains->estimate[f], std::sqrt(mains->covariance(f, f)), mains->df, settings.alpha));
+    out.functions.push_back(student_effect(mains->estimate[f], std::sqrt(mains->covariance(f, f)), mains->df, settings.alpha));
     p.push_back(out.functions.back().p_holm);
   }
   const std::vector<double> adjusted = holm(p);
@@ -148,7 +98,7 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
     out.functions[f].is_found = adjusted[f] <= settings.alpha / kClaims;
   }
   const double error = std::sqrt(std::max(0.0, mains->covariance.sum()));
-  out.together = effect_of(mains->estimate.sum(), error, mains->df, settings.alpha / kClaims);
+  out.together = student_effect(mains->estimate.sum(), error, mains->df, settings.alpha / kClaims);
 
   std::vector<PairEffect> pairs;
   p.clear();
@@ -158,11 +108,11 @@ Result<PlaceAnswer> find_places(const std::vector<PlacedRun>& runs, const PlaceS
   for (Eigen::Index a = 0; a < paired; ++a)
     for (Eigen::Index b = a + 1; b < paired; ++b) {
       with.col(count) = raw.col(a).cwiseProduct(raw.col(b));
-      centre(blocks, with.col(count));
-      const std::optional<Fit> both = fit(with, times, out.blocks);
+      centre_in_blocks(blocks, with.col(count));
+      const std::optional<LeastSquares> both = least_squares(with, times, out.blocks);
       if (!both) continue;
       const PlaceEffect beyond =
-          effect_of(both->estimate[count], std::sqrt(both->covariance(count, count)), both->df, settings.alpha);
+          student_effect(both->estimate[count], std::sqrt(both->covariance(count, count)), both->df, settings.alpha);
       pairs.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), beyond.estimate, beyond.p_holm});
       p.push_back(beyond.p_holm);
     }

@@ -14,6 +14,7 @@
 #include "analysis/layout_report/layout_map.h"
 #include "base/number_text.h"
 #include "base/split.h"
+#include "plan/advice/layout_file.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/load_placements.h"
 #include "stabd/engine/results/match_tables.h"
@@ -46,8 +47,8 @@ Result<ProgramMatch> match_of(store::Store& store, const store::TrialRow& trial,
   return match;
 }
 
-// The functions of the build that this trial ran, without samples. `renames`: a script with the table of both builds, where
-// functions are called otherwise in one of them.
+}  // namespace
+
 Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const std::string& text_hash,
                                const Archive& archive, const LayoutTool& tool, const std::string& renames) {
   STAB_TRY(const BinaryFile binary, find_binary(store, trial, archive, true));
@@ -77,6 +78,8 @@ Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial
   }
   return out;
 }
+
+namespace {
 
 // Of one that szc did not build nothing is known.
 void list_libraries(const std::vector<std::string>& paths, const LayoutTool& tool, ListedBuild& out) {
@@ -408,6 +411,12 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
   return out;
 }
 
+std::string why_unplaced(const SharedFunction& function) {
+  if (function.new_linked % layout_report::kGrain != 0) return "it is not aligned by 16, so no layout file can place it";
+  if (function.is_named && (!function.library.empty() || advice::is_function_name(function.name))) return {};
+  return "a layout file names functions, and it has no name that no other function has";
+}
+
 std::string script_of_places(const SharedFunctions& functions) {
   std::string out = "stab-script 1 " + functions.text_hash + "\nrest still\n";
   const auto begin = [](const SharedFunction& one) {
@@ -416,6 +425,40 @@ std::string script_of_places(const SharedFunctions& functions) {
   for (const SharedFunction& one : functions.moved)
     out += begin(one) + std::to_string(one.old_place()) + " " + std::to_string(one.new_place()) + "\n";
   for (const SharedFunction& one : functions.stayed) out += begin(one) + std::to_string(one.new_place()) + "\n";
+  return out;
+}
+
+Result<SharedFunctions> functions_of_script(store::Store& store, const store::ExperimentRow& row, const std::string& script,
+                                            const Archive& archive, const LayoutTool& tool) {
+  STAB_TRY(const std::vector<store::TrialRow> trials, recorded_trials(store, row));
+  if (trials.empty()) return bad_input("experiment " + std::to_string(row.id) + " has no recorded run");
+  STAB_TRY(const store::Outcome outcome, store.outcome(trials[0].id));
+  STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
+  STAB_TRY(const std::string stored, store.epochs(trials[0].id));
+  STAB_TRY(const EpochSeries series, decode_epochs(stored));
+  SharedFunctions out;
+  out.text_hash = hash_of_code(ran, series);
+  STAB_TRY(const ListedBuild build, list_build(store, trials[0], ran, out.text_hash, archive, tool, {}));
+  // "place NAME mod 4096 OLD NEW"; those with one place are not moved.
+  for (const std::string_view line : split(script, '\n')) {
+    const std::vector<std::string_view> fields = split(line, ' ');
+    if (fields.size() != 6 || fields[0] != "place" || fields[2] != "mod" || fields[3] != "4096") continue;
+    SharedFunction one;
+    uint64_t new_place = 0;
+    const size_t mark = fields[1].find('!');
+    one.library = mark == std::string_view::npos ? "" : fields[1].substr(0, mark);
+    one.name = mark == std::string_view::npos ? fields[1] : fields[1].substr(mark + 1);
+    one.shown = fields[1];
+    const bool is_address = one.name.starts_with("0x") && take(std::string_view(one.name).substr(2), 16, one.new_linked);
+    one.is_named = !one.library.empty() || !is_address;
+    if (const ListedFunction* listed = is_address ? nullptr : build.find(one.name))
+      one.new_linked = listed->linked, one.bytes = listed->bytes;
+    if (!take(fields[4], 10, one.old_linked) || !take(fields[5], 10, new_place) || one.new_place() != new_place)
+      return bad_input("experiment " + std::to_string(row.id) + " has another layout script than 'stabctl explain' writes: '" +
+                       std::string(line) + "'");
+    out.moved.push_back(std::move(one));
+  }
+  if (out.moved.empty()) return bad_input("the layout script of experiment " + std::to_string(row.id) + " moves no function");
   return out;
 }
 

@@ -156,6 +156,15 @@ double share_of_changed(const ListedBuild& older, const ListedBuild& newer);
 
 SharedLibraries libraries_of_both(const ListedBuild& older, const ListedBuild& newer);
 
+// Why no layout file of its build can place it; empty: one can. A library's function is named by its address here, so of its name
+// nothing is said.
+std::string why_unplaced(const SharedFunction& function);
+
+// The functions of the build that this trial ran, without samples. `renames`: a script with the table of both builds, where
+// functions are called otherwise in one of them; empty: there is none.
+Result<ListedBuild> list_build(store::Store& store, const store::TrialRow& trial, const Ran& ran, const std::string& text_hash,
+                               const Archive& archive, const LayoutTool& tool, const std::string& renames);
+
 // From the recorded trials of an experiment that ran two builds with identical copies (`code = ["copy"]`), the old one in cell
 // 0, and kept samples if it could. `most`: moved functions. `libraries`: paths of those that each build brings along.
 Result<SharedFunctions> shared_functions(store::Store& store, const store::ExperimentRow& row, size_t most,
@@ -165,6 +174,12 @@ Result<SharedFunctions> shared_functions(store::Store& store, const store::Exper
 // The layout script by which the new build's moved functions each lie, drawn for each run, where one of the two builds has
 // them.
 std::string script_of_places(const SharedFunctions& functions);
+
+// The functions that such a script moves, in their order: as the recorded trials of an experiment with it ran them. Of the old
+// build their places are known, and not their addresses; of a library's, addresses alone. kBadInput: no trial is recorded, or the
+// script is none of these.
+Result<SharedFunctions> functions_of_script(store::Store& store, const store::ExperimentRow& row, const std::string& script,
+                                            const Archive& archive, const LayoutTool& tool);
 
 // What an experiment with that script has measured: its recorded trials that no rule excludes.
 Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, const store::ExperimentRow& row,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/places/best_places.h"
 #include "analysis/statistics/places/place_effects.h"
 #include "tests/unit/analysis/made_causes.h"
 
@@ -293,6 +294,73 @@ TEST(PlaceEffects, WhatMakesLessThanHalfOfThePlaceIsNoCause) {
   const auto cancel = *find_places(placed(effects, 0, 0.001), {.place = 0.04});
   EXPECT_TRUE(cancel.functions[2].is_found);
   EXPECT_EQ(cancel.cause, PlaceCause::kElsewhere);
+}
+
+// Each as it is fast; what each build gains is what it does not have already.
+TEST(BestPlaces, EachFunctionLiesWhereItIsFast) {
+  std::vector<double> effects(6, 0.0);
+  effects[1] = 0.03, effects[4] = -0.02;
+  const auto runs = placed(effects, 0, 0.001);
+  const auto answer = *find_places(runs, {});
+  const auto best = best_places(runs, answer, std::vector<bool>(6, true), 0.05);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->is_placed, std::vector<bool>({false, true, false, false, true, false}));
+  EXPECT_FALSE(best->as_new[1]);
+  EXPECT_TRUE(best->as_new[4]);
+  EXPECT_EQ(best->is_together, std::vector<bool>(6, false));
+  // Without a pair it is the same model, so each gain is that function's effect.
+  EXPECT_NEAR(best->in_new.estimate, -answer.functions[1].estimate, 1e-12);
+  EXPECT_NEAR(best->in_new.low, -answer.functions[1].high, 1e-12);
+  EXPECT_NEAR(best->in_new.high, -answer.functions[1].low, 1e-12);
+  EXPECT_NEAR(best->in_old.estimate, answer.functions[4].estimate, 1e-12);
+  EXPECT_NEAR(best->in_old.low, answer.functions[4].low, 1e-12);
+  const auto slow = best_places(runs, answer, std::vector<bool>(6, true), 0.05, true);
+  ASSERT_TRUE(slow);
+  EXPECT_TRUE(slow->as_new[1] && !slow->as_new[4]);
+  EXPECT_NEAR(slow->in_old.estimate, 0.03, 0.002);
+  // One that no build can place stays, and its gain is none.
+  const auto one = best_places(runs, answer, {true, false, true, true, true, true}, 0.05);
+  ASSERT_TRUE(one);
+  EXPECT_FALSE(one->is_placed[1]);
+  EXPECT_EQ(one->in_new.estimate, 0);
+  EXPECT_EQ(one->in_new.high, 0);
+  EXPECT_FALSE(best_places(runs, answer, std::vector<bool>(6, false), 0.05));
+  const auto none = placed(std::vector<double>(6, 0.0));
+  EXPECT_FALSE(best_places(none, *find_places(none, {}), std::vector<bool>(6, true), 0.05)) << "nothing was found";
+}
+
+TEST(BestPlaces, APairIsChosenTogether) {
+  // Slow where both lie as in the new build, and where both lie as in the old one: fast is any mixture.
+  const std::vector<double> effects = {-0.03, -0.03, 0.0, 0.0};
+  const auto runs = placed(effects, 0.06, 0.001);
+  const auto answer = *find_places(runs, {});
+  ASSERT_EQ(answer.pairs.size(), 1u);
+  const auto best = best_places(runs, answer, std::vector<bool>(4, true), 0.05);
+  ASSERT_TRUE(best);
+  EXPECT_NE(best->as_new[0], best->as_new[1]);
+  EXPECT_TRUE(best->is_placed[0] && best->is_placed[1] && best->is_together[0] && best->is_together[1]);
+  EXPECT_FALSE(best->is_placed[2] || best->is_placed[3]);
+  EXPECT_NEAR(best->in_old.estimate, -0.03, 0.002);
+  EXPECT_NEAR(best->in_new.estimate, -0.03, 0.002);
+  // Of a pair with one that can't be placed, nothing is known of the other where it has no effect of its own.
+  EXPECT_FALSE(best_places(runs, answer, {true, false, true, true}, 0.05));
+}
+
+TEST(BestPlaces, IntervalsHoldTheTruth) {
+  constexpr int kRounds = 300;
+  int held = 0;
+  for (uint64_t seed = 1; seed <= kRounds; ++seed) {
+    const auto runs = placed({0.03, 0.02, 0.0, 0.0, 0.01}, -0.025, 0.002, seed);
+    const auto answer = *find_places(runs, {});
+    const auto best = best_places(runs, answer, std::vector<bool>(5, true), 0.05);
+    ASSERT_TRUE(best);
+    ASSERT_TRUE(best->is_placed[0] && best->is_placed[1]);
+    ASSERT_FALSE(best->as_new[0] || best->as_new[1]);
+    const double truth = -(0.03 + 0.02 - 0.025) - (best->is_placed[4] ? 0.01 : 0);
+    held += best->in_new.low <= truth && truth <= best->in_new.high;
+  }
+  EXPECT_GE(held, 0.92 * kRounds);
+  EXPECT_LE(held, 0.98 * kRounds);
 }
 
 TEST(PlaceEffects, AsManyRunsAsAreAskedForFindTheFunctionInNineOfTen) {

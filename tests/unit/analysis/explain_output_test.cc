@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/commands/explain/explain.h"
 
 namespace stab::commands {
@@ -468,12 +470,114 @@ TEST(ExplainOutputTest, ThePlaceMayBeThatOfALibrarysFunction) {
   all.search->functions[0].library = name.substr(0, mark);
   const std::string found = explain_output(all, 1000).text;
   EXPECT_EQ(found.find("not looked at"), std::string::npos) << found;
-  EXPECT_NE(found.find("in every later build of " + name.substr(0, mark) + ": place " + name.substr(mark + 1) + " mod 4096 at "),
+  all.search->best = statistics::BestPlaces{{true}, {false}, {false}, {}, {-0.14, -0.15, -0.13}};
+  const ExplainOutput cured = explain_output(all, 1000);
+  EXPECT_NE(cured.text.find("for every later build of " + name.substr(0, mark) + ": place " + name.substr(mark + 1) +
+                            " mod 4096 at 2576\n"),
             std::string::npos)
-      << found;
+      << cured.text;
+  EXPECT_EQ(cured.text.find("layout emit"), std::string::npos) << "the program's own file has nothing of it: " << cured.text;
+  EXPECT_NE(cured.json.find("\"library\": \"" + name.substr(0, mark) + "\""), std::string::npos) << cured.json;
   all.search->answer.reset();
   all.search->not_done = "no function of both lies elsewhere";
   EXPECT_NE(explain_output(all, 1000).text.find("not looked at"), std::string::npos);
+}
+
+// 'alone' is fast in old, 'kept' in new, and of 'left' and 'right' the one that neither build has.
+Explanation several_places() {
+  Explanation all = open_code_and_known_place();
+  all.command = "stabctl explain main..HEAD";
+  FunctionSearch& search = *all.search;
+  search.functions = {{"alone", 0x1010, 0x2030, 64, 0.3}, {"left", 0x3040, 0x4080, 64, 0.2},
+                      {"right", 0x3140, 0x4880, 64, 0.2}, {"kept", 0x5000, 0x6100, 64, 0.1}};
+  statistics::PlaceAnswer& places = *search.answer;
+  places.cause = statistics::PlaceCause::kSeveral;
+  places.functions = {{0.05, 0.04, 0.06, 1e-9, true}, {0.01, 0.005, 0.015, 0.5, false}, {0.01, 0.005, 0.015, 0.5, false},
+                      {-0.02, -0.03, -0.01, 1e-5, true}};
+  places.pairs = {{1, 2, 0.06, 1e-7}};
+  search.best = statistics::BestPlaces{{true, true, true, true}, {false, true, false, true}, {false, true, true, false},
+                                       {-0.03, -0.04, -0.02}, {-0.09, -0.10, -0.08}};
+  search.cure = {"stabctl layout emit 17 --out work.layout", "work.layout", "stabctl layout verify work.layout"};
+  return all;
+}
+
+TEST(ExplainCureTest, SeveralFunctionsAndAPairHaveCommandsAndGains) {
+  const ExplainOutput said = explain_output(several_places(), 400);
+  EXPECT_NE(said.text.find("cure: a layout file starts 'alone' and 'right' where old has them, 'left' and 'kept' where new has "
+                           "them, modulo 4096, in every later build: by these runs new becomes 8.61 % faster [-9.52, -7.69] %, "
+                           "and old becomes 2.96 % faster [-3.92, -1.98] %\n"
+                           "  stabctl layout emit 17 --out work.layout\n"
+                           "  szc --stab-layout=work.layout ...\n"
+                           "  stabctl layout verify work.layout\n"), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("their distance matters, modulo 4096 256 bytes in old and 2048 in new\n"), std::string::npos)
+      << said.text;
+  const auto json = nlohmann::json::parse(said.json);
+  ASSERT_EQ(json["cure"].size(), 4u);
+  const auto& alone = json["cure"][0];
+  EXPECT_EQ(alone["function"], "alone");
+  EXPECT_EQ(alone["modulus"], 4096);
+  EXPECT_EQ(alone["place"], 0x10);
+  EXPECT_EQ(alone["as_in"], "old");
+  EXPECT_EQ(alone["gain"]["build"], "new");
+  EXPECT_NEAR(alone["gain"]["difference"].get<double>(), std::expm1(-0.05), 1e-12);
+  EXPECT_NEAR(alone["gain"]["low"].get<double>(), std::expm1(-0.06), 1e-12);
+  EXPECT_NEAR(alone["gain"]["high"].get<double>(), std::expm1(-0.04), 1e-12);
+  EXPECT_EQ(alone["line"], "place alone mod 4096 at 16");
+  EXPECT_EQ(alone["command"], "stabctl layout emit 17 --out work.layout");
+  EXPECT_TRUE(json["cure"][1]["together"]);
+  EXPECT_FALSE(json["cure"][1].contains("gain"));
+  EXPECT_EQ(json["cure"][1]["place"], 0x80);
+  EXPECT_EQ(json["cure"][2]["place"], 0x140);
+  EXPECT_EQ(json["cure"][3]["gain"]["build"], "old");
+  EXPECT_NEAR(json["cure"][3]["gain"]["low"].get<double>(), std::expm1(-0.03), 1e-12);
+  EXPECT_NEAR(json["cured"]["in_new"]["low"].get<double>(), std::expm1(-0.10), 1e-12);
+  EXPECT_NEAR(json["cured"]["in_old"]["difference"].get<double>(), std::expm1(-0.03), 1e-12);
+  EXPECT_EQ(json["cured"]["build"], "szc --stab-layout=work.layout");
+  EXPECT_EQ(json["cured"]["verify"], "stabctl layout verify work.layout");
+  EXPECT_FALSE(json.contains("no_cure"));
+  EXPECT_EQ(json["functions"]["pairs"][0]["old_distance"], 256);
+}
+
+TEST(ExplainCureTest, WithoutADatabaseItIsAskedAgain) {
+  Explanation all = several_places();
+  all.search->cure.must_ask_again = true;
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_NE(said.text.find("\n  stabctl explain main..HEAD\n  these runs are not kept"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("layout emit"), std::string::npos) << said.text;
+  const auto json = nlohmann::json::parse(said.json);
+  EXPECT_EQ(json["cure"][0]["command"], "stabctl explain main..HEAD");
+  EXPECT_EQ(json["cured"]["verify"], "");
+}
+
+TEST(ExplainCureTest, WhereNoneIsPossibleItSaysWhy) {
+  Explanation all = several_places();
+  all.search->best.reset();
+  all.search->functions[0].why_unplaced = "it is not aligned by 16, so no layout file can place it";
+  const ExplainOutput said = explain_output(all, 1000);
+  EXPECT_NE(said.text.find("no cure: 'alone' stays: it is not aligned by 16, so no layout file can place it; 'kept' stays: "),
+            std::string::npos) << said.text;
+  const auto json = nlohmann::json::parse(said.json);
+  EXPECT_EQ(json["cure"].size(), 0u);
+  EXPECT_FALSE(json.contains("cured"));
+  EXPECT_NE(json["no_cure"].get<std::string>().find("not aligned by 16"), std::string::npos);
+  all.search->answer->functions = {{}, {}, {}, {}};
+  all.search->answer->pairs.clear();
+  for (const auto& [cause, why] : {std::pair{statistics::PlaceCause::kMany, "none was found by itself"},
+                                   std::pair{statistics::PlaceCause::kElsewhere, "that is not what it is"},
+                                   std::pair{statistics::PlaceCause::kOpen, "more time, --at-most, makes more runs"}}) {
+    all.search->answer->cause = cause;
+    EXPECT_NE(explain_output(all, 1000).text.find(why), std::string::npos);
+  }
+  all.search->answer.reset();
+  all.search->not_done = "it was interrupted";
+  EXPECT_EQ(nlohmann::json::parse(explain_output(all, 400).json)["no_cure"], "it was interrupted");
+  // Of what was found, one may be out of reach.
+  Explanation part = several_places();
+  part.search->best->is_placed[3] = false;
+  part.search->functions[3].why_unplaced = "a layout file names functions, and it has no name that no other function has";
+  const ExplainOutput some = explain_output(part, 1000);
+  EXPECT_NE(some.text.find("\n  'kept' stays: a layout file names functions"), std::string::npos) << some.text;
+  EXPECT_EQ(nlohmann::json::parse(some.json)["cured"]["left_out"].size(), 1u);
 }
 
 TEST(ExplainOutputTest, LibrariesThatAreNotKnownAreNotSilentlyNone) {

@@ -143,6 +143,24 @@ TEST(GatePlaces, AFailingPlaceIsTheAnswerEverywhere) {
   EXPECT_EQ(json["places"]["workloads"][0]["explain"]["answer"], "place");
 }
 
+TEST(GatePlaces, TheCureIsSaidEverywhere) {
+  GatePlace place = placed(EffectState::kThere, 0.06);
+  FunctionSearch& search = place.explanation.search.emplace();
+  search.functions = {{"scan", 0x1010, 0x2030, 64, 0.5}};
+  search.answer.emplace().functions = {{0.06, 0.05, 0.07, 1e-9, true}};
+  search.answer->of_found = 0.06;
+  search.best = statistics::BestPlaces{{true}, {false}, {false}, {}, {-0.06, -0.07, -0.05}};
+  search.cure = {"stabctl layout emit 17 --out work.layout", "work.layout", "stabctl layout verify work.layout"};
+  const GateOutput gate = gate_of(0, GatePlaces{PlaceRule::kFail, {place}});
+  EXPECT_THAT(gate.text, HasSubstr("so that bbbb becomes 5.82 % faster"));
+  EXPECT_THAT(gate.markdown, HasSubstr("layout emit 17 --out work.layout, then szc --stab-layout=work.layout, then stabctl"));
+  EXPECT_THAT(gate.markdown, HasSubstr("so that bbbb becomes 5.82 % faster [-6.76, -4.88] %, and aaaa has it there already"));
+  EXPECT_EQ(nlohmann::json::parse(gate.json)["places"]["workloads"][0]["explain"]["cure"][0]["function"], "scan");
+  place.explanation.search->cure.must_ask_again = true;
+  place.explanation.command = "stabctl explain aaaa..bbbb";
+  EXPECT_THAT(place_text(place), HasSubstr("stabctl explain aaaa..bbbb finds it again, and says how to keep it"));
+}
+
 // Its functions are named by the symbols of whoever wrote the pull request.
 TEST(GatePlaces, AFunctionsNameDrivesNoTerminal) {
   GatePlace place = placed(EffectState::kThere, 0.06);
