@@ -71,11 +71,14 @@ std::string settle_text(const Explanation& all) {
   const std::string wanted = ended + "about " + std::to_string(*answer.settles_at) +
                              " blocks decide if the effects are as estimated: " +
                              report::machine_time_text(each * *answer.settles_at);
+  const std::string counted =
+      "; or count what both execute, without noise, in layouts that they share: 'stabctl run' of the plan in "
+      "docs/how-to/explain.md (Where times spread too much)";
   // It ended with the last look, or would before it knows.
   if (all.unfinished.empty() || *answer.settles_at > all.settings.looks.back())
     return wanted + "; explain ends after " + std::to_string(all.settings.looks.back()) +
-           ", so a longer run of the program may spread less, --margin asks for less";
-  return wanted + "; --at-most gives it more time, --margin asks for less";
+           ", so a longer run of the program may spread less, --margin asks for less" + counted;
+  return wanted + "; --at-most gives it more time, --margin asks for less" + counted;
 }
 
 // Why CPU time is not all, where the answer's sentence doesn't say so, and what to do.
