@@ -45,7 +45,7 @@ std::vector<CommandRow> record_rows() {
                     {"stabctl layout map lua-layout --json", "the same numbers for programs"}},
        .run = layout_map_command},
       {.words = "layout emit",
-       .help = "what a map advises, as a layout file that szc --stab-layout=FILE builds by",
+       .help = "what a map, or a search of explain, advises, as a layout file that szc --stab-layout=FILE builds by",
        .operands = {experiment()},
        .options = {{.name = "--out", .target = &A::path, .help = "file that takes it; default: standard output"},
                    of_workload(),

@@ -102,8 +102,10 @@ int layout_emit_command(const Arguments& arguments) {
   const Status written = write_whole(text, arguments.path);
   if (!written) return complain(written.error());
   const std::string file = shell_word(arguments.path);
-  std::fprintf(stderr, "built with it: szc --stab-layout=%s; what it does: stabctl layout verify %s%s\n", file.c_str(),
-               file.c_str(), database_option(arguments).c_str());
+  // A program that its user has built is verified by a plan that builds it.
+  std::fprintf(stderr, "built with it: szc --stab-layout=%s; what it does: stabctl layout verify %s%s%s\n", file.c_str(),
+               file.c_str(), layout->file.experiment.empty() ? " --plan PLAN" : "",
+               database_option(arguments).c_str());
   return kExitDone;
 }
 

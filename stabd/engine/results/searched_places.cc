@@ -28,7 +28,7 @@ std::vector<std::string> left_out(const std::vector<SharedFunction>& functions, 
     const SharedFunction& one = functions[f];
     if (!is_found[f] || (one.library.empty() && best != nullptr && best->is_placed[f])) continue;
     std::string why = why_unplaced(one);
-    if (why.empty()) why = "what its place does depends on a function that no layout file can place";
+    if (why.empty()) why = "these runs don't say where it is fast whatever the others do";
     if (!one.library.empty()) why = "it needs a layout file of that library's build; 'stabctl explain' says its line";
     out.push_back(one.shown + ": " + why);
   }
