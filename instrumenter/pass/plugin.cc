@@ -25,6 +25,7 @@
 #include "instrumenter/pass/constant_hashes.h"
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
+#include "instrumenter/pass/large_code.h"
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/places.h"
 #include "instrumenter/pass/signal_switches.h"
@@ -70,6 +71,7 @@ struct Registration : llvm::PassInfoMixin<Registration> {
 llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved = ConstantHashes().run(module, analyses);  // first, as the others use data of their own
+  if (keep_in_text(module)) preserved = llvm::PreservedAnalyses::none();
   preserved.intersect(StackCopies().run(module, analyses));
   preserved.intersect(SignalSwitches().run(module, analyses));
   preserved.intersect(Registration().run(module, analyses));

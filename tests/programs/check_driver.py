@@ -828,10 +828,13 @@ def check_started_by_the_loader(place):
     for options in (["-pie"], ["-no-pie"], ["-fuse-ld=bfd"]):
         place.must("szc", "-O1", *options, "main.c", "-o", "prog")
         for start in ([], ["/lib64/ld-linux-x86-64.so.2"], ["/lib64/ld-linux-x86-64.so.2", "--argv0", "other"]):
-            (place.directory / "dose").unlink(missing_ok=True)
-            ran = place.run(*start, "./prog", STAB_REPORT="dose", **ALL_ON)
-            expect((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{start}: {ran.returncode} {ran.stdout}{ran.stderr}")
-            dose = json.loads((place.directory / "dose").read_text().splitlines()[0])
+            for _ in range(5):  # on a busy machine the helper may have no turn within 50 ms
+                (place.directory / "dose").unlink(missing_ok=True)
+                ran = place.run(*start, "./prog", STAB_REPORT="dose", **ALL_ON)
+                expect((ran.returncode, ran.stdout, ran.stderr) == (0, "42\n", ""), f"{start}: {ran.returncode} {ran.stdout}{ran.stderr}")
+                dose = json.loads((place.directory / "dose").read_text().splitlines()[0])
+                if dose["helper"]["ticks"] > 0:
+                    break
             moves = dose["code"]["functions_moved"] > 0 and dose["code"]["layouts_built"] > 1
             expect(moves and dose["settings"]["heap"] == "page", f"{options} {start}: {dose}")
 
