@@ -58,6 +58,7 @@ BisectPlace place_from_json(const Json& json) {
   BisectPlace place;
   place.workload = json.at("workload");
   place.finding = finding_from(json);
+  if (place.finding == CommitFinding::kNotBuilt) throw Json::other_error::create(501, "finding of a place", nullptr);
   place.effect = json.at("effect");
   place.change = json.at("change");
   place.interval = json.at("interval");
@@ -67,6 +68,7 @@ BisectPlace place_from_json(const Json& json) {
   place.care = json.at("care").get<std::vector<std::string>>();
   place.error = json.at("error");
   place.explained = json.at("explained");
+  if (!Json::accept(place.explained)) throw Json::other_error::create(501, "explained", nullptr);  // it is printed as it is
   return place;
 }
 

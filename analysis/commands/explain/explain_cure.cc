@@ -9,6 +9,7 @@
 #include "analysis/commands/explain/explain_words.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/text/source_name.h"
+#include "base/shell_word.h"
 
 namespace stab::commands {
 namespace {
@@ -105,7 +106,7 @@ std::string emit_command(const Explanation& all) {
   return all.search->cure.must_ask_again ? all.command : all.search->cure.emit;
 }
 
-std::string build_command(const CureCommands& cure) { return "szc --stab-layout=" + cure.file; }
+std::string build_command(const CureCommands& cure) { return "szc --stab-layout=" + shell_word(cure.file); }
 
 void gain_json(text::JsonWriter& json, const statistics::PlaceEffect& effect) {
   json.value("difference", std::expm1(effect.estimate));

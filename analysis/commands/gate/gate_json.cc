@@ -152,7 +152,7 @@ std::string gate_json(const report::Report& report, const JudgedGate& judged, co
         json.value("estimate", contrast.interval.estimate).value("conf_low", contrast.interval.low);
         json.value("conf_high", contrast.interval.high).value("p_value", contrast.p_value).value("p_adjusted", contrast.p_holm);
         json.value("p_not_above", contrast.p_not_above).value("n", contrast.n);
-        const report::SideValues values = report::side_values(report, contrast);
+        const report::SideValues values = report::compared_values(report, contrast);
         json.value("base_value", values.before).value("head_value", values.after).value("unit", one.response->unit);
         if (one.across != nullptr && !facts.sessions.command.empty()) write_across(*one.across, json);
         if (one.answer == report::Worse::kUnsure) json.value("settles_n", contrast.settles_worse_n);

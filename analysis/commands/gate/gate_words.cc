@@ -22,17 +22,17 @@ std::string subject(const report::Report& report, const JudgedQuestion& question
 namespace {
 
 std::string value_of(const JudgedQuestion& question, const std::optional<double>& value) {
-  return value && !question.contrast->by_alone ? report::value_text(*question.response, *value) : "-";
+  return value ? report::value_text(*question.response, *value) : "-";
 }
 
 }  // namespace
 
 std::string base_value(const report::Report& report, const JudgedQuestion& question) {
-  return value_of(question, report::side_values(report, *question.contrast).before);
+  return value_of(question, report::compared_values(report, *question.contrast).before);
 }
 
 std::string head_value(const report::Report& report, const JudgedQuestion& question) {
-  return value_of(question, report::side_values(report, *question.contrast).after);
+  return value_of(question, report::compared_values(report, *question.contrast).after);
 }
 
 std::string change(const JudgedQuestion& question) {

@@ -395,7 +395,7 @@ ScreenAnswers screen_answers(const Report& report) {
     if (!is_asked(report, response) || (response.is_benchmark() && &response != &report.responses[0])) continue;
     for (const Contrast* contrast : answering(report, response.name)) {
       const bool is_refused = !contrast->refused.empty();
-      const SideValues values = is_refused || contrast->by_alone ? SideValues{} : side_values(report, *contrast);
+      const SideValues values = is_refused ? SideValues{} : compared_values(report, *contrast);
       const auto value = [&](const std::optional<double>& one) { return one ? value_text(response, *one) : std::string(); };
       out.answers.push_back(
           {contrast, title_of(report, contrast->verdict, is_refused),

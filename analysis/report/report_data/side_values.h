@@ -15,10 +15,11 @@ struct SideValues {
 
 // Geometric means where the contrast is a ratio and all values are above 0, else means. A level of several cells, as an
 // ablation's has, counts each of them once, as the contrast does.
-// They are of all trials: a contrast of the blocks alone has others.
 SideValues side_values(const Report& report, const Contrast& contrast);
+// Those that the contrast compares. Absent of one of the blocks alone: the cells are of all trials.
+SideValues compared_values(const Report& report, const Contrast& contrast);
 
-// "440.5 ms -> 449.4 ms"; empty: a side has no value, or the contrast is of other trials.
+// "440.5 ms -> 449.4 ms"; of compared_values(); empty: one is absent.
 std::string side_values_text(const Report& report, const Contrast& contrast);
 
 }  // namespace stab::report

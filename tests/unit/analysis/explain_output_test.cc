@@ -539,6 +539,15 @@ TEST(ExplainCureTest, SeveralFunctionsAndAPairHaveCommandsAndGains) {
   EXPECT_EQ(json["functions"]["pairs"][0]["old_distance"], 256);
 }
 
+// A program's name is part of what its user types into a shell.
+TEST(ExplainCureTest, CommandsQuoteNamesOfFiles) {
+  Explanation all = several_places();
+  all.search->cure.file = "a b; true.layout";
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_NE(said.text.find("\n  szc --stab-layout='a b; true.layout' ...\n"), std::string::npos) << said.text;
+  EXPECT_EQ(nlohmann::json::parse(said.json)["cured"]["build"], "szc --stab-layout='a b; true.layout'");
+}
+
 TEST(ExplainCureTest, WithoutADatabaseItIsAskedAgain) {
   Explanation all = several_places();
   all.search->cure.must_ask_again = true;

@@ -281,6 +281,8 @@ TEST(FirstScreen, ValuesThatAreNotOfTheDifferenceAreNotBesideIt) {
   EXPECT_THAT(report::side_values_text(*alone, contrast), HasSubstr(" -> "));
   contrast.by_alone = true;
   EXPECT_EQ(report::side_values_text(*alone, contrast), "");
+  EXPECT_FALSE(report::compared_values(*alone, contrast).before || report::compared_values(*alone, contrast).after);
+  EXPECT_TRUE(report::side_values(*alone, contrast).before && report::side_values(*alone, contrast).after);
 }
 
 // An interval without zero beside "unsure", or one within the margin: what made it so is said.
