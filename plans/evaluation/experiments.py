@@ -226,6 +226,39 @@ declare("sliced-libraries", "What does everything cost where all code of a progr
         "{cc} --library", seed=27, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
         below=plain_off_and_all(12))
 
+declare("sliced-doses", "What does everything cost at epochs from half a second, the paper's, to 5 ms?",
+        "{cc}", seed=31, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
+[factors]
+cc = ["clang-19", "szc"]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["500ms", "100ms", "20ms", "10ms", "5ms"]
+link = { seeds = 12 }
+# Plain, and everything on at each epoch.
+exclude = [
+  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
+  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
+]
+nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
+""")
+
+declare("sliced-normality", "How does a run's time go to normal with its number of layouts, where slicing takes the machine's noise out? "
+        "The paper's Table 1.",
+        "szc --link=1", seed=32, replicates=48, response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
+layouts = "independent"     # each cell's runs draw layouts of their own
+[factors]
+code = ["off", "shuffle"]
+stack = ["off", "on"]
+heap = ["off", "page"]
+epoch = ["1h", "50ms", "10ms"]   # one layout in a run, some five, some twenty-five
+# Nothing moves, twice, which shows the noise that slicing leaves; and everything, at each epoch.
+exclude = [
+  { code = "off", stack = "on" }, { code = "off", heap = "page" }, { code = "off", epoch = "10ms" },
+  { code = "shuffle", stack = "off" }, { code = "shuffle", heap = "off" },
+]
+""")
+
 declare("sliced-factors", "Which factor costs it, in the programs that sliced-overhead has found to cost 5 % and more?",
         "szc --link=1", seed=24, replicates=12, response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
 [factors]
@@ -323,7 +356,7 @@ COMPILED = {"sliced-libraries": lambda program: program.name != "tcl",
 CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl"),
           "sliced-sensitivity": lambda program: program.slowed, "sliced-turns": lambda program: program.slowed,
           "sliced-control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl", "lua", "minisat", "x264", "cadical"),
-          "layout-share": lambda program: program.short}
+          "sliced-normality": lambda program: program.short, "layout-share": lambda program: program.short}
 
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}

@@ -38,10 +38,18 @@ def one_sided(p, more):
 
 # Pairs that must not differ
 
-def pairs(recorded, questions=("A1", "A2", "A3"), subjects=()):
-    """questions: do equal programs stay equal, do plain ones raise more alarms, do plain ones lie further apart. subjects: without any, all."""
+# Whether equal programs stay equal, plain ones raise more alarms, plain ones lie further apart.
+PAIRS_ASKED = {"aa-sliced": ("A1", "A2", "A3"), "aa-thousand": ("B1", "B2", "B3"), "aa-sliced-env": ("E1", "E2", "E3"),
+               "aa-sliced-unused": ("U1", "U2", "U3")}
+
+
+def pairs(recorded, subjects=()):
+    """subjects: without any, all."""
+    questions = PAIRS_ASKED[recorded.name]
+    factor, levels = ("env_size", ("0", "1040")) if "env_size" in recorded.cells[0] else ("side", ("A", "B"))
+
     def test(subject, compiler):
-        sides = [recorded.where(subject, cc=compiler, side=side) for side in "AB"]
+        sides = [recorded.where(subject, cc=compiler, **{factor: level}) for level in levels]
         a, b = map(by_block, sides)
         differences = [a[block] - b[block] for block in a.keys() & b.keys()]
         return {"subject": subject, "program": subject.rpartition("-")[0], "compiler": compiler,
@@ -86,7 +94,7 @@ def thousand(recorded):
     counts = Counter(trial["subject"] for trial in recorded.trials)
     full = max(counts.values())
     complete = [subject for i, subject in enumerate(recorded.subjects) if counts[i] == full]
-    return pairs(recorded, ("B1", "B2", "B3"), complete)
+    return pairs(recorded, complete)
 
 
 def by_machine(recorded, of):
@@ -236,19 +244,50 @@ def overhead(recorded):
         return ratio_in_blocks(recorded.where(subject, **cells[ours]), recorded.where(subject, **cells[base]), RESPONSE)
     found = {name: dict(zip(subjects, in_parallel(compare, [(subject, *sides) for subject in subjects]))) for name, sides in asked_of.items()}
     summaries = {name: stats("describe", {"ratio": [f["estimate"] for f in own.values()]}) for name, own in found.items()}
-    costs, summary = found["everything on, over plain"], summaries["everything on, over plain"]
-    worst = max(costs, key=lambda subject: costs[subject]["estimate"])
-    over = [subject for subject, f in costs.items() if f["conf_low"] > 1.05]
     question, of_median, of_worst = OVERHEAD_ASKED[recorded.name]
-    is_above = summary["median_conf_low"] is not None and summary["median_conf_low"] > of_median
-    is_within = summary["median"] <= of_median and costs[worst]["estimate"] <= of_worst
-    verdict = "refuted" if is_above or any(f["conf_low"] > of_worst for f in costs.values()) else "confirmed" if is_within else "open"
-    asked = verdicts([(question, f"median {median_text(summary)}; worst {worst} {change(costs[worst])}; "
-                                 f"surely above 5 %: {len(over)} of {len(costs)}", verdict)])
+    name = "everything on, over plain"
+    asked = verdicts([(question, *cost_answer(found[name], summaries[name], of_median, of_worst))])
     rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
     rows.append(["**median**", *map(median_text, summaries.values())])
     return {recorded.name: "\n\n".join([recorded.header(), asked, "Change of CPU time [95 %], within blocks, each block another link:",
                                         table(["workload", *found], rows)])}, {}
+
+
+# Epoch -> the question of its cost, and the bounds of the median ratio and of the worst workload's.
+DOSES_ASKED = {"500ms": ("D1", 1.01, 1.05), "20ms": ("D2", 1.02, math.inf), "5ms": ("D3", 1.04, math.inf)}
+LONGEST, SHORTEST = "500ms", "5ms"
+
+
+def doses(recorded):
+    """D1 to D4."""
+    epochs = sorted({cell["epoch"] for cell in recorded.cells if cell["cc"] == "szc"}, key=lambda text: -int(text.removesuffix("ms")))
+    subjects = sorted(recorded.subjects)
+
+    def compare(subject, epoch):
+        return ratio_in_blocks(recorded.where(subject, cc="szc", epoch=epoch), recorded.where(subject, cc="clang-19"), RESPONSE)
+    found = {epoch: dict(zip(subjects, in_parallel(compare, [(subject, epoch) for subject in subjects]))) for epoch in epochs}
+    summaries = {epoch: stats("describe", {"ratio": [f["estimate"] for f in own.values()]}) for epoch, own in found.items()}
+    asked = [(question, *cost_answer(found[epoch], summaries[epoch], of_median, of_worst))
+             for epoch, (question, of_median, of_worst) in DOSES_ASKED.items()]
+    sides = [{subject: f["estimate"] for subject, f in found[epoch].items()} for epoch in (SHORTEST, LONGEST)]
+    more = as_ratio(of_pairs("wilcoxon", *sides))
+    asked.append(("D4", f"{SHORTEST} over {LONGEST} {change(more)}, p {p_four(more['p_value'])}", one_sided(more["p_value"], more["estimate"] - 1)))
+    layouts = {epoch: [t["layouts_executed"] for t in recorded.where(cc="szc", epoch=epoch)] for epoch in epochs}
+    rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
+    rows.append(["**median**", *map(median_text, summaries.values())])
+    rows.append(["layouts a run, median", *(f"{statistics.median(own):g}" for own in layouts.values())])
+    legend = "Change of CPU time over plain builds [95 %], within blocks, each block another link, by epoch:"
+    return {recorded.name: "\n\n".join([recorded.header(), verdicts(asked), legend, table(["workload", *epochs], rows)])}, {}
+
+
+def cost_answer(costs, summary, of_median, of_worst):
+    """(what was seen, verdict) of ratios by workload, the summary of these, and the bounds of their median and of the worst; inf: not asked."""
+    worst = max(costs, key=lambda subject: costs[subject]["estimate"])
+    over = sum(f["conf_low"] > 1.05 for f in costs.values())
+    is_above = summary["median_conf_low"] is not None and summary["median_conf_low"] > of_median
+    is_within = summary["median"] <= of_median and costs[worst]["estimate"] <= of_worst
+    verdict = "refuted" if is_above or any(f["conf_low"] > of_worst for f in costs.values()) else "confirmed" if is_within else "open"
+    return f"median {median_text(summary)}; worst {worst} {change(costs[worst])}; surely above 5 %: {over} of {len(costs)}", verdict
 
 
 FACTORS = {"heap in order": {"heap": "base"}, "heap": {"heap": "page"}, "stack": {"stack": "on"}, "code": {"code": "shuffle"}, "everything": EVERYTHING}
