@@ -10,8 +10,8 @@ from collections import Counter
 
 from figures import COLOURS, Canvas, Panel
 from pairs_tables import COMPILERS, p_four, paired_ranks
-from recorded import (Recorded, as_ratio, binomial, change, holm, in_parallel, mcnemar, of_pairs, percent, ratio_in_blocks, share,
-                      stats, table)
+from recorded import (Recorded, as_ratio, binomial, change, holm, in_parallel, machine_text, mcnemar, of_pairs, percent, ratio,
+                      ratio_in_blocks, share, shift, stats, table)
 
 ALPHA = 0.05
 RESPONSE = "cpu_ns"
@@ -288,6 +288,47 @@ def cost_answer(costs, summary, of_median, of_worst):
     is_within = summary["median"] <= of_median and costs[worst]["estimate"] <= of_worst
     verdict = "refuted" if is_above or any(f["conf_low"] > of_worst for f in costs.values()) else "confirmed" if is_within else "open"
     return f"median {median_text(summary)}; worst {worst} {change(costs[worst])}; surely above 5 %: {over} of {len(costs)}", verdict
+
+
+# What slicing does to a difference
+
+SLICING_ASKED = {"slicing-short": ("K1", "t", "--short --blocks 60"), "slicing-tiny": ("K2", "ranks", "--tiny --blocks 400")}
+ENOUGH_WITHIN = 9   # programs whose interval lies within a percent
+
+
+def slicing(recorded):
+    """K1 and K2: the difference of two programs as sliced blocks have it, over that of blocks in turn."""
+    question, test, options = SLICING_ASKED[recorded.name]
+    rows, found = [], []
+    for subject in recorded.subjects:
+        other = "slowed" if recorded.where(subject, slow="slowed") else "again"
+        logs = {name: by_kind(recorded.where(subject, slow=name)) for name in ("plain", "again", other)}
+        equal, differ = ({kind: [math.exp(logs[name][kind][b] - own[b]) for b in own if b in logs[name][kind]]
+                          for kind, own in logs["plain"].items()} for name in ("again", other))
+        found.append((ratio if test == "t" else shift)(differ[1], differ[0]))
+        deviations = [statistics.stdev(map(math.log, equal[kind])) for kind in (0, 1)]
+        rows.append([subject.split("/")[0], "1 % planted" if other == "slowed" else "none", *(percent(sd, 2) for sd in deviations),
+                     f"{(deviations[0] / deviations[1])**2:.0f}",
+                     *(change(as_ratio(of_pairs("paired-t", dict(enumerate(differ[kind])), dict.fromkeys(range(len(differ[kind])), 1.0))))
+                       for kind in (0, 1)), change(found[-1]), p_four(found[-1]["p_value"])])
+    adjusted = holm([f["p_value"] for f in found])
+    beyond = sum(p < ALPHA for p in adjusted)
+    tight = sum(within(f, 0.01) == "confirmed" for f in found)
+    verdict = "refuted" if beyond else "confirmed" if tight >= ENOUGH_WITHIN else "open"
+    saved = statistics.median(float(row[4]) for row in rows)
+    asked = verdicts([(question, f"beyond chance in {beyond} of {len(rows)} programs; within ±1 % in {tight}", verdict)])
+    facts, failed = recorded.facts, len(recorded.attempts) - len(recorded.trials)
+    header = (f"`tests/bench/sliced_blocks {options}`, {facts['began_utc']} to {facts['ended_utc']} UTC: {len(recorded.trials)} of {facts['planned']} "
+              f"trials recorded, {failed} attempts failed or lost. {machine_text(facts['machine'])}; {facts['machine']['placement']}.")
+    head = ["program", "difference", "in turn: sd", "sliced: sd", "one sliced tells as much as", "difference in turn", "difference sliced", "bias", "p", "p (Holm)"]
+    legend = (f"sd: of equal programs within a block; one sliced block tells as much as {saved:.0f} in turn, in the median program. Bias: the sliced "
+              "difference over that in turn [95 %]:")
+    return {recorded.name: "\n\n".join([header, asked, legend, table(head, [[*row, p_four(p)] for row, p in zip(rows, adjusted)])])}, {}
+
+
+def by_kind(trials):
+    """{1 of sliced blocks, else 0: {block: logarithm}}."""
+    return {kind: by_block([trial for trial in trials if trial["sliced"] == kind]) for kind in (0, 1)}
 
 
 FACTORS = {"heap in order": {"heap": "base"}, "heap": {"heap": "page"}, "stack": {"stack": "on"}, "code": {"code": "shuffle"}, "everything": EVERYTHING}
