@@ -8,7 +8,8 @@ from collections import Counter, defaultdict
 import second_way as way
 
 COMPILERS = {"plain": "clang-19", "randomized": "szc"}
-PAIRS = {"sliced.pairs": ("aa-sliced", 0), "thousand": ("aa-thousand", 24)}   # the experiment, and the trials of a complete pair; 0: all count
+PAIRS = {"sliced.pairs": ("aa-sliced", 0), "sliced.env": ("aa-sliced-env", 0), "sliced.unused": ("aa-sliced-unused", 0),
+         "thousand": ("aa-thousand", 24)}   # the experiment, and the trials of a complete pair; 0: all count
 
 
 def add_sliced(add, trials):
@@ -23,6 +24,8 @@ def add_sliced(add, trials):
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
     add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
     add_overhead(add, trials, "sliced-libraries", "sliced.libraries.cost")
+    add_doses(add, functools.partial(dose_costs, trials))
+    add_shapes(add, functools.partial(shapes, trials))
 
 
 def logs_by_block(rows):
@@ -47,10 +50,10 @@ def pair_answers(trials, full, builds):
         if counts[row["subject"]] < full:
             continue
         if row["cc"] == COMPILERS[builds]:
-            times[row["subject"]][row["block"]][row["side"]] = math.log(row["cpu_ns"])
+            times[row["subject"]][row["block"]][row.get("side") or row["env_size"]] = math.log(row["cpu_ns"])
     found = {}
     for pair, blocks in times.items():
-        differences = [sides["A"] - sides["B"] for sides in blocks.values() if len(sides) == 2]
+        differences = [sides[min(sides)] - sides[max(sides)] for sides in blocks.values() if len(sides) == 2]
         found[pair] = way.paired(differences)["p"], abs(statistics.fmean(differences)), statistics.stdev(differences)
     return found
 
@@ -181,6 +184,48 @@ def add_overhead(add, trials, experiment, prefix):
         add(f"{prefix}.{name}.system_ms", lambda name=name: of_cadical(name, "system_ns") / 1e6)
         add(f"{prefix}.{name}.sure", lambda name=name: sum(percent(a["low"]) > 5 for a in answers()[name].values()))
         add(f"{prefix}.{name}.half", lambda name=name: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[name].values()))
+
+
+EPOCHS = ("500ms", "100ms", "20ms", "10ms", "5ms")
+
+
+@functools.cache
+def dose_costs(trials):
+    return paired_changes(trials, "sliced-doses", lambda row: "plain" if row["cc"] == "clang-19" else row["epoch"],
+                          {epoch: (epoch, "plain") for epoch in EPOCHS})
+
+
+def add_doses(add, answers):
+    for epoch in EPOCHS:
+        name = f"sliced.doses.{epoch}"
+        add(f"{name}.median", lambda epoch=epoch: percent(statistics.median(a["mean"] for a in answers()[epoch].values())))
+        add(f"{name}.worst", lambda epoch=epoch: percent(max(a["mean"] for a in answers()[epoch].values())))
+        for at, bound in enumerate(("low", "high")):
+            add(f"{name}.{bound}", lambda epoch=epoch, at=at: percent(way.median_bounds([a["mean"] for a in answers()[epoch].values()])[at]))
+
+
+# Normality, of the logarithms over the fixed layout of the block
+
+@functools.cache
+def shapes(trials):
+    """{kind: {subject: (p of Shapiro and Wilk, standard deviation)}}."""
+    kinds = {"fixed": ("off", "50ms"), "one": ("shuffle", "1h"), "some": ("shuffle", "50ms"), "many": ("shuffle", "10ms")}
+    rows = defaultdict(list)
+    for row in trials("sliced-normality"):
+        rows[row["subject"], row["code"], row["epoch"]].append(row)
+    found = {}
+    for kind, levels in kinds.items():
+        logs = {subject: differences(own, rows[subject, "off", "1h"]) for (subject, *of), own in sorted(rows.items()) if tuple(of) == levels}
+        found[kind] = {subject: (way.shapiro_wilk(own), statistics.stdev(own)) for subject, own in logs.items()}
+    return found
+
+
+def add_shapes(add, answers):
+    for kind in ("fixed", "one", "some", "many"):
+        add(f"sliced.normality.{kind}", lambda kind=kind: sum(p < 0.05 for p, _ in answers()[kind].values()))
+        add(f"sliced.normality.{kind}.sd", lambda kind=kind: 100 * statistics.median(sd for _, sd in answers()[kind].values()))
+    add("sliced.normality.n", lambda: len(answers()["many"]))
+    add("sliced.normality.narrower", lambda: statistics.median(answers()["one"][s][1] / answers()["many"][s][1] for s in answers()["many"]))
 
 
 @functools.cache
