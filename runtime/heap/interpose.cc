@@ -73,6 +73,29 @@ void* by_aligned_alloc(size_t alignment, size_t bytes) {
   return aligned_of_program(alignment, (bytes + alignment - 1) & ~(alignment - 1));
 }
 
+// The same of libraries that call posix_memalign: POSIX demands that the alignment is a multiple of a pointer's size.
+decltype(posix_memalign)* posix_of_program = nullptr;
+void* by_posix_memalign(size_t alignment, size_t bytes) {
+  void* got = nullptr;
+  const int error = posix_of_program(&got, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes);
+  if (error == 0) return got;
+  errno = error;
+  return nullptr;
+}
+
+// Of the two functions that operators take aligned memory from each C++ library calls one, whether or not the program has it.
+bool takes_aligned_memory() {
+  const bool has_aligned = STAB_IS_TAKEN(aligned_of_program, aligned_alloc);
+  const bool has_posix = STAB_IS_TAKEN(posix_of_program, posix_memalign);
+  if (!has_aligned && !has_posix) return false;
+  if (operators_call_posix_memalign()) {
+    if (has_posix) called_by_name.memalign = by_posix_memalign;
+  } else if (has_aligned) {
+    called_by_name.memalign = by_aligned_alloc;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool program_has_malloc() {
@@ -82,13 +105,10 @@ bool program_has_malloc() {
   has_any |= STAB_IS_TAKEN(called_by_name.free, free);
   has_any |= STAB_IS_TAKEN(called_by_name.calloc, calloc);
   has_any |= STAB_IS_TAKEN(called_by_name.realloc, realloc);
-  if (STAB_IS_TAKEN(aligned_of_program, aligned_alloc)) {
-    called_by_name.memalign = by_aligned_alloc;
-    has_any = true;
-  }
+  has_any |= takes_aligned_memory();
 #define STAB_IS_REPLACED(name) is_replaced(STAB_UNWRAPPED(name), stab_own_##name)
-  return has_any || STAB_IS_REPLACED(reallocarray) || STAB_IS_REPLACED(posix_memalign) || STAB_IS_REPLACED(memalign) ||
-         STAB_IS_REPLACED(valloc) || STAB_IS_REPLACED(pvalloc) || STAB_IS_REPLACED(malloc_usable_size);
+  return has_any || STAB_IS_REPLACED(reallocarray) || STAB_IS_REPLACED(memalign) || STAB_IS_REPLACED(valloc) ||
+         STAB_IS_REPLACED(pvalloc) || STAB_IS_REPLACED(malloc_usable_size);
 }
 
 bool libraries_find_ours() {

@@ -25,6 +25,14 @@ bool is_preloaded_runtime(const void* file) {
   return strcmp(name, "libstabheap.so") == 0 || strcmp(name, "libstabhost.so") == 0;
 }
 
+bool holds(const dl_phdr_info& file, uint64_t address) {
+  for (int i = 0; i < file.dlpi_phnum; ++i) {
+    const Elf64_Phdr& part = file.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && address - (file.dlpi_addr + part.p_vaddr) < part.p_memsz) return true;
+  }
+  return false;
+}
+
 struct Wanted {
   const char* name;
   uint64_t own;  // an address of the file that doesn't count
@@ -33,10 +41,7 @@ struct Wanted {
 
 int look_for(dl_phdr_info* file, size_t, void* context) {
   Wanted& wanted = *static_cast<Wanted*>(context);
-  for (int i = 0; i < file->dlpi_phnum; ++i) {
-    const Elf64_Phdr& part = file->dlpi_phdr[i];
-    if (part.p_type == PT_LOAD && wanted.own - (file->dlpi_addr + part.p_vaddr) < part.p_memsz) return 0;
-  }
+  if (holds(*file, wanted.own)) return 0;
   wanted.found = code::DynamicSymbols(*file).defines(wanted.name);
   return wanted.found;
 }
@@ -47,6 +52,21 @@ void* next_of(const char* name) {
   Wanted wanted{name, reinterpret_cast<uint64_t>(&behind)};
   libc::iterate_files(look_for, &wanted);
   return wanted.found ? libc::find_symbol(RTLD_NEXT, name) : nullptr;
+}
+
+// What the file that holds an address takes from others.
+struct Taken {
+  uint64_t address;
+  bool posix_memalign = false, aligned_alloc = false;
+};
+
+int look_into(dl_phdr_info* file, size_t, void* context) {
+  Taken& taken = *static_cast<Taken*>(context);
+  if (!holds(*file, taken.address)) return 0;
+  const code::DynamicSymbols symbols(*file);
+  taken.posix_memalign = symbols.takes("posix_memalign");
+  taken.aligned_alloc = symbols.takes("aligned_alloc");
+  return 1;
 }
 
 // Sets `function` where a library has one of that name. No search fails, as libc has all of them.
@@ -79,6 +99,13 @@ bool is_in_executable() { return file_of(&behind) == file_of(reinterpret_cast<vo
 void* library_operator(const char* mangled) {
   void* const next = next_of(mangled);
   return next != nullptr && file_of(next) != file_of(next_of("_ZSt15get_new_handlerv")) ? next : nullptr;
+}
+
+// By what that library takes, as its operator is the only one of its functions that allocates so.
+bool operators_call_posix_memalign() {
+  Taken taken{reinterpret_cast<uint64_t>(next_of("_ZnwmSt11align_val_t"))};
+  if (taken.address != 0) libc::iterate_files(look_into, &taken);
+  return taken.posix_memalign && !taken.aligned_alloc;
 }
 
 }  // namespace stab::heap

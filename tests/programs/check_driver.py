@@ -415,12 +415,18 @@ FAMILY = {"malloc": ("void*", "(size_t n)"), "free": ("void", "(void* p)"), "cal
           "malloc_usable_size": ("size_t", "(void* p)")}
 
 
+def write_traces(place, name):
+    """The program above, which counts the calls of one function of the family."""
+    result, parameters = FAMILY[name]
+    arguments = parameters.replace("size_t ", "").replace("void** ", "").replace("void* ", "")
+    place.write("traces.cc", TRACES.replace("NAME_IN_QUOTES", f'"{name}"').replace("NAME", name).replace("RESULT", result)
+                .replace("PARAMETERS", parameters).replace("ARGUMENTS", arguments))
+
+
 def check_traced_memory(place):
     """A program that defines one function of malloc's family, and hands on to the next, is called as often as clang's."""
-    for name, (result, parameters) in FAMILY.items():
-        arguments = parameters.replace("size_t ", "").replace("void** ", "").replace("void* ", "")
-        place.write("traces.cc", TRACES.replace("NAME_IN_QUOTES", f'"{name}"').replace("NAME", name).replace("RESULT", result)
-                    .replace("PARAMETERS", parameters).replace("ARGUMENTS", arguments))
+    for name in FAMILY:
+        write_traces(place, name)
         options = ["-O1", "-fno-builtin", "traces.cc"]
         place.must(llvm.tool("clang++"), *options, "-o", "plain")
         expected = place.must("./plain").stdout
@@ -447,6 +453,52 @@ def check_traced_memory(place):
             for settings in ({}, {"STAB_HEAP": "page"}):
                 ran = place.run("timeout", "20", "./plain", LD_PRELOAD=str(place.bin.parent / "lib/stab" / library), **settings)
                 expect((ran.returncode, ran.stderr) == (0, ""), f"{library} {name} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
+
+
+CXX_LIBRARY = """#include <stdlib.h>
+#include <new>
+std::new_handler std::get_new_handler() noexcept { return nullptr; }
+void* operator new(size_t n) { return malloc(n); }
+void* operator new[](size_t n) { return malloc(n); }
+void* operator new(size_t n, std::align_val_t alignment) {
+  const size_t to = size_t(alignment);
+#ifdef BY_POSIX_MEMALIGN
+  void* got = nullptr;
+  if (posix_memalign(&got, to, n) != 0) abort();
+  return got;
+#else
+  void* const got = aligned_alloc(to, (n + to - 1) & ~(to - 1));
+  if (got == nullptr) abort();
+  return got;
+#endif
+}
+void operator delete(void* p) noexcept { free(p); }
+void operator delete[](void* p) noexcept { free(p); }
+void operator delete(void* p, size_t) noexcept { free(p); }
+void operator delete[](void* p, size_t) noexcept { free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { free(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { free(p); }
+"""
+
+
+def check_aligned_memory_of_operators(place):
+    """Operator new takes aligned memory from the function that the program's C++ library takes it from, of either kind of library: from
+    posix_memalign, as in GCC 14, or from aligned_alloc, as before and in libc++."""
+    place.write("cxx.cc", CXX_LIBRARY)
+    for kind, called in (("BY_POSIX_MEMALIGN", "posix_memalign"), ("BY_ALIGNED_ALLOC", "aligned_alloc")):
+        library = f"lib{called}.so"
+        place.must(llvm.tool("clang++"), "-O1", f"-D{kind}", "-fno-builtin", "-fno-exceptions", "-fPIC", "-shared", "-nostdlib++", "cxx.cc", "-o",
+                   library)
+        for name in ("posix_memalign", "aligned_alloc"):
+            write_traces(place, name)
+            options = ["-O1", "-fno-builtin", "-fno-exceptions", "-nostdlib++", "traces.cc", library, "-Wl,-rpath,$ORIGIN"]
+            place.must(llvm.tool("clang++"), *options, "-o", "plain")
+            place.must("szc++", *options, "-o", "prog")
+            expected = "105\n" if name == called else "5\n"  # its own five, and a hundred of operators
+            for program, settings in (("plain", {}), ("prog", {}), ("prog", ALL_ON)):
+                ran = place.run("timeout", "20", f"./{program}", **settings)
+                expect((ran.returncode, ran.stdout, ran.stderr) == (0, expected, ""),
+                       f"{library} {name} {program} {settings}: expected {expected}, exit {ran.returncode}: {ran.stdout}{ran.stderr}")
 
 
 def check_wrapped_malloc_of_the_program(place):
