@@ -20,7 +20,8 @@ AS_BUILT = {"link": 0, "link_data": 0, "unused": 0, "order": "source"}
 
 @dataclass
 class Compiler:
-    """cc is szc, clang-19, gcc, or a path to one of them. szc alone: in $LAB_BIN, the PATH, or build/release/bin."""
+    """cc is szc, clang-19, gcc, szc or clang of another LLVM (szc-22), or a path to one of them. szc alone: in $LAB_BIN, the PATH, or
+    build/release/bin."""
     cc: str
     opt: str
     ldflags: str = ""
@@ -36,7 +37,12 @@ class Compiler:
     library: bool = False   # all code of the program in a shared library of its own
 
     def is_szc(self):
-        return os.path.basename(self.cc) == "szc"
+        return os.path.basename(self.cc).partition("-")[0] == "szc"
+
+    def llvm(self):
+        """The version of the LLVM that a compiler of ours or clang is of; where none is named, the one that all tests run with."""
+        name, _, version = os.path.basename(self.cc).partition("-")
+        return version if name in ("szc", "clang") and version.isdigit() else "19"
 
     def as_built(self):
         return all(getattr(self, name) == value for name, value in AS_BUILT.items())
@@ -58,7 +64,7 @@ class Compiler:
 
     def placed(self):
         """The compiler whose builds can be linked in any order."""
-        if not self.is_szc() and os.path.basename(self.cc) != "clang-19":
+        if not self.is_szc() and os.path.basename(self.cc) != f"clang-{self.llvm()}":
             raise Failure(f"compiler '{self.cc}' can't link in a seeded order; use szc or clang-19")
         return replace(self, **AS_BUILT, placing=not self.is_szc())
 
@@ -81,16 +87,20 @@ class Compiler:
     def commands(self):
         partners = {"szc": ("szc++", "szflang"), "clang-19": ("clang++-19", "flang-new-19"), "gcc": ("g++", "gfortran")}
         folder, name = os.path.split(self.cc)
+        version = self.llvm()
+        if version != "19":
+            partners |= {f"szc-{version}": (f"szc++-{version}", f"szflang-{version}"),
+                         f"clang-{version}": (f"clang++-{version}", f"flang-{version}")}
         if name not in partners:
             raise Failure(f"compiler '{self.cc}' is not one of {', '.join(partners)}")
-        if name == "szc" and not folder:
-            found = shutil.which("szc", path=f"{os.environ.get('LAB_BIN', '')}:{os.environ.get('PATH', '')}")
+        if self.is_szc() and not folder:
+            found = shutil.which(name, path=f"{os.environ.get('LAB_BIN', '')}:{os.environ.get('PATH', '')}")
             folder = os.path.dirname(found) if found else str(REPOSITORY / "build/release/bin")
         commands = [os.path.join(folder, n) for n in (name, *partners[name])]
         if not shutil.which(commands[0]):
             raise Failure(f"compiler {commands[0]} not found; " +
                           ("build it: cmake --preset release && cmake --build --preset release"
-                           if name == "szc" else "run packaging/scripts/install"))
+                           if self.is_szc() else "run packaging/scripts/install"))
         if self.is_szc() and any(character.isspace() for character in commands[0]):
             raise Failure(f"compiler '{commands[0]}': programs' makefiles can't take a path with a blank; install or clone Stab to one without")
         return commands

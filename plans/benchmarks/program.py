@@ -218,7 +218,7 @@ class Program:
                "FFLAGS": compiler.opt, "FCFLAGS": compiler.opt, "LDFLAGS": ldflags, "JOBS": str(os.cpu_count()),
                "RECIPES": str(HERE)}
         if compiler.lto():   # bitcode in archives
-            env |= {"AR": "llvm-ar-19", "RANLIB": "llvm-ranlib-19", "NM": "llvm-nm-19"}
+            env |= {name.upper(): f"llvm-{name}-{compiler.llvm()}" for name in ("ar", "ranlib", "nm")}
         layout = done / "layout"
         if compiler.layout:   # a copy: links made later are held to it, too
             shutil.copy(compiler.layout, layout)
@@ -226,7 +226,7 @@ class Program:
         code = library_of(binary) if compiler.library else binary
         env |= {"IN_LIBRARY": binary.name} if compiler.library else {}
         if compiler.links_again():
-            env |= record.environment(code)
+            env |= record.environment(code, compiler.llvm())
         log = done / "log"
         try:
             run_logged(["bash", "-euxc", self.recipe], log, cwd=tree, env=env)
@@ -238,7 +238,7 @@ class Program:
         if compiler.library and not code.exists():   # of a program that was copied away from where it was linked
             shutil.copy2(next((done / "tree").rglob(code.name)), code)
         if compiler.links_again():
-            record.accept(code, compiler.post_linker() + (f" --layout {layout}" if compiler.layout else ""))
+            record.accept(code, compiler.post_linker() + (f" --layout {layout}" if compiler.layout else ""), compiler.llvm())
         stamp.write_text(wanted)
         return binary
 

@@ -46,17 +46,17 @@ class RecordedLink:
         self.archive = configuration / "link.tar"
         self.links = configuration / "links"
 
-    def environment(self, binary):
-        """For the build, so that it records the link of `binary`."""
-        return {"COMPILER_PATH": str(LINKER), "RECORD_LINK": str(self.archive), "RECORD_OUTPUT": Path(binary).name}
+    def environment(self, binary, llvm="19"):
+        """For the build, so that it records the link of `binary`, by the linker of that LLVM."""
+        return {"COMPILER_PATH": str(LINKER), "RECORD_LINK": str(self.archive), "RECORD_OUTPUT": Path(binary).name, "RECORD_LLVM": llvm}
 
     def exists(self):
         """Whether it can be made again: an installation of szc that has gone took its post-link step along."""
         finish = self.folder / "finish"
         return finish.exists() and all(Path(program).exists() for program in finish.read_text().split()[:1])
 
-    def accept(self, built, post_linker):
-        """Keeps what the build recorded, if that gives the binary that was built; post_linker: szc's, or ""."""
+    def accept(self, built, post_linker, llvm="19"):
+        """Keeps what the build recorded, if that gives the binary that was built; post_linker: szc's, or ""; llvm: whose linker it was."""
         if not self.archive.exists():
             raise Failure(f"the link of {built.name} was not recorded: it isn't lld that makes it")
         with tarfile.open(self.archive) as archive:
@@ -67,6 +67,8 @@ class RecordedLink:
         response.write_text(re.sub(r"^-rpath (?=\w)", "-rpath /", response.read_text(), flags=re.M))
         stripped = b".symtab\0" not in built.read_bytes()
         finish = f"{post_linker} --only-listed{' --strip' if stripped else ''}" if post_linker else ""
+        if llvm != "19":
+            (self.folder / "llvm").write_text(llvm)
         again = self._link([], finish)
         if without_names(again) != without_names(built):
             raise Failure(f"{again}, linked again from {self.folder}, isn't the binary that was built")
@@ -109,7 +111,9 @@ class RecordedLink:
 
     def _link(self, options, finish, first=()):
         output = self.folder / "linked"
-        lld = shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"
+        of = self.folder / "llvm"
+        llvm = of.read_text() if of.exists() else "19"
+        lld = shutil.which(f"ld.lld-{llvm}") or f"/usr/lib/llvm-{llvm}/bin/ld.lld"
         steps = [[lld, *first, "@response.txt", "-o", output, *options], [*finish.split()[:1], output, *finish.split()[1:]]]
         for step in steps if finish else steps[:1]:
             done = subprocess.run(step, cwd=self._where(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
