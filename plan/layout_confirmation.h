@@ -14,6 +14,9 @@ namespace stab::plan {
 // The level of code that a layout script places.
 inline constexpr char kDesignedCode[] = "design";
 
+// The library of a function that a map names "libfoo.so.1!inflate"; empty: it is the program's own.
+std::string library_of(const std::string& function);
+
 // The lines by which a confirmation's plan says what it confirms.
 std::string screen_lines(const ScreenKey& key);
 // The text of that plan. `screened`: the experiment that named them.

@@ -204,6 +204,11 @@ void parse_layout(const toml::TomlNode& table, toml::Faults& faults, Plan& plan)
   section.finish();
 }
 
+std::string library_of(const std::string& function) {
+  const size_t end = function.find('!');
+  return end == std::string::npos ? std::string() : function.substr(0, end);
+}
+
 std::string screen_lines(const ScreenKey& key) {
   return "[layout.confirmation]\nof = " + toml::toml_text(key.name) + "\nsubmitted = \"" + std::to_string(key.submitted_ns) +
          "\"\n";
@@ -250,10 +255,17 @@ std::string mapping_script(const LayoutMapping& layout, const std::string& workl
     if (one.workload != workload || one.build != build) continue;
     // Addresses are of one binary.
     if (script.starts_with(kAny)) script.replace(0, kAny.size(), "stab-script 1 " + one.text_hash + "\n");
-    std::set<uint64_t> forced;
-    for (const MappedPlace& place : one.places)
-      if (place.place.starts_with("start mod") && forced.insert(place.linked).second)
-        script += "place " + hex_text(place.linked) + std::string(kModulus);
+    std::set<std::string> forced;
+    const auto force = [&](const std::string& library, uint64_t linked) {
+      const std::string function = (library.empty() ? "" : library + "!") + hex_text(linked);
+      if (forced.insert(function).second) script += "place " + function + std::string(kModulus);
+    };
+    for (const MappedPlace& place : one.places) {
+      const std::string library = library_of(place.function), other_library = library_of(place.other);
+      // A library moves only if the script says something of it. Where its pages and sets lie is drawn all the same.
+      if (place.place.starts_with("start mod") || !library.empty()) force(library, place.linked);
+      if (!other_library.empty()) force(other_library, place.other_linked);
+    }
   }
   return script;
 }

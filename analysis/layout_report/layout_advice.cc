@@ -64,6 +64,8 @@ std::string_view why_unnamed(const LayoutMap& map, const std::string& name, uint
 }
 
 std::string_view why_not(const LayoutMap& map, const Confirmed& place) {
+  if (!place.place.library.empty() || !place.place.other_library.empty())
+    return "it is a library's: a layout file of that library's own build places it, with the line \"program\" of its name";
   if (place.place.kind == PlaceKind::kPad) return "the pads of its frames are the runtime's, and no build has them";
   if (const std::string_view why = why_unnamed(map, place.place.function, place.place.linked); !why.empty()) return why;
   if (is_of_two(place.place.kind))
@@ -75,7 +77,7 @@ std::string_view why_not(const LayoutMap& map, const Confirmed& place) {
 
 const PlacementData::Function* function_at(const LayoutMap& map, uint64_t linked) {
   for (const PlacementData::Function& function : map.functions)
-    if (function.linked == linked) return &function;
+    if (function.linked == linked && function.library.empty()) return &function;
   return nullptr;
 }
 

@@ -73,7 +73,7 @@ std::vector<uint8_t> levels_at(const PlacementData& data, PlaceKind kind, size_t
 
 double as_ratio(double logarithm) { return std::expm1(logarithm); }
 
-// Functions that an edit may name twice, such as two static ones, are told by their addresses.
+// Functions that an edit may name twice, such as two static ones, are told by their addresses. A library name has its file in it.
 std::optional<size_t> find(const PlacementData& data, const std::string& name, uint64_t linked) {
   std::optional<size_t> found;
   for (size_t f = 0; f < data.functions.size(); ++f) {
@@ -122,8 +122,7 @@ std::vector<Tried> try_places(const PlacementData& data, const statistics::Place
 
 // Which places say the same thing twice.
 std::string family(const PlacementData& data, const Tried& tried) {
-  const std::string f = std::to_string(data.functions[tried.f].linked),
-                    other = std::to_string(data.functions[tried.other].linked);
+  const std::string f = std::to_string(tried.f), other = std::to_string(tried.other);
   if (is_of_two(tried.kind)) return f + " " + other;
   if (tried.kind == PlaceKind::kLine || tried.kind == PlaceKind::kHalf) return f + " start";
   return f + " " + std::string(name(tried.kind));
@@ -132,10 +131,12 @@ std::string family(const PlacementData& data, const Tried& tried) {
 Candidate make_candidate(const PlacementData& data, const statistics::Differences& differences, const Tried& tried,
                          double q_value) {
   Candidate out;
-  out.place = {tried.kind, data.functions[tried.f].name, "", data.functions[tried.f].linked, 0};
+  const PlacementData::Function& function = data.functions[tried.f];
+  out.place = {tried.kind, function.name, "", function.linked, 0, function.library, ""};
   if (is_of_two(tried.kind)) {
     out.place.other = data.functions[tried.other].name;
     out.place.other_linked = data.functions[tried.other].linked;
+    out.place.other_library = data.functions[tried.other].library;
   }
   out.test = tried.test;
   out.q_value = q_value;
@@ -234,8 +235,8 @@ void in_libraries(const LayoutMap& map, Caveats& out) {
   if (map.in_libraries.size() > 5) names += " and " + std::to_string(map.in_libraries.size() - 5) + " more";
   out.push_back({"in-libraries",
                  text::significant(100 * all, 2) +
-                     " % of the time was spent in shared libraries, whose functions no map looks at: " + names,
-                 "link what matters into the program, as an archive that szc built: then the map has its functions"});
+                     " % of the time was spent in shared libraries, in functions that the map doesn't look at: " + names,
+                 "build those libraries with szc: the map has functions that move, of libraries whose files are still there"});
 }
 
 void between_runs(const LayoutMap& map, Caveats& out) {

@@ -24,8 +24,9 @@ inline constexpr uint16_t kNowhere = 0xffff;
 // invariant: offset and pad have moments x functions entries, row by row; the others one a moment
 struct PlacementData {
   struct Function {
-    std::string name;
-    uint64_t linked = 0;  // where the linker has put it
+    std::string name;     // of a library's with its file: "libfoo.so.1!inflate"
+    std::string library;  // "libfoo.so.1"; empty: it is the program's own
+    uint64_t linked = 0;  // where the linker has put it in its file
     uint32_t bytes = 0;
     std::optional<double> samples;  // its share of the CPU time that was sampled; absent: nothing was
     std::optional<double> older;    // the share of its own samples that were in images before the newest
@@ -36,9 +37,9 @@ struct PlacementData {
   double unit_ms = 0;      // CPU time of a unit, median
   double work_per_unit = 0;  // median; 0: none
   bool forced = false;     // places were drawn by a layout script
-  size_t program_functions = 0;     // that can move, `functions` of which are looked at
+  size_t program_functions = 0;     // that can move, of its libraries, too; `functions` of them are looked at
   std::vector<Function> functions;
-  // Where the program was in files other than its own, whose functions no map looks at; the most sampled first.
+  // Where the program was in files other than its own, in functions that the map does not look at; the most sampled first.
   struct InLibrary {
     std::string name;    // "libfoo.so.1!inflate"
     double samples = 0;  // its share of the CPU time that was sampled
@@ -85,6 +86,7 @@ struct Place {
   PlaceKind kind = PlaceKind::kLine;
   std::string function, other;           // other: of two
   uint64_t linked = 0, other_linked = 0;
+  std::string library, other_library;  // whose they are, as PlacementData::Function has it
   // "f: start mod 64", "f and g: same sets"
   std::string text() const;
 };

@@ -118,7 +118,8 @@ std::string candidates_text(const LayoutMap& map, int width) {
   for (const Candidate& candidate : map.screen.candidates) {
     std::string samples = "-";
     for (const PlacementData::Function& function : map.functions)
-      if (function.linked == candidate.place.linked && function.samples) samples = text::percent(*function.samples, 2);
+      if (function.linked == candidate.place.linked && function.library == candidate.place.library && function.samples)
+        samples = text::percent(*function.samples, 2);
     table.add({functions_text(candidate.place), std::string(name(candidate.place.kind)),
                level_text(candidate.place, candidate.slowest), level_text(candidate.place, candidate.fastest),
                text::ratio_text(std::exp(candidate.difference)), text::percent(std::sqrt(candidate.effects.variance), 2),
@@ -131,7 +132,9 @@ std::string candidates_text(const LayoutMap& map, int width) {
 
 void write_place(text::JsonWriter& json, const Place& place) {
   json.value("function", place.function).value("linked", hex_text(place.linked));
+  if (!place.library.empty()) json.value("library", place.library);
   if (!place.other.empty()) json.value("other", place.other).value("other_linked", hex_text(place.other_linked));
+  if (!place.other_library.empty()) json.value("other_library", place.other_library);
   json.value("place", name(place.kind));
 }
 
@@ -200,14 +203,15 @@ std::string render_map_json(const LayoutMap& map) {
   json.end();
   json.value("program_functions", map.program_functions);
   json.begin_array("functions");
-  for (const PlacementData::Function& function : map.functions)
-    json.begin_object()
-        .value("name", function.name)
-        .value("linked", hex_text(function.linked))
+  for (const PlacementData::Function& function : map.functions) {
+    json.begin_object().value("name", function.name);
+    if (!function.library.empty()) json.value("library", function.library);
+    json.value("linked", hex_text(function.linked))
         .value("bytes", function.bytes)
         .value("samples", function.samples)
         .value("older", function.older)
         .end();
+  }
   json.end().begin_array("in_libraries");
   for (const PlacementData::InLibrary& one : map.in_libraries)
     json.begin_object().value("name", one.name).value("samples", one.samples).end();

@@ -9,6 +9,8 @@ function mappedPlaces(map) {
   return map.confirmation.places.map(one => ({...one, word: one.refused ? 'refused: ' + one.refused : words[one.verdict]}));
 }
 
+// Addresses are of one file: the program's own, or a library's.
+const placeKey = (library, linked) => `${library || ''}!${linked}`;
 const placeText = one => `${one.function}${one.other ? ' and ' + one.other : ''}: ${one.place}`;
 const slowdown = ratio => (ratio >= 1 ? '+' : '−') + significant(Math.abs(100 * (ratio - 1)), 3) + ' %';
 function sizeText(one) {
@@ -21,13 +23,15 @@ function drawLayoutMap(map, width) {
   const places = mappedPlaces(map), kRows = 4, rowHeight = 26, left = 12, right = width - 12, shareOf = new Map();
   for (const one of places) {
     if (one.refused) continue;
-    for (const linked of [one.linked, one.other_linked]) if (linked) shareOf.set(linked, Math.max(shareOf.get(linked) || 0, one.share.estimate));
+    for (const [library, linked] of [[one.library, one.linked], [one.other_library, one.other_linked]]) {
+      if (linked) shareOf.set(placeKey(library, linked), Math.max(shareOf.get(placeKey(library, linked)) || 0, one.share.estimate));
+    }
   }
   const most = Math.max(1e-9, ...shareOf.values()), total = map.functions.reduce((sum, one) => sum + one.bytes, 0) || 1;
   const svg = s('svg', {}), marks = [], perRow = total / kRows, xs = linear(0, perRow, left, right);
   let at = 0;
   for (const one of map.functions) {
-    const share = shareOf.get(one.linked) || 0, from = at, to = at += one.bytes;
+    const share = shareOf.get(placeKey(one.library, one.linked)) || 0, from = at, to = at += one.bytes;
     // A function may go on in the next row.
     for (let row = Math.floor(from / perRow); row < kRows && row * perRow < to; ++row) {
       const x = xs(Math.max(from, row * perRow) - row * perRow), end = xs(Math.min(to, (row + 1) * perRow) - row * perRow);

@@ -121,7 +121,7 @@ inline constexpr uint32_t kMostStayed = 4096;
 static_assert(sizeof(SampleHeader) == 96 && sizeof(FunctionSamples) == 16 && sizeof(StayedFunction) == 16);
 
 // Samples in one file other than the executable. Behind it its functions, by ascending address, and then their names.
-inline constexpr char kLibraryMagic[8] = {'S', 'T', 'A', 'B', 'L', 'I', 'B', '1'};
+inline constexpr char kLibraryMagic[8] = {'S', 'T', 'A', 'B', 'L', 'I', 'B', '2'};
 inline constexpr uint32_t kMostSampledFiles = 64;
 inline constexpr uint32_t kMostLibraryFunctions = 1u << 14;  // of all files together
 inline constexpr uint32_t kMostFunctionName = 1024;          // with the 0 behind it; a longer one is cut
@@ -137,7 +137,9 @@ struct LibraryHeader {
   uint32_t flags;
   uint64_t text_hash;                // CodeHeader::text_hash of one that moved; of another, of all its code; 0: unread
   uint64_t newest, older, original;  // all of its samples, those in no function that is known by name included
+  uint64_t drawn_by;                 // of one that moved: what its layouts are drawn by, with seed and image; else 0
   char file[256];                    // its DT_SONAME, or else the last part of its path; ended by 0
+  char path[1024];                   // of one that moved, as it was mapped; ended by 0, empty where it is longer
 };
 
 // Where a file has no symbols, one that moved tells its functions without names, and another one none.
@@ -148,6 +150,6 @@ struct LibraryFunction {
   uint32_t name;  // where it begins among the names; each is ended by 0, and an empty one means that there is none
   uint32_t reserved;
 };
-static_assert(sizeof(LibraryHeader) == 312 && sizeof(LibraryFunction) == 32);
+static_assert(sizeof(LibraryHeader) == 1344 && sizeof(LibraryFunction) == 32);
 
 }  // namespace stab::helper

@@ -134,11 +134,16 @@ uint32_t SampledFiles::note_library(const Process& process, const Module& module
   const uint64_t text_hash = module.code.header->text_hash;
   for (uint32_t i = 0; i < file_count_; ++i) {
     const File& known = files_[i];
-    if (known.header.text_hash == text_hash && known.inode == mapping.file && known.device == mapped.device) return i;
+    if (known.header.text_hash == text_hash && known.header.drawn_by == module.name && known.inode == mapping.file &&
+        known.device == mapped.device)
+      return i;
   }
   const uint32_t file = add_file(mapped.path, true);
   if (file == kNone) return kNone;
-  files_[file].header.text_hash = text_hash;
+  LibraryHeader& header = files_[file].header;
+  header.text_hash = text_hash;
+  header.drawn_by = module.name;
+  if (const size_t length = strlen(mapped.path); length < sizeof header.path) memcpy(header.path, mapped.path, length + 1);
   files_[file].device = mapped.device;
   files_[file].inode = mapping.file;
   char path[32];

@@ -2,6 +2,7 @@
 //
 //   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] [--image N] [--refill N]
 //   stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE] --through N START...
+//   stab-layout LIBRARY --library N ...the same
 //   stab-layout --match EXECUTABLE...
 //
 // Modes are words of STAB_CODE and STAB_STACK; the script is the run's, if it had one. The first form tells of all functions in
@@ -20,6 +21,9 @@
 //
 // with an offset and a pad for each of the functions, in the order in which they were named.
 //
+// Of a shared library N is what the helper draws its layouts by (LibraryHeader::drawn_by). Its pads are drawn behind those of all
+// that was loaded before, which is not known here: --stack is to be off.
+//
 // The third form prints a layout script that matches the layouts of these builds of one program, with its table
 // (code/match_table.h). A fourth, --bodies, tells builds of one program apart (bodies.h).
 //
@@ -31,6 +35,7 @@
 
 #include "runtime/helper/epoch_record.h"
 #include "runtime/helper/function_names.h"
+#include "runtime/helper/library_name.h"
 #include "runtime/helper/script_file.h"
 #include "runtime/layout/bodies.h"
 #include "runtime/layout/layout_sandbox.h"
@@ -49,6 +54,7 @@ using layout::refuse;
 struct Options {
   const char* executable = nullptr;
   const char* script = nullptr;
+  uint64_t library = 0;  // what its layouts are drawn by; 0: it is an executable
   abi::Settings settings;
   uint32_t image = helper::kNoImage;
   uint32_t refill = helper::kNoImage;
@@ -82,6 +88,8 @@ bool parse_option(const char* name, const char* value, Options& options) {
     return options.settings.stack_range_bytes = static_cast<uint32_t>(number), true;
   if (strcmp(name, "--seed") == 0 && parse_number(value, ~uint64_t{0}, number)) return options.settings.seed = number, true;
   if (strcmp(name, "--script") == 0) return options.script = value, true;
+  if (strcmp(name, "--library") == 0 && parse_number(value, ~uint64_t{0}, number) && number != 0)
+    return options.library = number, true;
   // More than a helper records is an order to compute for ever.
   constexpr struct {
     const char* name;
@@ -102,6 +110,7 @@ bool parse(int argc, char** argv, Options& options) {
   options.starts = argv + i;
   options.start_count = argc - i;
   const bool series = options.through != helper::kNoImage;
+  if (options.library != 0 && options.settings.stack != abi::StackMode::kOff) return false;
   if (series) return options.image == helper::kNoImage && options.refill == helper::kNoImage;
   return options.start_count == 0;
 }
@@ -125,10 +134,19 @@ struct Run {
   const code::LayoutScript* script_or_none() const { return options.script != nullptr ? &script.script : nullptr; }
 };
 
+// What the script says of this library, read once more as the helper does (helper/libraries.cc): by the name of its file.
+void take_lines_of_library(Run& run, int library) {
+  static char name[sizeof helper::LibraryHeader::file];
+  helper::name_by_path(run.options.executable, name, sizeof name);
+  helper::read_soname(library, name, sizeof name);
+  (void)code::parse_script(run.script.text, run.script.text_bytes, run.script.script, name);
+}
+
 // Says what is wrong; false: nothing can be computed.
-bool take_script(Run& run, int file) {
+bool take_script(Run& run, int binary, int file) {
   code::ScriptVerdict verdict = helper::read_script_file(file, run.options.settings.code, run.script);
   if (verdict.fault == code::ScriptFault::kUnreadable) return refuse(run.options.script, "it can't be read"), false;
+  if (verdict.fault == code::ScriptFault::kNone && run.options.library != 0) take_lines_of_library(run, binary);
   if (verdict.fault == code::ScriptFault::kNone)
     verdict = code::bind_script(run.binary.code, helper::name_in, &run.names, run.script.script);
   if (verdict.fault == code::ScriptFault::kNone) return true;
@@ -140,6 +158,10 @@ bool take_script(Run& run, int file) {
 // Where the helper could not match layouts, they can't be matched here either, and are what they were.
 void match(Run& run) {
   if (run.script.script.match_line == 0) return;
+  if (run.options.library != 0) {
+    if (run.script.script.has_match_table) (void)code::follow_identities(run.binary.code, run.scratch);
+    return;
+  }
   const code::MatchTable& table = run.script.match;
   (void)layout::match_pads(run.binary, table);
   if (table.count == 0 || code::slot_bytes(table, run.frame_rows) == 0) return;
@@ -157,7 +179,7 @@ bool prepare(Run& run) {
   if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
   if (!run.names.read(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
   run.frame_rows = layout::count_frame_rows(file, run.binary.code);
-  if (run.options.script != nullptr && !take_script(run, script)) return false;
+  if (run.options.script != nullptr && !take_script(run, file, script)) return false;
   if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
     return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;
   void* memory = calloc(1, code::scratch_bytes(run.binary.code) + 8);
@@ -180,10 +202,14 @@ void print_head(const Run& run) {
          static_cast<unsigned long long>(run.header().text_start));
 }
 
+layout::ImageSeries images_of(Run& run) {
+  return {run.binary, run.options.settings.code, run.options.settings.seed, run.options.library, run.scratch};
+}
+
 void print_layout(Run& run) {
   const bool placed = run.options.image != helper::kNoImage && run.moves();
   if (placed) {
-    layout::ImageSeries images(run.binary, run.options.settings.code, run.options.settings.seed, run.scratch);
+    layout::ImageSeries images = images_of(run);
     while (images.place_next() != run.options.image) {}
   }
   const bool padded = run.options.refill != helper::kNoImage && run.binary.pads != nullptr;
@@ -228,7 +254,7 @@ bool print_series(Run& run) {
   uint32_t count = 0;
   if (chosen == nullptr || !choose(run, chosen, count)) return false;
   layout::find_pads(run.binary, run.pad_of);
-  layout::ImageSeries images(run.binary, run.options.settings.code, run.options.settings.seed, run.scratch);
+  layout::ImageSeries images = images_of(run);
   for (uint32_t number = 0; number <= run.options.through; ++number) {
     if (run.moves()) images.place_next();
     if (run.pads()) layout::refill(run.binary, run.options.settings, number);
@@ -263,7 +289,7 @@ int main(int argc, char** argv) {
   }
   if (!parse(argc, argv, run.options)) {
     fputs("usage: stab-layout EXECUTABLE --code MODE --stack MODE --range BYTES --seed N [--script FILE]\n"
-          "                   [--image N] [--refill N] | --through N [START...]\n"
+          "                   [--library N] [--image N] [--refill N] | --through N [START...]\n"
           "       stab-layout --match EXECUTABLE...\n"
           "       stab-layout --bodies EXECUTABLE [--script FILE]\n"
           "started by stabctl layout and by stabd, not by people\n",

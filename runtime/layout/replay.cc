@@ -67,7 +67,8 @@ uint32_t count_frame_rows(int file, const code::Metadata& code) {
 
 uint32_t ImageSeries::place_next() {
   const uint32_t number = next_++;
-  LayoutRng rng(seed_, kRngCode, number);
+  LayoutRng rng = library_ != 0 ? LayoutRng(seed_, kRngLibrary, library_ + number) : LayoutRng(seed_, kRngCode, number);
+  if (library_ != 0) code::order_as_in_file(binary_.code, scratch_);
   code::draw_levels(seed_, number, scratch_);
   code::place_image(binary_.code, mode_, rng, scratch_);
   return number;

@@ -34,9 +34,10 @@ bool match_pads(Binary& binary, const code::MatchTable& match);
 // The images of a run, one after the other: each order is shuffled out of the one before.
 class ImageSeries {
  public:
+  // `library`: what layouts of a shared library are drawn by, none of which depends on those before it; 0: it is an executable.
   // pre: scratch is bound to the binary's code, follows the run's script if it had one, and has placed no image yet
-  ImageSeries(const Binary& binary, abi::CodeMode mode, uint64_t seed, code::ImageScratch& scratch)
-      : binary_(binary), mode_(mode), seed_(seed), scratch_(scratch) {}
+  ImageSeries(const Binary& binary, abi::CodeMode mode, uint64_t seed, uint64_t library, code::ImageScratch& scratch)
+      : binary_(binary), mode_(mode), seed_(seed), library_(library), scratch_(scratch) {}
   // Places all functions as the next image of the run did, and returns its number. Afterwards scratch.entry, body and order tell.
   uint32_t place_next();
 
@@ -44,6 +45,7 @@ class ImageSeries {
   const Binary& binary_;
   abi::CodeMode mode_;
   uint64_t seed_;
+  uint64_t library_;
   code::ImageScratch& scratch_;
   uint32_t next_ = 0;
 };

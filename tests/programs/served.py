@@ -50,7 +50,7 @@ def launched(tools, directory, command, code, *options, epoch_ns=2_000_000, scri
 SAMPLES = struct.Struct("<8s6I8Q")
 KEYS = ["magic", "record_bytes", "count", "stayed_bytes", "stayed_count", "function_count", "looks", "text_hash", "period_ns", "newest",
         "older", "original", "elsewhere", "kernel", "lost"]
-LIBRARY = struct.Struct("<8s4I4Q256s")
+LIBRARY = struct.Struct("<8s4I5Q256s1024s")
 FUNCTION = struct.Struct("<Q6I")
 
 
@@ -58,8 +58,8 @@ def read_libraries(rest):
     """By file name: what is said of the file, and its functions by name, each with its counts. An end comes last."""
     found, ended = {}, False
     while rest:
-        magic, record_bytes, count, name_bytes, flags, text_hash, newest, older, original, name = LIBRARY.unpack_from(rest)
-        if magic != b"STABLIB1" or record_bytes != FUNCTION.size:
+        magic, record_bytes, count, name_bytes, flags, text_hash, newest, older, original, drawn_by, name, path = LIBRARY.unpack_from(rest)
+        if magic != b"STABLIB2" or record_bytes != FUNCTION.size:
             fail(f"{magic} with rows of {record_bytes} bytes where a file's samples were expected")
         if ended:
             fail("more behind the end of the files")
@@ -78,7 +78,9 @@ def read_libraries(rest):
             if found[file]["moved"] == moved:
                 fail(f"{file} twice")
             file += " (moves)" if moved else " (stays)"
-        found[file] = {"moved": moved, "text_hash": text_hash, "counts": (newest, older, original), "functions": functions}
+        if moved != (drawn_by != 0) or moved != (path[:1] == b"/"):
+            fail(f"{file}: moved {moved}, drawn by {drawn_by:#x}, {path!r}")
+        found[file] = {"moved": moved, "text_hash": text_hash, "path": path.split(b"\0")[0].decode(), "drawn_by": drawn_by, "counts": (newest, older, original), "functions": functions}
         rest = rest[names + name_bytes:]
     if not ended:
         fail(f"samples of files are cut off behind {list(found)}")

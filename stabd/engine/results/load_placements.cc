@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/statistics/places/placements.h"
 #include "base/like.h"
@@ -48,11 +49,25 @@ struct TrialUnits {
   std::vector<Unit> units;
 };
 
+// All samples of a function, and those in images before the newest.
+struct Hits {
+  uint64_t all = 0, older = 0;
+};
+
+// A shared library whose code moved, in trials of one build.
+struct MovedLibrary {
+  std::set<uint64_t> text_hashes;  // one, but where a trial found another build of it
+  std::string path;
+  uint64_t drawn_by = 0;
+  std::map<uint64_t, Hits> of;  // by the function's link-time address
+};
+
 // Samples of all trials: of each function by its index in the metadata, and of all.
 struct Samples {
-  std::map<uint32_t, std::pair<uint64_t, uint64_t>> of;  // all, and those in images before the newest
+  std::map<uint32_t, Hits> of;
   uint64_t all = 0;
   LibrarySamples in_libraries;
+  std::map<std::string, MovedLibrary> moved;  // by what its file is called
 };
 
 struct Group {
@@ -115,9 +130,20 @@ void add_profile(const FunctionProfile& profile, Group& group) {
   const helper::SampleHeader& totals = profile.totals;
   group.samples.all += totals.newest + totals.older + totals.original + totals.elsewhere + totals.kernel;
   for (const helper::FunctionSamples& function : profile.functions) {
-    auto& [all, older] = group.samples.of[function.function];
-    all += uint64_t{function.newest} + function.older + function.original;
-    older += function.older;
+    Hits& hits = group.samples.of[function.function];
+    hits.all += uint64_t{function.newest} + function.older + function.original;
+    hits.older += function.older;
+  }
+  for (const SampledFile& file : profile.files) {
+    if (!file.moved || file.path.empty() || file.drawn_by == 0) continue;
+    MovedLibrary& library = group.samples.moved[file.file];
+    library.text_hashes.insert(file.text_hash);
+    library.path = file.path;
+    library.drawn_by = file.drawn_by;
+    for (const SampledFile::Function& function : file.functions) {
+      library.of[function.linked].all += function.samples();
+      library.of[function.linked].older += function.older;
+    }
   }
   group.samples.in_libraries.add(profile);
 }
@@ -231,24 +257,33 @@ std::vector<std::string> words_for(const Ran& ran) {
   return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
 
-// The functions of a program, as stab-layout names them.
+std::vector<std::string> words_for(const Ran& ran, const MovedLibrary& library) {
+  Ran code = ran;
+  code.stack = "off";
+  std::vector<std::string> words = words_for(code);
+  words.insert(words.begin(), {"--library", hex_text(library.drawn_by)});
+  return words;
+}
+
+// The functions of a file, as stab-layout names them.
 struct Listed {
   std::vector<PlacementData::Function> moving;
   std::map<std::string, size_t> named;  // how many have a name; those that never move count, too
 };
 
-Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
-  std::vector<std::string> words = words_for(group.trials.front().ran);
+// `hits`: what was sampled of the function of that index, which is linked there.
+template <typename HitsOf>
+Result<Listed> functions_in(const LayoutTool& tool, const Group& group, const BinaryFile& file, std::vector<std::string> words,
+                            const std::string& text_hash, HitsOf hits_of) {
   words.insert(words.end(), {"--image", "0"});
-  STAB_TRY(const std::string text,
-           tool.output(group.binary, words, group.trials.front().ran, group.script_of(group.trials.front())));
+  STAB_TRY(const std::string text, tool.output(file, words, group.trials.front().ran, group.script_of(group.trials.front())));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
   const std::vector<std::string_view> head = split(lines[0], ' ');
   if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.another_version();
-  if (head[2] != group.text_hash)
+  if (head[2] != text_hash)
     return Error{ErrorCode::kCorrupt,
-                 "'" + group.binary.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) +
-                     ", theirs " + group.text_hash,
+                 "'" + file.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) + ", theirs " +
+                     text_hash,
                  {}};
   Listed out;
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
@@ -260,25 +295,70 @@ Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
     ++out.named[function.name];
     if (fields[2] == "-") continue;
     if (group.samples.all > 0) {
-      const auto at = group.samples.of.find(static_cast<uint32_t>(i - 1));
-      const auto [all, older] = at == group.samples.of.end() ? std::pair<uint64_t, uint64_t>() : at->second;
-      function.samples = static_cast<double>(all) / static_cast<double>(group.samples.all);
-      if (all > 0) function.older = static_cast<double>(older) / static_cast<double>(all);
+      const Hits hits = hits_of(static_cast<uint32_t>(i - 1), function.linked);
+      function.samples = static_cast<double>(hits.all) / static_cast<double>(group.samples.all);
+      if (hits.all > 0) function.older = static_cast<double>(hits.older) / static_cast<double>(hits.all);
     }
     out.moving.push_back(std::move(function));
   }
   return out;
 }
 
-void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, std::vector<PlacementData::Function>& functions) {
+template <typename Key>
+Hits hits_at(const std::map<Key, Hits>& of, Key key) {
+  const auto at = of.find(key);
+  return at == of.end() ? Hits() : at->second;
+}
+
+// Of the program's own.
+Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
+  return functions_in(tool, group, group.binary, words_for(group.trials.front().ran), group.text_hash,
+                      [&](uint32_t index, uint64_t) { return hits_at(group.samples.of, index); });
+}
+
+// Adds those of each library that moved, so far as its file is still where the program found it.
+Status add_libraries(const LayoutTool& tool, const Group& group, std::vector<PlacementData::Function>& functions) {
+  for (const auto& [name, library] : group.samples.moved) {
+    if (library.text_hashes.size() != 1) continue;
+    const auto hits_of = [&of = library.of](uint32_t, uint64_t linked) { return hits_at(of, linked); };
+    Result<Listed> listed = functions_in(tool, group, {library.path, false}, words_for(group.trials.front().ran, library),
+                                         hex_text(*library.text_hashes.begin()), hits_of);
+    if (!listed && listed.error().code == ErrorCode::kCorrupt) continue;  // gone, or built again since then
+    if (!listed) return listed.error();
+    for (PlacementData::Function& function : listed->moving) {
+      function.library = name;
+      function.name.insert(0, name + "!");
+      functions.push_back(std::move(function));
+    }
+  }
+  return {};
+}
+
+// What is sampled in libraries, but for what is among the functions.
+void tell_rest_of_libraries(const Group& group, PlacementData& data) {
+  std::set<std::string> looked_at;
+  for (const PlacementData::Function& function : data.functions)
+    if (!function.library.empty()) looked_at.insert(function.name);
+  for (const LibraryFunction& one : group.samples.in_libraries.functions())
+    if (!one.moved || looked_at.count(one.name) == 0)
+      data.in_libraries.push_back({one.name, static_cast<double>(one.samples) / static_cast<double>(group.samples.all)});
+}
+
+bool is_named_by(const PlacementData::Function& function, const std::string& pattern) {
+  const size_t own = function.library.empty() ? 0 : function.library.size() + 1;
+  return is_like(function.name, pattern) || is_like(function.name.substr(own), pattern);
+}
+
+void choose_functions(const plan::Plan& plan, const std::set<FunctionKey>& wanted,
+                      std::vector<PlacementData::Function>& functions) {
   if (!wanted.empty()) {
-    std::erase_if(functions, [&](const auto& function) { return wanted.count(function.linked) == 0; });
+    std::erase_if(functions, [&](const auto& function) { return wanted.count({function.library, function.linked}) == 0; });
     return;
   }
   if (!plan.layout.only.empty())
     std::erase_if(functions, [&](const auto& function) {
       return std::none_of(plan.layout.only.begin(), plan.layout.only.end(),
-                          [&](const std::string& pattern) { return is_like(function.name, pattern); });
+                          [&](const std::string& pattern) { return is_named_by(function, pattern); });
     });
   const bool sampled =
       std::any_of(functions.begin(), functions.end(), [](const auto& function) { return function.samples.has_value(); });
@@ -289,7 +369,9 @@ void choose_functions(const plan::Plan& plan, const std::set<uint64_t>& wanted, 
     return a.samples.value_or(0) != b.samples.value_or(0) ? a.samples.value_or(0) > b.samples.value_or(0) : a.bytes > b.bytes;
   });
   functions.resize(layout_report::kMostMapped);
-  std::sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.linked < b.linked; });
+  std::sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.library, a.linked) < std::tie(b.library, b.linked);
+  });
 }
 
 // Rows of offsets and pads, by number of the image and of the refill.
@@ -305,33 +387,45 @@ bool take_page_offset(std::string_view field, uint16_t& out) {
   return true;
 }
 
+// Of one file, `library` or the program: where its functions lie, in the columns of theirs. pre: `columns` is not empty
+Status draw_file(const LayoutTool& tool, const Group& group, const TrialUnits& trial, const MovedLibrary* library,
+                 const std::vector<PlacementData::Function>& functions, const std::vector<size_t>& columns, Drawn& drawn) {
+  std::vector<std::string> words = library == nullptr ? words_for(trial.ran) : words_for(trial.ran, *library);
+  words.insert(words.end(), {"--through", std::to_string(drawn.offset.size() - 1)});
+  for (const size_t column : columns) words.push_back(hex_text(functions[column].linked));
+  const BinaryFile file = library == nullptr ? group.binary : BinaryFile{library->path, false};
+  STAB_TRY(const std::string text, tool.output(file, words, trial.ran, group.script_of(trial)));
+  std::string_view rest = text;
+  rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
+  for (size_t number = 0; number < drawn.offset.size(); ++number) {
+    const size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return tool.another_version();
+    const std::vector<std::string_view> fields = split(rest.substr(0, end), '\t');
+    rest.remove_prefix(end + 1);
+    if (fields.size() != 1 + 2 * columns.size()) return tool.another_version();
+    for (size_t f = 0; f < columns.size(); ++f)
+      if (!take_page_offset(fields[1 + f], drawn.offset[number][columns[f]]) ||
+          !take_page_offset(fields[1 + columns.size() + f], drawn.pad[number][columns[f]]))
+        return tool.another_version();
+  }
+  return rest.empty() ? Status() : tool.another_version();
+}
+
 Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const TrialUnits& trial,
                          const std::vector<PlacementData::Function>& functions) {
   uint32_t last = 0;
   for (const Unit& unit : trial.units)
     for (const uint32_t which : {unit.image, unit.refill})
       if (which != helper::kNoImage) last = std::max(last, which);
-  std::vector<std::string> words = words_for(trial.ran);
-  words.insert(words.end(), {"--through", std::to_string(last)});
-  for (const PlacementData::Function& function : functions) words.push_back(hex_text(function.linked));
-  STAB_TRY(const std::string text, tool.output(group.binary, words, trial.ran, group.script_of(trial)));
-  Drawn drawn;
-  std::string_view rest = text;
-  rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    if (end == std::string_view::npos) return tool.another_version();
-    const std::vector<std::string_view> fields = split(rest.substr(0, end), '\t');
-    rest.remove_prefix(end + 1);
-    if (fields.size() != 1 + 2 * functions.size()) return tool.another_version();
-    std::vector<uint16_t> offset(functions.size()), pad(functions.size());
-    for (size_t f = 0; f < functions.size(); ++f)
-      if (!take_page_offset(fields[1 + f], offset[f]) || !take_page_offset(fields[1 + functions.size() + f], pad[f]))
-        return tool.another_version();
-    drawn.offset.push_back(std::move(offset));
-    drawn.pad.push_back(std::move(pad));
+  const std::vector<std::vector<uint16_t>> nowhere(size_t{last} + 1,
+                                                   std::vector<uint16_t>(functions.size(), layout_report::kNowhere));
+  Drawn drawn{nowhere, nowhere};
+  std::map<std::string, std::vector<size_t>> columns;  // by library
+  for (size_t f = 0; f < functions.size(); ++f) columns[functions[f].library].push_back(f);
+  for (const auto& [name, of] : columns) {
+    const MovedLibrary* const library = name.empty() ? nullptr : &group.samples.moved.at(name);
+    STAB_CHECK_OK(draw_file(tool, group, trial, library, functions, of, drawn));
   }
-  if (drawn.offset.size() != size_t{last} + 1) return tool.another_version();
   return drawn;
 }
 
@@ -374,7 +468,7 @@ Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> po
 }
 
 Result<Placements> placements_of(const Group& group, const plan::Plan& plan, const std::string& workload,
-                                 const std::set<uint64_t>& wanted, const LayoutTool& tool) {
+                                 const std::set<FunctionKey>& wanted, const LayoutTool& tool) {
   Placements out;
   out.subject = group.subject;
   out.build = group.build;
@@ -393,9 +487,9 @@ Result<Placements> placements_of(const Group& group, const plan::Plan& plan, con
   }
   STAB_TRY(Listed listed, functions_of(tool, group));
   data.functions = std::move(listed.moving);
+  STAB_CHECK_OK(add_libraries(tool, group, data.functions));
   data.program_functions = data.functions.size();
-  for (const LibraryFunction& one : group.samples.in_libraries.functions())
-    data.in_libraries.push_back({one.name, static_cast<double>(one.samples) / static_cast<double>(group.samples.all)});
+  tell_rest_of_libraries(group, data);
   choose_functions(plan, wanted, data.functions);
   if (data.functions.empty())
     return bad_input(plan.layout.only.empty() ? "no function of " + workload + " moves"
@@ -522,7 +616,7 @@ Result<std::vector<std::string>> hot_functions(store::Store& store, const store:
 }
 
 Result<LoadedPlacements> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
-                                         const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
+                                         const std::vector<plan::Subject>& subjects, const std::set<FunctionKey>& functions,
                                          const LayoutTool& tool, const Archive& archive) {
   std::map<GroupKey, Group> groups;
   uint64_t without_epochs = 0;

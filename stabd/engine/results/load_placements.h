@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/layout_report/layout_map.h"
@@ -27,6 +28,9 @@ struct Placements {
 struct RefusedMap {
   std::string workload, why;
 };
+// A function of a map: the library that it is of, empty for the program's own, and where it is linked in its file.
+using FunctionKey = std::pair<std::string, uint64_t>;
+
 // Why there is none; what is so of several builds is said once.
 std::string reasons_of(const std::vector<RefusedMap>& refused);
 
@@ -35,12 +39,13 @@ struct LoadedPlacements {
   std::vector<RefusedMap> refused;
 };
 
-// One for each build in each workload whose recorded trials had layouts. `tool` is stab-layout. `functions`: link-time addresses
-// of those to look at; empty: the hot ones, or all that move, of those that plan.layout.only names. Of trials of one seed the
+// One for each build in each workload whose recorded trials had layouts. `tool` is stab-layout. Functions are the program's and
+// those of libraries that moved and whose files are still there. `functions`: those to look at; empty: the hot ones, or all that
+// move, of those that plan.layout.only names. Of trials of one seed the
 // first alone, as they have the same layouts.
 // kBadInput where no trial has kept its epochs, or nothing counts the work of any, with the figures that showed it.
 Result<LoadedPlacements> load_placements(store::Store& store, const store::ExperimentRow& row, const plan::Plan& plan,
-                                         const std::vector<plan::Subject>& subjects, const std::set<uint64_t>& functions,
+                                         const std::vector<plan::Subject>& subjects, const std::set<FunctionKey>& functions,
                                          const LayoutTool& tool, const Archive& archive);
 
 // Of the points of one trial, that by which CPU time varies least from epoch to epoch; empty: by none it is steady. The figures

@@ -28,7 +28,8 @@ namespace {
 
 layout_report::Candidate candidate_of(const plan::MappedPlace& place, layout_report::PlaceKind kind) {
   layout_report::Candidate out;
-  out.place = {kind, place.function, place.other, place.linked, place.other_linked};
+  out.place = {kind, place.function, place.other, place.linked, place.other_linked, plan::library_of(place.function),
+               plan::library_of(place.other)};
   out.slowest = place.slowest;
   out.fastest = place.fastest;
   return out;
@@ -50,10 +51,10 @@ Status confirm(store::Store& store, const store::ExperimentRow& row, const Expan
                const LayoutTool& tool, const Archive& archive, layout_report::LayoutMap& map) {
   STAB_TRY(const std::vector<layout_report::Candidate> candidates, candidates_of(build));
   if (candidates.empty()) return {};
-  std::set<uint64_t> functions;
+  std::set<FunctionKey> functions;
   for (const layout_report::Candidate& candidate : candidates) {
-    functions.insert(candidate.place.linked);
-    if (!candidate.place.other.empty()) functions.insert(candidate.place.other_linked);
+    functions.insert({candidate.place.library, candidate.place.linked});
+    if (!candidate.place.other.empty()) functions.insert({candidate.place.other_library, candidate.place.other_linked});
   }
   const auto refuse = [&](const std::string& why) {
     map.caveats.push_back({"not-confirmed", "the fresh trials of '" + row.name + "' say nothing: " + why, "run the plan again"});

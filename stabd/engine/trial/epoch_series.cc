@@ -14,8 +14,8 @@ namespace {
 using helper::EpochHeader;
 using helper::EpochRecord;
 
-// 1: four points, no samples, no profile, no script. 2: no samples by file.
-constexpr uint8_t kSeriesVersion = 3, kFirstVersion = 1, kFirstWithFiles = 3;
+// 1: four points, no samples, no profile, no script. 2: no samples by file. 3: no paths of files.
+constexpr uint8_t kSeriesVersion = 4, kFirstVersion = 1, kFirstWithFiles = 3, kFirstWithPaths = 4;
 constexpr size_t kFirstPoints = 4;
 
 Error corrupt(const std::string& why) { return {ErrorCode::kCorrupt, "the helper's epochs: " + why, {}}; }
@@ -71,6 +71,8 @@ Status check(const std::vector<SampledFile>& files) {
   for (const SampledFile& file : files) {
     if (file.file.empty() || file.file.size() >= sizeof(helper::LibraryHeader::file) || !is_printable(file.file))
       return corrupt("samples of a file without a name");
+    if (file.path.size() >= sizeof(helper::LibraryHeader::path) || !is_printable(file.path))
+      return corrupt("a file with a path that can't be");
     functions += file.functions.size();
     for (const SampledFile::Function& function : file.functions)
       if (function.name.size() >= helper::kMostFunctionName || !is_printable(function.name))
@@ -204,6 +206,8 @@ void put_files(std::string& out, const std::vector<SampledFile>& files) {
     put_text(out, file.file);
     put_varint(out, file.moved ? 1 : 0);
     for (const uint64_t* number : numbers_of(file)) put_varint(out, *number);
+    put_text(out, file.path);
+    put_varint(out, file.drawn_by);
     put_varint(out, file.functions.size());
     for (const SampledFile::Function& function : file.functions) {
       put_text(out, function.name);
@@ -213,7 +217,7 @@ void put_files(std::string& out, const std::vector<SampledFile>& files) {
   }
 }
 
-bool take_files(std::string_view& in, std::vector<SampledFile>& files) {
+bool take_files(std::string_view& in, bool has_paths, std::vector<SampledFile>& files) {
   uint64_t count = 0;
   if (!take_varint(in, count) || count > helper::kMostSampledFiles) return false;
   files.resize(count);
@@ -223,6 +227,7 @@ bool take_files(std::string_view& in, std::vector<SampledFile>& files) {
     file.moved = moved == 1;
     for (uint64_t* number : numbers_of(file))
       if (!take_varint(in, *number)) return false;
+    if (has_paths && (!take_text(in, file.path) || !take_varint(in, file.drawn_by))) return false;
     if (!take_varint(in, functions) || functions > helper::kMostLibraryFunctions) return false;
     file.functions.resize(functions);
     for (SampledFile::Function& function : file.functions) {
@@ -246,7 +251,7 @@ void put_profile(std::string& out, const FunctionProfile& profile) {
   put_files(out, profile.files);
 }
 
-bool take_profile(std::string_view& in, bool has_files, FunctionProfile& profile) {
+bool take_profile(std::string_view& in, uint8_t version, FunctionProfile& profile) {
   helper::SampleHeader& totals = profile.totals;
   for (uint64_t* sum : sums_of(totals))
     if (!take_varint(in, *sum)) return false;
@@ -256,7 +261,7 @@ bool take_profile(std::string_view& in, bool has_files, FunctionProfile& profile
     *number = static_cast<uint32_t>(value);
   }
   if (!take_rows(in, profile.functions) || !take_rows(in, profile.stayed)) return false;
-  return !has_files || take_files(in, profile.files);
+  return version < kFirstWithFiles || take_files(in, version >= kFirstWithPaths, profile.files);
 }
 
 template <typename Row>
@@ -294,6 +299,10 @@ bool cut_file(std::string_view& bytes, const helper::LibraryHeader& header, Samp
   file.file = shown(std::string(header.file, ::strnlen(header.file, sizeof header.file)));
   file.moved = (header.flags & helper::kLibraryMoved) != 0;
   file.text_hash = header.text_hash;
+  file.drawn_by = header.drawn_by;
+  // One with odd bytes is none that anybody is asked for.
+  file.path = std::string(header.path, ::strnlen(header.path, sizeof header.path));
+  if (!is_printable(file.path)) file.path.clear();
   file.newest = header.newest;
   file.older = header.older;
   file.original = header.original;
@@ -406,7 +415,7 @@ Result<EpochSeries> decode_epochs(std::string_view bytes) {
     series.script = bytes.substr(0, length);
     bytes.remove_prefix(length);
     if (!take_varint(bytes, profiled) || profiled > 1) return corrupt("cut off");
-    if (profiled == 1 && !take_profile(bytes, version >= kFirstWithFiles, series.profile.emplace()))
+    if (profiled == 1 && !take_profile(bytes, version, series.profile.emplace()))
       return corrupt("its samples are cut off");
   }
   if (!bytes.empty()) return corrupt("more bytes than epochs");

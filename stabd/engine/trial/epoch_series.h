@@ -27,6 +27,8 @@ struct SampledFile {
   std::string file;  // "libfoo.so.1"
   bool moved = false;
   uint64_t text_hash = 0;
+  std::string path;       // of one that moved, as it was mapped; empty: it was not told
+  uint64_t drawn_by = 0;  // what its layouts are drawn by, with seed and image; 0: it was not told
   uint64_t newest = 0, older = 0, original = 0;  // of all, those in no function that is told included
   std::vector<Function> functions;
   uint64_t samples() const { return newest + older + original; }

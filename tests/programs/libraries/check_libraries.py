@@ -1025,6 +1025,67 @@ def check_places_by_script(place):
         expect(words in said, f"{line}: {said}")
 
 
+DRAWN = """#include <stdint.h>
+__attribute__((noinline)) static uintptr_t here(void) { return (uintptr_t)__builtin_return_address(0); }
+#define DRAWN(name) uintptr_t name(int n) { volatile uintptr_t at = here(); while (n-- > 0) at += 4096; return at % 4096; }
+DRAWN(first) DRAWN(second) DRAWN(third)
+"""
+DRAWS = """#include <stab/stab.h>
+#include <stdint.h>
+#include <stdio.h>
+uintptr_t first(int), second(int), third(int);
+int main(void) {
+  for (int i = 0; i < 12; ++i) {
+    printf("%d %d %d\\n", (int)first(i), (int)second(i), (int)third(i));
+    stab_new_layout();
+  }
+  return 0;
+}
+"""
+DRAWN_FUNCTIONS = ("first", "second", "third")
+
+
+def drawn_by(name):
+    """What a library's layouts are drawn by: FNV-1a of 64 bits of the name that the loader knows it by."""
+    known = 0xcbf29ce484222325
+    for byte in name.encode():
+        known = (known ^ byte) * 0x100000001b3 % 2**64
+    return known
+
+
+def check_places_as_drawn(place):
+    """stab-layout computes from a library's file where its functions lay in each layout of a run."""
+    place.write("drawn.c", DRAWN)
+    place.write("draws.c", DRAWS)
+    place.library("libdrawn.so.3.1", "drawn.c", "-Wl,-soname,libdrawn.so.3")
+    for link in ("libdrawn.so.3", "libdrawn.so"):
+        (place.directory / link).symlink_to("libdrawn.so.3.1")
+    place.must("szc", "-O2", "draws.c", "-L.", "-ldrawn", "-Wl,-rpath,$ORIGIN", "-o", "draws")
+    tool = str(place.runtime.parents[1] / "libexec/stab/stab-layout")
+
+    def seen(**settings):
+        return [[int(at) for at in line.split()] for line in place.must("./draws", **settings).stdout.splitlines()]
+
+    linked = {line.split()[2]: int(line.split()[0], 16) for line in place.must("nm", "-D", "libdrawn.so").stdout.splitlines()
+              if len(line.split()) == 3}
+    starts = [linked[name] for name in DRAWN_FUNCTIONS]
+    behind = [(at - start) % 4096 for at, start in zip(seen(STAB_CODE="off")[0], starts)]  # of each call of here() its function's start
+    script = ["stab-script 1 any", "place libdrawn.so.3!second mod 64 0 16 32 48", ""]
+    place.write("script", "\n".join(script))
+    for code, more in (("shuffle", {}), ("once", {}), ("design", {"STAB_LAYOUT": "script"})):
+        layouts = seen(STAB_CODE=code, STAB_SEED="77", STAB_EPOCH="3600s", **more)
+        told = place.must(tool, "libdrawn.so", "--library", f"{drawn_by('libdrawn.so.3'):#x}", "--code", code, "--stack", "off", "--range", "4096",
+                          "--seed", "77", *(["--script", "script"] if more else []), "--through", "11", *(f"{start:x}" for start in starts))
+        rows = [line.split("\t") for line in told.stdout.splitlines()[1:]]
+        for number, (ran, row) in enumerate(zip(layouts, rows)):
+            row = rows[0] if code == "once" else row
+            computed = [(int(offset) + there) % 4096 for offset, there in zip(row[1:4], behind)]
+            expect(computed == ran, f"{code}, layout {number}: at {ran}, computed {computed}")
+        expect(len(layouts) == 12 and len({tuple(at) for at in layouts}) > (0 if code == "once" else 9), f"{code}: too few layouts: {layouts}")
+    refused = place.run(tool, "libdrawn.so", "--library", "1", "--code", "shuffle", "--stack", "on", "--range", "4096", "--seed", "7", "--image", "0")
+    expect(refused.returncode == 2, f"pads of a library were told: {refused.stdout}{refused.stderr}")
+
+
 def main():
     checks = {name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -116,6 +116,14 @@ def build_all(place, compiler):
     place.must(compiler, "-O2", "main.c", "-L.", "-llinked", "-lforeign", "-lbare", "-Wl,-rpath,$ORIGIN", "-o", "prog")
 
 
+def drawn_by(name):
+    """FNV-1a of 64 bits of the file's name by which the loader knows it."""
+    known = 0xcbf29ce484222325
+    for byte in name.encode():
+        known = (known ^ byte) * 0x100000001b3 % 2**64
+    return known
+
+
 def told_of(files, name, moved, function):
     expect(name in files and files[name]["moved"] == moved, f"{name} is not told, or not as {moved=}: {files}")
     expect(files[name]["text_hash"] != 0, f"{name}: {files[name]}")
@@ -133,6 +141,8 @@ def check_shares(place):
             near(f"{name}!{function}", share_of(told_of(files, name, moved, function)["counts"], totals), wanted, files)
         near("own", share_of(functions.get("own", (0, 0, 0)), totals), 0.1, functions)
         linked = {line.split()[2]: int(line.split()[0], 16) for line in place.must("nm", "liblinked.so").splitlines() if len(line.split()) == 3}
+        expect(files["liblinked.so.4"]["path"] == str(place.directory.resolve() / "liblinked.so.4.5"), f"another path: {files}")
+        expect(files["liblinked.so.4"]["drawn_by"] == drawn_by("liblinked.so.4"), f"drawn by another number: {files}")
         inner = files["liblinked.so.4"]["functions"]["inner"]
         expect(inner["linked"] == linked["inner"], f"inner is at {linked['inner']:#x}: {inner}")
         expect(inner["counts"][0] > 0.9 * sum(inner["counts"]), f"it should be in the newest image: {inner}")

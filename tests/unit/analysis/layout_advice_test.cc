@@ -38,7 +38,7 @@ uint64_t linked_of(const LayoutMap& map, const std::string& name) {
 Confirmed& add(LayoutMap& map, PlaceKind kind, const std::string& function, int slowest, int fastest,
                        const std::string& other = {}) {
   Confirmed place;
-  place.place = {kind, function, other, linked_of(map, function), other.empty() ? 0 : linked_of(map, other)};
+  place.place = {kind, function, other, linked_of(map, function), other.empty() ? 0 : linked_of(map, other), "", ""};
   place.slowest = slowest;
   place.fastest = fastest;
   place.difference = {1.05, 1.04, 1.06};

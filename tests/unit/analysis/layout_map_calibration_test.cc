@@ -105,7 +105,7 @@ int shares_that_hold(uint64_t seed, const MadeShape& shape) {
   double mean = 0;
   for (int round = 0; round < kRounds; ++round) {
     const PlacementData data = made_placements(seed + static_cast<uint64_t>(round), shape);
-    candidates[0].place = {PlaceKind::kLine, data.functions[0].name, "", data.functions[0].linked, 0};
+    candidates[0].place = {PlaceKind::kLine, data.functions[0].name, "", data.functions[0].linked, 0, "", ""};
     const Result<Confirmation> said = confirm_places(data, candidates, {});
     EXPECT_TRUE(said && said->places[0].refused.empty());
     shares.push_back(said->places[0].share);

@@ -39,6 +39,7 @@ inline layout_report::PlacementData made_placements(uint64_t seed, const MadeSha
     data.functions.push_back({f == 0   ? "hot_line"
                               : f == 1 ? "hot_half"
                                        : "dummy_" + std::to_string(f),
+                              "",
                               0x401000u + 512u * static_cast<uint64_t>(f), static_cast<uint32_t>(40 + 16 * (f % 20)), {}, {}});
   for (int trial = 0; trial < shape.trials; ++trial) {
     double drift = standard_normal(rng);

@@ -91,6 +91,30 @@ TEST(LayoutMapping, ConfirmationIsThePlanWithForcedPlacesAndOtherSeeds) {
   EXPECT_EQ(mapping_script(again.layout, "other", 0, abi::CodeMode::kDesign, {}, ""), "stab-script 1 any\ncount f\n");
 }
 
+// A library stays that a script says nothing of, so that what is drawn of it is drawn among forced places, too.
+TEST(LayoutMapping, FunctionsOfLibrariesAreForcedByTheirFile) {
+  const Plan plan = parsed(kMapped);
+  EXPECT_FALSE(plan.layout.measured.size() > 0);
+  const MappedBuild build{"p",
+                          0,
+                          "0xabc",
+                          {{"crosses a page", "libf.so.1!f", "", 0x1130, 0, 1, 0},
+                           {"same sets", "own", "libf.so.1!g", 0x401130, 0x1330, 1, 0},
+                           {"start mod 64", "libf.so.1!f", "", 0x1130, 0, 2, 0},
+                           {"start mod 64", "own_too", "", 0x1130, 0, 2, 0}}};
+  const Plan again = parsed(confirmation_text(plan, {"t", 1763820000123456789, 0}, {build}));
+  ASSERT_EQ(again.layout.measured.size(), 1u);
+  const MappedBuild& read = again.layout.measured[0];
+  ASSERT_EQ(read.places.size(), 4u);
+  EXPECT_EQ(library_of(read.places[0].function), "libf.so.1");
+  EXPECT_EQ(library_of(read.places[1].function), "");
+  EXPECT_EQ(library_of(read.places[1].other), "libf.so.1");
+  EXPECT_TRUE(again.experiment.record_samples);
+  EXPECT_EQ(mapping_script(again.layout, "p", 0, abi::CodeMode::kDesign, {}, ""),
+            "stab-script 1 0xabc\ncount f\nplace libf.so.1!0x1130 mod 64 0 16 32 48\nplace libf.so.1!0x1330 mod 64 0 16 32 48\n"
+            "place 0x1130 mod 64 0 16 32 48\n");
+}
+
 // Code that stays has no cell there, and so none of its links.
 TEST(LayoutMapping, ABuildIsFoundAgainAmongThoseOfTheConfirmation) {
   const Plan plan = parsed(R"([experiment]

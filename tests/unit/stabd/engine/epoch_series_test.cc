@@ -172,7 +172,8 @@ struct OfLibrary {
 };
 
 // A library's part; `names_cut` bytes of its names are missing, and the header knows.
-std::string library_of(const char* file, const std::vector<OfLibrary>& functions, size_t names_cut = 0) {
+std::string library_of(const char* file, const std::vector<OfLibrary>& functions, size_t names_cut = 0,
+                       const char* path = "/opt/lib/libwork.so.1.2") {
   helper::LibraryHeader header{};
   std::memcpy(header.magic, helper::kLibraryMagic, sizeof header.magic);
   header.record_bytes = sizeof(helper::LibraryFunction);
@@ -181,7 +182,9 @@ std::string library_of(const char* file, const std::vector<OfLibrary>& functions
   header.text_hash = ~uint64_t{0};
   header.newest = 70;
   header.original = uint64_t{1} << 40;
+  header.drawn_by = 0xcbf29ce484222325;
   std::strcpy(header.file, file);
+  std::strcpy(header.path, path);
   std::string rows, names;
   for (const OfLibrary& one : functions) {
     const helper::LibraryFunction row{one.linked, 64, one.newest, 2, 3, static_cast<uint32_t>(names.size()), 0};
@@ -204,6 +207,8 @@ TEST(EpochSeries, SamplesOfLibrariesComeBackByName) {
   const SampledFile& library = back->profile->files[0];
   EXPECT_TRUE(library.moved);
   EXPECT_EQ(library.text_hash, ~uint64_t{0});
+  EXPECT_EQ(library.path, "/opt/lib/libwork.so.1.2");
+  EXPECT_EQ(library.drawn_by, 0xcbf29ce484222325u);
   EXPECT_EQ(library.samples(), 70 + (uint64_t{1} << 40));
   ASSERT_EQ(library.functions.size(), 2u);
   EXPECT_EQ(name_in_file(library, library.functions[0]), "libwork.so.1!inflate");
@@ -220,12 +225,36 @@ TEST(EpochSeries, OddBytesOfALibrarysNamesAreShown) {
   EXPECT_EQ(parsed->profile->files[0].functions[0].name, "a?b");
 }
 
-// What the version before wrote ends where samples by file begin.
+TEST(EpochSeries, APathOfOddBytesIsNone) {
+  const auto parsed = parse_epochs(profile_of(9, {}, {}, library_of("libwork.so.1", {}, 0, "/a\nb.so") + end_of_files()));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->profile->files[0].path, "");
+}
+
+// What the version before wrote had no paths.
+TEST(EpochSeries, FilesFromBeforeTheirPathsWereToldAreRead) {
+  const std::string library = library_of("libwork.so.1", {{"inflate", 0x1230, 9}}, 0, "");
+  const auto parsed = parse_epochs(profile_of(9, {}, {}, library + end_of_files()));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  std::string stored = encode_epochs(*parsed);
+  const std::string drawn_by = "\xa5\xc6\x88\xa1\xc8\x9c\xa7\xf9\xcb\x01";  // as a varint, behind an empty path
+  const size_t at = stored.find(std::string(1, '\0') + drawn_by);
+  ASSERT_NE(at, std::string::npos);
+  stored.erase(at, 1 + drawn_by.size());
+  stored.front() = 3;
+  const auto back = decode_epochs(stored);
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_EQ(back->profile->files.size(), 1u);
+  EXPECT_EQ(back->profile->files[0].functions[0].name, "inflate");
+  EXPECT_EQ(back->profile->files[0].drawn_by, 0u);
+}
+
+// What the version of before that wrote ends where samples by file begin.
 TEST(EpochSeries, AProfileFromBeforeLibrariesWereToldIsRead) {
   const auto parsed = parse_epochs(profile_of(9, {{3, 1, 2, 3}}, {}));
   ASSERT_TRUE(parsed);
   std::string stored = encode_epochs(*parsed);
-  ASSERT_EQ(stored.front(), 3);
+  ASSERT_EQ(stored.front(), 4);
   ASSERT_EQ(stored.back(), 0) << "no files";
   stored.front() = 2;
   stored.pop_back();
@@ -335,7 +364,7 @@ TEST(EpochSeries, WhatNoStoreHoldsIsRefused) {
   ASSERT_TRUE(decode_epochs(good));
   for (size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(decode_epochs(good.substr(0, cut))) << cut;
   EXPECT_FALSE(decode_epochs(good + '\0'));
-  EXPECT_FALSE(decode_epochs('\x04' + good.substr(1)));
+  EXPECT_FALSE(decode_epochs('\x05' + good.substr(1)));
   EXPECT_FALSE(decode_epochs(std::string("\x01\x05", 2)));
 }
 

@@ -83,14 +83,14 @@ FunctionProfile profile_of(std::vector<SampledFile> files) {
 }
 
 SampledFile moved_file(const std::string& name, uint64_t hash, std::vector<SampledFile::Function> functions, uint64_t newest) {
-  return {name, true, hash, newest, 0, 0, std::move(functions)};
+  return {name, true, hash, "", 0, newest, 0, 0, std::move(functions)};
 }
 
 TEST(LibrarySamplesTest, FunctionsOfSeveralTrialsAreSummedAndTheRestIsItsFiles) {
   LibrarySamples samples;
   for (int trial = 0; trial < 2; ++trial)
     samples.add(profile_of({moved_file("libwork.so", 1, {{"hot", 0x100, 32, 30, 4, 1}, {"", 0x200, 16, 5, 0, 0}}, 50),
-                            {"libc.so.6", false, 0, 0, 0, 7, {}}}));
+                            {"libc.so.6", false, 0, "", 0, 0, 0, 7, {}}}));
   EXPECT_EQ(samples.samples(), 2u * (50 + 7));
   EXPECT_EQ(samples.unmoved(), 14u);
   const std::vector<LibraryFunction> functions = samples.functions();
@@ -112,7 +112,7 @@ ListedBuild build_with(std::vector<SampledFile> files) {
 }
 
 SampledFile unmoved_file(const std::string& name, uint64_t hash, std::vector<SampledFile::Function> functions, uint64_t samples) {
-  return {name, false, hash, 0, 0, samples, std::move(functions)};
+  return {name, false, hash, "", 0, 0, 0, samples, std::move(functions)};
 }
 
 TEST(FunctionPlacesTest, FunctionsOfTwoBuildsOfALibraryArePlacedByTheirAddress) {
