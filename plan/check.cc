@@ -94,6 +94,24 @@ std::string shared_predictions_note(const Plan& plan) {
          "write layouts = \"independent\", or compare each with code = \"off\" in a plan of its own\n";
 }
 
+// What 'stabctl compare' and 'stabctl gate' choose where a trial of each program shows that it may be. A plan doesn't: what it
+// judges is declared before anything runs, and is the same on every machine (docs/reference/plan.md, "Sliced blocks").
+std::string in_turn_note(const CheckReport& report, const Plan& plan) {
+  const Experiment& experiment = plan.experiment;
+  const bool is_open = experiment.blocks == BlockMode::kInTurn && experiment.blocks_spot.line == 0 &&
+                       experiment.responses.size() == 1 && experiment.responses[0].name == "wall_time" && !plan.layout.map;
+  if (!is_open) return {};
+  Plan sliced = plan;
+  sliced.experiment.blocks = BlockMode::kSliced;
+  sliced.experiment.responses = {{"cpu_time", Scale::kLog}};
+  toml::Faults faults(plan.text, plan.path, 1);
+  check_slicing(faults, sliced, report.design);
+  if (faults.error_count() > 0) return {};
+  return "hint: blocks run in turn, and wall time is compared; if each program keeps one CPU busy, blocks = \"sliced\" below "
+         "[experiment], without response, compares CPU time and is as sharp as 'stabctl compare' and 'stabctl gate'; "
+         "blocks = \"in turn\" keeps what this plan does\n";
+}
+
 // What the plan leaves to the lab is not known here.
 std::string limits_text(const Limits& limits) {
   const std::string memory =
@@ -205,7 +223,7 @@ std::string render(const CheckReport& report, const Plan& plan, size_t max_cells
   for (const std::string& factor : report.design.not_estimable)
     out += "not estimable: the effect of " + factor + " in the cells that are left\n";
 
-  out += one_layout_note(report.design, plan) + shared_predictions_note(plan);
+  out += in_turn_note(report, plan) + one_layout_note(report.design, plan) + shared_predictions_note(plan);
   if (const std::string why_not = why_not_on_this_processor(plan); !why_not.empty()) out += "note: " + why_not + "\n";
 
   out += "\n" + plural(report.builds, "build") + ", " + plural(report.trials, "trial") + " = " +

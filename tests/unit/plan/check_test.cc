@@ -24,6 +24,10 @@ TEST(Check, CountsWhatWouldRun) {
   EXPECT_EQ(report->builds, 11u);
   EXPECT_EQ(*report->estimated, 31500ms);
   EXPECT_EQ(report->at_most, 126s);
+  const std::string in_turn =
+      "hint: blocks run in turn, and wall time is compared; if each program keeps one CPU busy, blocks = \"sliced\" below "
+      "[experiment], without response, compares CPU time and is as sharp as 'stabctl compare' and 'stabctl gate'; "
+      "blocks = \"in turn\" keeps what this plan does\n";
   const std::string note = kHasLayouts ? "" : "note: factor 'code' can't be had here: " + std::string(kNoLayouts) + "\n";
   EXPECT_EQ(render(*report, plan),
             "experiment t, seed 1\n"
@@ -36,7 +40,8 @@ TEST(Check, CountsWhatWouldRun) {
             "  cell  code     link\n"
             "  1     off      1..10\n"
             "  2     shuffle  -\n"
-            "aliases: none, full crossing\n" + note +
+            "aliases: none, full crossing\n" +
+                in_turn + note +
             "\n"
             "11 builds, 60 trials = 30 blocks x 1 workload x 2 cells\n"
             "besides: 2 preflight trials, 1 warm-up trial\n"
@@ -67,6 +72,26 @@ TEST(Check, SaysWhereTheLinkersLuckIsNotVaried) {
               HasSubstr("note: 2 cells see the one code layout that the linker made; add link = { seeds = 10 }"));
   const std::string moved = small_plan("[factors]\ncode=[\"shuffle\"]");
   EXPECT_THAT(render(*check_plan(parsed(moved)), parsed(moved)), ::testing::Not(HasSubstr("seeds = 10")));
+}
+
+// Where the plan leaves open how its blocks run, and slices can run them.
+TEST(Check, NamesTheKeyThatCompareAndGateChoose) {
+  const auto text_of = [](const std::string& experiment, const std::string& run, const std::string& more) {
+    const Plan plan = parsed("[experiment]\nname=\"t\"\nseed=1\nreplicates=30\n" + experiment +
+                             "[factors]\na=[1,2]\n[[program]]\nname=\"p\"\nbuild=\"b\"\nrun=[" + run + "]\n" + more);
+    return render(*check_plan(plan), plan);
+  };
+  const auto hints = HasSubstr("blocks = \"sliced\" below [experiment]");
+  EXPECT_THAT(text_of("", "\"./p\", \"{a}\"", ""), hints);
+  EXPECT_THAT(text_of("response=\"wall_time\"\n", "\"./p\", \"{a}\"", ""), hints);
+  EXPECT_THAT(text_of("blocks=\"in turn\"\n", "\"./p\", \"{a}\"", ""), ::testing::Not(hints));
+  EXPECT_THAT(text_of("blocks=\"sliced\"\n", "\"./p\", \"{a}\"", ""), ::testing::Not(hints));
+  EXPECT_THAT(text_of("response=[\"wall_time\",\"max_rss\"]\n", "\"./p\", \"{a}\"", ""), ::testing::Not(hints));
+  // What slices refuse.
+  EXPECT_THAT(text_of("order=\"random\"\n", "\"./p\", \"{a}\"", ""), ::testing::Not(hints));
+  EXPECT_THAT(text_of("", "\"./p\", \"{a}\"", "metrics={file=\"o\",format=\"csv\"}\n"), ::testing::Not(hints));
+  const Plan lone = parsed(small_plan("[factors]\ncode=[\"shuffle\"]"));
+  EXPECT_THAT(render(*check_plan(lone), lone), ::testing::Not(hints));
 }
 
 // Both have one layout in a block, and the calls at one address lead elsewhere in each.
