@@ -1,5 +1,5 @@
 // changes_table [ROUNDS]: how often E-divisive speaks in series without a change and with one, as a Markdown table of
-// docs/explanation/how-often-wrong.md. Segments of 5 values at least, 199 permutations, 5 %.
+// docs/evaluation/records/calibration.md. Segments of 5 values at least, 199 permutations, 5 %.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // diagnostics_table [ROUNDS]: how often each diagnostic of a report speaks at 5 %, as the Markdown tables of
-// docs/explanation/how-often-wrong.md. First on experiments with nothing wrong, by number of cells, blocks and links: rates
+// docs/evaluation/records/calibration.md. First on experiments with nothing wrong, by number of cells, blocks and links: rates
 // should be 5 %. Then of experiments with what each is for: the higher the better. The same shapes, fewer rounds:
 // tests/unit/analysis/calibration_test.cc.
 #include <cstdio>

@@ -1,5 +1,5 @@
 // estimator_table [ROUNDS [ROW]]: how often the 95 % intervals of declared estimators leave the truth out, in the shapes that
-// plans have, as the Markdown tables of docs/explanation/how-often-wrong.md; and how wide they are beside the mean's. The same
+// plans have, as the Markdown tables of docs/evaluation/records/calibration.md; and how wide they are beside the mean's. The same
 // shapes, fewer rounds: tests/unit/analysis/estimators_calibration_test.cc. With ROW one row alone, from 0, so that processors
 // can share the work.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // mixed_table [ROUNDS]: how often 95 % intervals of mixed models leave the truth out, as the Markdown table of
-// docs/explanation/how-often-wrong.md.
+// docs/evaluation/records/calibration.md.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// sequence_table [ROUNDS [ROW]]: confidence sequences as the Markdown tables of docs/explanation/how-often-wrong.md: how often
+// sequence_table [ROUNDS [ROW]]: confidence sequences as the Markdown tables of docs/evaluation/records/calibration.md: how often
 // one that is watched after each of 8 to 60 blocks errs, in the shapes that plans have; how wide its intervals are; how many
 // blocks it takes. The same shapes, fewer rounds: tests/unit/analysis/sequence_test.cc. With ROW one row of the first table
 // alone, from 0, so that several processors can share the work; ROW 98 is what shapes of one contrast do to t and to bets, and

@@ -1,6 +1,6 @@
 // shape_table modes|changes [ROUNDS]: how often a report finds several modes in a cell, or changes within a run, at 5 %, as the
-// Markdown tables of docs/explanation/how-often-wrong.md. First where there is nothing to find: at most 5 %. Then where there is
-// something: the higher the better. The same, fewer rounds: tests/unit/analysis/shapes_calibration_test.cc.
+// Markdown tables of docs/evaluation/records/calibration.md. First where there is nothing to find: at most 5 %. Then where there
+// is something: the higher the better. The same, fewer rounds: tests/unit/analysis/shapes_calibration_test.cc.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // slicing_table [ROUNDS [ROW]]: how often reports of sliced blocks err, in the shapes that were measured and worse, as the
-// Markdown tables of docs/explanation/how-often-wrong.md. First where nothing differs and slicing adds nothing, and where cells
-// differ by exactly the margin; then where slicing moves or hides a difference. The same, fewer rounds:
+// Markdown tables of docs/evaluation/records/calibration.md. First where nothing differs and slicing adds nothing, and where
+// cells differ by exactly the margin; then where slicing moves or hides a difference. The same, fewer rounds:
 // tests/unit/analysis/slicing_calibration_test.cc. With ROW one row of the first table alone, from 0, so that processors can
 // share the work.
 #include <cstdio>

@@ -1,6 +1,6 @@
 // How often are we wrong? Simulations with fixed seeds. Rates must lie within binomial limits of what is promised:
 // 4 standard errors, so that one of these twenty rates strays by chance once in a thousand seeds. Measured rates go
-// into docs/explanation/how-often-wrong.md.
+// into docs/evaluation/records/calibration.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // How often causal intervals and verdicts are right, on made-up windows: coverage by trials and windows, false "worth it", power,
-// and the knee's coverage. docs/explanation/how-often-wrong.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed: the
+// and the knee's coverage. docs/evaluation/records/calibration.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed: the
 // same numbers each time.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // How often what a causal report says beside its verdicts is right, on made-up windows: whether a line's worth differs between
 // cells and layouts, latencies, lines of a phase in few trials, and what a plan promises of its windows.
-// docs/explanation/how-often-wrong.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed.
+// docs/evaluation/records/calibration.md has the tables; LAB_TABLES=1 prints them. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <cmath>

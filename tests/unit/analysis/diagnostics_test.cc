@@ -1,6 +1,6 @@
 // Diagnostics are tests like others: of experiments with nothing wrong they speak in 5 %, whatever the number of cells,
-// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/explanation/how-often-wrong.md, from
-// tests/bench/diagnostics_table.
+// blocks and links, and of what they are for they speak. More shapes, with their rates: docs/evaluation/records/calibration.md,
+// from tests/bench/diagnostics_table.
 #include <gtest/gtest.h>
 
 #include <algorithm>

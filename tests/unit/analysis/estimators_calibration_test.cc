@@ -45,7 +45,7 @@ TEST(EstimatorCalibration, IntervalsCoverWhatTheyPromise) {
 }
 
 // Two alike samples whose quantiles lie on a step of a clock, or in the gap between two modes: there the jackknife errs, and
-// docs/explanation/how-often-wrong.md says by how much. More values don't help.
+// docs/evaluation/records/calibration.md says by how much. More values don't help.
 TEST(EstimatorCalibration, QuantilesOnStepsAndInGapsErrMoreOften) {
   constexpr int kRounds = 1000;
   const auto clock = [](double sd) { return [sd](Rng& rng) { return std::round(sd * standard_normal(rng)); }; };

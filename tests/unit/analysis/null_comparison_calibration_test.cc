@@ -1,7 +1,7 @@
 // Should a verdict know what the null windows showed? Three ways to hold a line against other windows, on made-up ones: against
 // the baselines alone, against the null windows alone (their estimate subtracted), and against both, which is what reports do. By
 // what pausing does to the null windows, and whether the lines' windows have it, too (several CPUs) or not (one, where nobody
-// pauses). docs/explanation/how-often-wrong.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each
+// pauses). docs/evaluation/records/calibration.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each
 // time.
 #include <gtest/gtest.h>
 

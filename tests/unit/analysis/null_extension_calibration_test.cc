@@ -1,6 +1,6 @@
 // The null control in two looks, in the shape of a first look (stabctl causal): how often it is settled, with and without
 // control trials, how often one that is off by the margin passes, and what lines without effect are then said to be.
-// docs/explanation/how-often-wrong.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each time.
+// docs/evaluation/records/calibration.md has the table; LAB_TABLES=1 prints it. Seeds are fixed: the same numbers each time.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // How often is a layout said to be slow that is like the mean of layouts, and how often is one found that is not? By simulated
 // replays through the whole report: where layouts differ more or less than runs do, where few layouts are much slower, where the
-// machine drifts, and where fresh layouts are a few links that come back. docs/explanation/how-often-wrong.md has the rates.
+// machine drifts, and where fresh layouts are a few links that come back. docs/evaluation/records/calibration.md has the rates.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -142,7 +142,7 @@ TEST(Report, GoldenMarkdown) {
   expect_golden("lab.md", report::render_markdown(*report));
 }
 
-// The script is checked by hand against R (docs/explanation/how-often-wrong.md says how); here it must not change unnoticed.
+// The script is checked by hand against R (docs/evaluation/records/calibration.md says how); here it must not change unnoticed.
 TEST(Report, GoldenRScript) {
   expect_golden("lab.R", commands::run_report(lab_samples(1), {.format = commands::ReportFormat::kR, .figures = ""}).out);
   report::Samples samples = lab_samples(1);

@@ -1,5 +1,5 @@
 // Confidence sequences: formula against formula, and that watching them costs nothing. Rates within 4 standard errors of what
-// is promised; docs/explanation/how-often-wrong.md has those of 4,000 rounds (tests/bench/sequence_table.cc).
+// is promised; docs/evaluation/records/calibration.md has those of 4,000 rounds (tests/bench/sequence_table.cc).
 #include "analysis/statistics/looks/bets.h"
 #include "analysis/statistics/looks/confidence_sequence.h"
 

@@ -1,5 +1,5 @@
 // How often the dip and the changes of a run speak of nothing; more shapes and rounds: tests/bench/shape_table.cc,
-// docs/explanation/how-often-wrong.md.
+// docs/evaluation/records/calibration.md.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // What several comparisons have in common counts once: links that all workloads of a program run, links that come back in other
-// blocks, clusters that lie across blocks. How often two equal builds are told apart at 5 %; docs/explanation/how-often-wrong.md
-// has the rates.
+// blocks, clusters that lie across blocks. How often two equal builds are told apart at 5 %;
+// docs/evaluation/records/calibration.md has the rates.
 #include <gtest/gtest.h>
 
 #include <cmath>

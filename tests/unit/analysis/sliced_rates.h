@@ -1,5 +1,5 @@
 // How often a report of a sliced experiment errs, in one shape: for the bench that prints the tables of
-// docs/explanation/how-often-wrong.md, and for the tests that hold a part of them.
+// docs/evaluation/records/calibration.md, and for the tests that hold a part of them.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // How often reports of sliced blocks err. slicing_table (tests/bench/) prints all shapes with more rounds:
-// docs/explanation/how-often-wrong.md.
+// docs/evaluation/records/calibration.md.
 #include <gtest/gtest.h>
 
 #include "tests/unit/analysis/sliced_rates.h"

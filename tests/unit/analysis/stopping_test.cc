@@ -1,5 +1,5 @@
 // Looking early must cost nothing: simulations of whole experiments that stop by the declared rule. Fixed seeds; rates
-// within 4 standard errors of what is promised. Measured rates go into docs/explanation/how-often-wrong.md.
+// within 4 standard errors of what is promised. Measured rates go into docs/evaluation/records/calibration.md.
 #include "analysis/report/contrasts/stopping_decision.h"
 
 #include <gtest/gtest.h>
