@@ -5,14 +5,17 @@
 
 writes FOLDER/cases.json, FOLDER/reaction/* and for each case FOLDER/NUMBER-KIND/{old,new} and, when they are made, case.json. A
 round has a case of each kind, in an order of its own, so that the first so many are a fair sample. --kinds names others, or some. A
-case that can't be made is drawn again, and left out after three tries. A part whose place this processor doesn't mind is refused:
+case that can't be made is drawn again, and left out after three tries. --again ANSWERS.json.xz makes cases of kept answers once more, by
+the same seed, kinds and rounds: what parts cost is what they cost then, and the order is drawn by --draw. A part whose place this processor doesn't mind is refused:
 --loop takes another loop, --parts leaves the part out. programs.py has the programs, truth.py says what is true of them, and run_cases runs
 `stabctl explain` over them. docs/evaluation/explain-cases.md says which kinds there are."""
 import argparse
 import copy
 import json
 import random
+import re
 import shutil
+import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +23,11 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import matrix  # noqa: E402
 import truth  # noqa: E402
-from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HOW, LIBRARY, LOOPS, MOVES, ROUNDS, TAIL,  # noqa: E402
-                      Filler, NotMade, Side, Turns, addresses, filler, fit, fit_lines, grown, is_placed, lines_function, lines_places,
-                      loop_place)
+from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HEAD, HOW, LIBRARY, LOOPS, MOVES, ROUNDS,  # noqa: E402
+                      SHAPES, TAIL, TURNS_OF, WIDE_OF_CPLUSPLUS, Filler, NotMade, Side, Turns, addresses, filler, fit, fit_lines, grown,
+                      is_placed, library_of, lines_function, lines_places, loop_place)
 
 KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "both", "cancel", "nothing", "size", "inlining",
          "pgo", "lto"]
@@ -31,11 +35,14 @@ KINDS = ["code", "code-moved", "function", "string", "header", "link", "pair", "
 # asks for them: those above are drawn as they were declared.
 IN_DATA = ["constant", "string-work", "table", "library"]
 TWIN = "-twin"
+# Programs of another sort, and places that a flag moves or that are a library's. They are made where --kinds asks for them, too.
+OTHERS = ["virtual", "threads", "library-place", "flag"]
+ALIGNING = [["-falign-functions=32"], ["-mllvm", "-align-all-nofallthru-blocks=5"]]
 TRIES = 3  # of a case
 PLACED = ["loop", "lines"]  # parts that have a place that matters
 # Iterations of the programs that are measured: some 0.1 s each.
 MEASURED = {"chain": 60_000_000, "loop": 120_000_000, "loop-slow": 120_000_000, "lines": 10_000_000, "lines-slow": 10_000_000,
-            "called": 15_000_000, "inlined": 15_000_000}
+            "called": 15_000_000, "inlined": 15_000_000, "virtual": 10_000_000}
 
 
 class Maker:
@@ -107,10 +114,11 @@ class Maker:
     def more_chain(self, side, code):
         """A change of code: so much more of the whole time in the chains."""
         grown = copy.deepcopy(side)
-        was = side.work["chain"]
-        now = was + int(code * self.seconds / self.reaction["chain"])
-        grown.work["chain"] = now
-        grown.lines = [line.replace(f"({was // ROUNDS // 3}, x)", f"({now // ROUNDS // 3}, x)") for line in grown.lines]
+        part = "virtual" if "virtual" in side.work else "chain"
+        was = side.work[part]
+        now = was + int(code * self.seconds / self.reaction[part])
+        grown.work[part] = now
+        grown.lines = [re.sub(rf"\b{was // ROUNDS // 3}, x\)", f"{now // ROUNDS // 3}, x)", line) for line in grown.lines]
         return grown
 
     def place(self, folder, part, old, new, move, slow):
@@ -174,6 +182,68 @@ class Maker:
             new.more.append("/* a comment */\n")
         self.place(folder, part, old, new, move, slow)
         return self.case(old, new, slow, part, FUNCTIONS[part][-1:], move or ("a comment" if kind == "nothing" else ""))
+
+    def drawn_code(self):
+        return self.draw.choice([1, -1]) * self.draw.choice([0.005, 0.01, 0.02, 0.03, 0.05])
+
+    def of_others(self, kind, folder):
+        """Half of the cases have a change of code, half of them, drawn by itself, a place."""
+        share, part = self.draw.choice([0.02, 0.04, 0.06]), "loop" if kind == "virtual" else self.draw.choice(self.parts)
+        code = self.drawn_code() if self.draw.random() < 0.5 else 0.0
+        slow = self.draw.choice(["old", "new"]) if self.draw.random() < 0.5 else ""
+        old = self.side_of_virtual(share) if kind == "virtual" else self.side(part, share)
+        if kind == "threads":
+            old.has_threads = True
+            old.flags.append("-pthread")
+            old.header.append("#include <pthread.h>\n")
+        new = self.more_chain(old, code)
+        # A header's function that is inline is not emitted in C++ unless it is called.
+        moves = [name for name in MOVES if kind != "virtual" or name != "header"]
+        move = self.draw.choice(moves) if slow or self.draw.random() < 0.5 else ""
+        self.place(folder, part, old, new, move, slow)
+        functions = [WIDE_OF_CPLUSPLUS] if kind == "virtual" else FUNCTIONS[part][-1:]
+        return self.case(old, new, slow, part, functions, f"{kind}, {move or 'nothing moves'}")
+
+    def loop_and_chain(self, share):
+        """How often the loop and what fills the rest of the time go round, if the loop's place is to make such a share."""
+        cost = max(self.reaction["loop-slow"] - self.reaction["loop"], 0.3 * self.reaction["loop"])
+        count = int(self.seconds * share / cost)
+        return count, self.seconds - count * self.reaction["loop"]
+
+    def side_of_virtual(self, share):
+        side = Side(self.draw)
+        side.is_cplusplus = True
+        count, rest = self.loop_and_chain(share)
+        side.add("loop", count, [SHAPES, self.loop.format(name="Wide::run")], "x += shape_at(0)->run(#, x);")
+        side.add("virtual", int(rest / self.reaction["virtual"]), [TURNS_OF],
+                 *(f"x = turns_of(shape_at({i}), %, x);" for i in (1, 2, 3)))
+        return side
+
+    def of_library_place(self, folder):
+        """The loop and the chains are a shared library's, in which a function before them is longer."""
+        share, slow = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(["old", "new"])
+        old = self.side("loop", share)
+        before = filler("before", self.draw.randrange(2, 12))
+        body = "".join(f"  {line}\n" for line in old.lines)
+        old.library = [HEAD, before, *old.hot, f'__attribute__((visibility("default"))) word work(word x);\nword work(word x) {{\n{body}'
+                       "  return before(x);\n}\n"]
+        old.flags.append("-fvisibility=hidden")
+        old.hot, old.lines = [], ["x = work(x);"]
+        new = copy.deepcopy(old)
+        for name, side in (("old", old), ("new", new)):
+            fit(self.szc, folder / name, side, side.library[1], lambda made, is_slow=slow == name: is_placed(
+                "loop", library_of(made), is_slow, True), "places 'wide' of the library")
+        return self.case(old, new, slow, "loop", ["libwork.so!wide"], "library-place")
+
+    def of_flag(self, folder):
+        """All of the new one is compiled with a flag that aligns functions or blocks, which moves what is behind them."""
+        share, slow, flags = self.draw.choice([0.02, 0.04, 0.06]), self.draw.choice(["old", "new"]), self.draw.choice(ALIGNING)
+        old = self.side("loop", share)
+        new = copy.deepcopy(old)
+        new.flags += flags
+        self.place_old(folder, "loop", old, slow)
+        self.place_new(folder, "loop", new, new.unrelated, slow, addresses(folder / "old"))
+        return self.case(old, new, slow, "loop", FUNCTIONS["loop"], " ".join(flags))
 
     def profile(self, folder, side):
         """Flags that build with a profile of this side."""
@@ -266,6 +336,12 @@ class Maker:
             return self.of_inlining(folder)
         if kind == "pair":
             return self.of_pair(folder)
+        if kind == "library-place":
+            return self.of_library_place(folder)
+        if kind == "flag":
+            return self.of_flag(folder)
+        if kind in OTHERS:
+            return self.of_others(kind, folder)
         if kind.removesuffix(TWIN) in IN_DATA:
             return self.of_data(kind, folder)
         return self.of_one(kind, folder)
@@ -291,8 +367,12 @@ def make_reaction(given, folder, draw):
     szc, loop = given.szc, LOOPS[given.loop]
     folder.mkdir(parents=True, exist_ok=True)
     for part in measured_parts(given):
-        side = Side(draw)
+        # What came later draws by itself: others are drawn as they were declared.
+        side = Side(random.Random(1) if part == "virtual" else draw)
         work, path = MEASURED[part], folder / part
+        if part == "virtual":
+            side.is_cplusplus = True
+            side.add(part, work, [SHAPES, loop.format(name="Wide::run"), TURNS_OF], "x = turns_of(shape_at(1), #, x);")
         if part == "chain":
             side.add(part, work, [CHAIN.format(name="chain", factor=2654435761)], "x = chain(#, x);")
         if part in HOW:
@@ -309,6 +389,21 @@ def make_reaction(given, folder, draw):
             side.build(szc, path)
 
 
+def reaction_of(kept):
+    """What an iteration of each part cost when these answers were given, in the median."""
+    seen = [case["answer"]["reaction"] for case in kept["cases"]]
+    return {part: statistics.median(one[part] for one in seen if part in one) for part in sorted({part for one in seen for part in one})}
+
+
+def made_again(cases, kept, draw):
+    """Those of the cases that have kept answers, in a drawn order."""
+    kinds = {case["name"]: case["kind"] for case in kept["cases"]}
+    again = [case for case in cases if case["name"] in kinds]
+    if {case["name"]: case["kind"] for case in again} != kinds:
+        sys.exit("the kept answers are of other cases; give their seed, --rounds and --kinds")
+    return random.Random(draw).sample(again, len(again))
+
+
 def main():
     words = argparse.ArgumentParser()
     words.add_argument("folder", type=Path)
@@ -320,10 +415,13 @@ def main():
     words.add_argument("--kinds", default=",".join(KINDS))
     words.add_argument("--parts", type=lambda text: text.split(","), default=PLACED, help="whose places are planted")
     words.add_argument("--loop", choices=LOOPS, default="additions", help="what the part 'loop' does")
+    words.add_argument("--again", type=lambda name: matrix.read(Path(name)), metavar="ANSWERS", help="makes cases of these answers again")
+    words.add_argument("--draw", type=int, default=1, help="seed of the order of those")
     given = words.parse_args()
     draw = random.Random(given.seed)
     make_reaction(given, given.folder / "reaction", draw)
-    reaction = truth.medians(truth.measure(given.folder / "reaction", MEASURED, measured_parts(given), 7))
+    reaction = (reaction_of(given.again) if given.again else
+                truth.medians(truth.measure(given.folder / "reaction", MEASURED, measured_parts(given), 7)))
     print("reaction: " + ", ".join(f"{part} {1e9 * seconds:.2f} ns" for part, seconds in reaction.items()), flush=True)
     for part in given.parts:
         if reaction[part + "-slow"] < 1.15 * reaction[part]:
@@ -335,7 +433,8 @@ def main():
         for kind in draw.sample(kinds, len(kinds)):
             cases.append({"name": f"{len(cases):03}-{kind}", "kind": kind,
                           "busy": draw.choice([1, 2]) if number in busy[kind] else 0, "seed": draw.randrange(2**32)})
-
+    if given.again:
+        cases = made_again(cases, given.again, given.draw)
     plan = {"seed": given.seed, "seconds": given.seconds, "iterations": MEASURED, "reaction": reaction, "cases": cases}
     (given.folder / "cases.json").write_text(json.dumps(plan, indent=1))
 

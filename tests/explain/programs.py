@@ -7,6 +7,7 @@ A program consists of parts that take time and fillers that move them:
   lines    `left` and `right`, which jump through seven lines of the instruction cache each. Where both want the same lines of a
            cache of eight ways, they take longer; neither does by itself
   called   a loop that calls a function in each iteration; `inlined` has the function inlined
+  virtual  a loop of C++ that calls a virtual function of a template's in each iteration, which does what chains do
 
 wide's loop must begin 32 (fast) or 48 bytes (slow) behind a multiple of 64, and left and right must share their lines or not."""
 import re
@@ -94,6 +95,37 @@ NOINLINE word mixes(word n, word x) {{
 }}
 """
 HOW = {"called": "NOINLINE", "inlined": "static inline __attribute__((always_inline))"}
+
+# Of C++. `wide` is a virtual function there, Wide::run.
+SHAPES = """
+struct Shape { virtual word run(word n, word x) = 0; };
+struct Wide : Shape { word run(word n, word x) override; };
+template <word Factor> struct Step : Shape { word run(word n, word x) override; };
+template <word Factor> NOINLINE word Step<Factor>::run(word n, word x) {
+  for (int i = 0; i < 4; ++i) x = (x ^ (x >> 7)) * Factor + n;
+  return x;
+}
+"""
+# What is called behind all that moves.
+TURNS_OF = """
+static Wide wide;
+static Step<2654435761> step0;
+static Step<2654435765> step1;
+static Step<2654435769> step2;
+static Shape* const shapes[] = {&wide, &step0, &step1, &step2};
+NOINLINE Shape* shape_at(int i) {
+  Shape* shape = shapes[i];
+  KEEP(shape);
+  return shape;
+}
+NOINLINE word turns_of(Shape* shape, word n, word x) {
+  do { x = shape->run(n, x); } while (--n);
+  return x;
+}
+"""
+# What the linker calls such functions, and we.
+WIDE_OF_CPLUSPLUS = "_ZN4Wide3runEmm"
+CALLED_HERE = {WIDE_OF_CPLUSPLUS: "wide"}
 
 # How often the chains run, by a constant of whose address alone the instructions know: numbers of the three chains, and one more
 # that nothing depends on.
@@ -186,7 +218,8 @@ class Side:
         self.more = []
         self.first = []  # of a file of its own, linked before all others
         self.hot, self.lines, self.work = [], [], {}
-        self.library = None  # source of a shared library of its own; it has `work`
+        self.library = None  # source of a shared library of its own, in pieces; it has `work`
+        self.is_cplusplus = self.has_threads = False  # a second thread does half of the rounds
         self.compiled = {}  # by object what it was made of
 
     def add(self, part, count, pieces, *lines):
@@ -198,30 +231,43 @@ class Side:
 
     def main_file(self):
         body = "".join(f"    {line}\n" for line in self.lines)
+        if self.is_cplusplus:
+            return [HEAD, '#include "shape.h"\nextern "C" {\nword other(word x);\nvoid both(word n);\n}\n', *self.more, self.unrelated,
+                    self.label, *self.hot, *self.main_of(body)]
         return [HEAD, '#include "shape.h"\nword other(word x);\nvoid both(word n);\nword work(word x);\n', *self.more,
-                self.unrelated, self.label, *self.hot, "\nint main(int count, char** words) {\n  char text[256];\n"
-                "  word x = (word)count + (word)atol(words[1]);\n"
-                "  label(text);\n  x += unrelated(x) + other(x);\n"
-                f"  for (int i = 0; i < {ROUNDS}; ++i) {{\n{body}  }}\n"
-                '  printf("%d %.1s\\n", (int)(x & 1), text);\n  return 0;\n}\n']
+                self.unrelated, self.label, *self.hot, *self.main_of(body)]
+
+    def main_of(self, body):
+        rounds = f"  for (int i = 0; i < {ROUNDS}; ++i) {{\n{body}  }}\n"
+        if self.has_threads:
+            half = rounds.replace(f"i < {ROUNDS}", f"i < {ROUNDS // 2}")
+            yield f"\nstatic void* half_of_rounds(void* given) {{\n  word x = *(word*)given;\n{half}  *(word*)given = x;\n  return 0;\n}}\n"
+            rounds = ("  pthread_t second;\n  word y = x + 1;\n  if (pthread_create(&second, 0, half_of_rounds, &y) != 0) return 1;\n"
+                      "  half_of_rounds(&x);\n  if (pthread_join(second, 0) != 0) return 1;\n  x += y;\n")
+        yield ("\nint main(int count, char** words) {\n  char text[256];\n"
+               "  word x = (word)count + (word)atol(words[1]);\n"
+               f"  label(text);\n  x += unrelated(x) + other(x);\n{rounds}"
+               '  printf("%d %.1s\\n", (int)(x & 1), text);\n  return 0;\n}\n')
 
     def build(self, szc, path, more=()):
         sources = path.parent / f"{path.name}-source"
         sources.mkdir(exist_ok=True)
-        texts = {"main.c": self.main_file(), "other.c": [OTHER_HEAD, self.other], "first.c": [OTHER_HEAD, *self.first]}
+        main = "main.cc" if self.is_cplusplus else "main.c"
+        texts = {main: self.main_file(), "other.c": [OTHER_HEAD, self.other], "first.c": [OTHER_HEAD, *self.first]}
         (sources / "shape.h").write_text("".join(map(str, self.header)))
-        files = ["other.c", "main.c"] if self.is_other_first else ["main.c", "other.c"]
+        files = ["other.c", main] if self.is_other_first else [main, "other.c"]
         objects = [self.compile(szc, sources / name, "".join(map(str, texts[name])), more)
                    for name in (["first.c"] if self.first else []) + files]
-        subprocess.run([szc, *self.flags, *more, *objects, *self.linked_library(szc, path, sources), "-o", str(path)], check=True)
+        linker = f"{szc}++" if self.is_cplusplus else szc
+        subprocess.run([linker, *self.flags, *more, *objects, *self.linked_library(szc, path, sources), "-o", str(path)], check=True)
 
     def linked_library(self, szc, path, sources):
         """What links it, in a folder beside the program, where the program finds it."""
         if self.library is None:
             return []
-        folder = path.parent / f"{path.name}-libraries"
+        folder = library_of(path).parent
         folder.mkdir(exist_ok=True)
-        (sources / "work.c").write_text(self.library)
+        (sources / "work.c").write_text("".join(map(str, self.library)))
         made = ["-fPIC", "-shared", str(sources / "work.c"), "-o", str(folder / "libwork.so")]
         subprocess.run([szc, *self.flags, *made], check=True)
         return [f"-L{folder}", "-lwork", f"-Wl,-rpath,$ORIGIN/{folder.name}"]
@@ -232,20 +278,27 @@ class Side:
         key = [text, "".join(map(str, self.header)), *self.flags, *more]
         if self.compiled.get(made) != key:
             source.write_text(text)
-            subprocess.run([szc, *self.flags, *more, "-c", str(source), "-o", str(made)], check=True)
+            compiler = f"{szc}++" if source.suffix == ".cc" else szc
+            subprocess.run([compiler, *self.flags, *more, "-c", str(source), "-o", str(made)], check=True)
             self.compiled[made] = key
         return str(made)
 
 
 def addresses(path):
     names = subprocess.run(["nm", str(path)], check=True, capture_output=True, text=True).stdout
-    return {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) [tT] (\w+)$", names, re.M)}
+    return {CALLED_HERE.get(name, name): int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) [tT] (\w+)$", names, re.M)}
+
+
+def library_of(path):
+    """The shared library of a program's own."""
+    return path.parent / f"{path.name}-libraries" / "libwork.so"
 
 
 def loop_place(path, name="wide"):
     """Where the loop of a function begins, modulo 64: what its one backward jump leads to."""
-    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={name}", str(path)], check=True,
-                          capture_output=True, text=True).stdout
+    symbols = [name, *(symbol for symbol, called in CALLED_HERE.items() if called == name)]
+    code = "".join(subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", str(path)], check=True,
+                                  capture_output=True, text=True).stdout for symbol in symbols)
     jumps = re.findall(r"^ *([0-9a-f]+):\tj\w+ +([0-9a-f]+) ", code, re.M)
     back = [int(to, 16) for at, to in jumps if int(to, 16) < int(at, 16)]
     if len(back) != 1:

@@ -17,7 +17,7 @@ MARGIN = 0.01
 # Code of half the margin must be named. A planted 0.5 % may be measured as a little less, and must be named, too.
 NAMED_CODE = 0.45 * MARGIN
 # Programs that run one part, and nothing else that takes time. make_cases.py builds them.
-PARTS = ["chain", "loop", "loop-slow", "lines", "lines-slow", "called", "inlined"]
+PARTS = ["chain", "loop", "loop-slow", "lines", "lines-slow", "called", "inlined", "virtual"]
 
 
 def cpu_seconds(words):
