@@ -189,6 +189,19 @@ bool is_glibc(const std::string& path) {
   return bytes.find("gnu_get_libc_version") != bytes.npos || (bytes.size() < 4096 && bytes.find("libc.so.6") != bytes.npos);
 }
 
+// libstdc++ does since GCC 14. Each of its archives has the name of the one function alone.
+bool archive_takes_posix_memalign(const Arguments& files) {
+  const auto is_cxx_archive = [](const std::string& file) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    return name == "libstdc++.a" || name == "libc++.a";
+  };
+  const auto found = std::find_if(files.begin(), files.end(), is_cxx_archive);
+  if (found == files.end()) return false;
+  std::ifstream file(*found, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find("posix_memalign") != bytes.npos;
+}
+
 // By what is linked: -lc, or the library under another name or by its path. A library that nobody finds the linker complains of.
 void find_libc(const Arguments& words, LinkJob& job) {
   if (const std::string loader = dynamic_linker_of(words); loader.substr(loader.rfind('/') + 1).starts_with("ld-musl")) {
@@ -245,6 +258,7 @@ std::optional<LinkJob> find_link_job(const std::string& steps, const Llvm& llvm)
         .keeps_relocations = has(words, "-q") || has(words, "--emit-relocs") || has(words, "-emit-relocs"),
         .wraps_operators = wraps_operators(words),
     };
+    job->archive_takes_posix_memalign = job->with_cxx_archive && archive_takes_posix_memalign(job->files);
     find_libc(words, *job);
   }
   return job;

@@ -24,6 +24,7 @@ struct LinkJob {
   bool libc_by_file = false;  // its library alone, without what -lc is a script for: the dynamic linker, libc_nonshared.a
   std::string other_libc{};  // with kOther: what showed it, a file or the dynamic linker
   bool with_cxx_archive = false;  // the C++ library, linked statically
+  bool archive_takes_posix_memalign = false;  // and it takes aligned memory from there, not from aligned_alloc
   bool collects = false;     // --gc-sections
   bool folds = false;        // --icf
   bool keeps_relocations = false;  // the user's own --emit-relocs

@@ -91,6 +91,10 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   for (const char* name : kInterposedInLoader)
     if (!job.is_static) names += option + name;
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
+  // Which function those of the library would take aligned memory from, where ours stand for them.
+  if (job.with_cxx_archive && !job.is_static)
+    names += std::string(",--defsym=stab_operators_take=") +
+             (job.archive_takes_posix_memalign ? "posix_memalign" : "aligned_alloc");
   if (job.with_cxx_archive) names += ",-u,_ZSt17__throw_bad_allocv,-u,_ZSt15get_new_handlerv";
   const std::string archive = "-Wl,--whole-archive," + tools.static_runtime + ",--no-whole-archive";
   Arguments options{job.is_static ? archive : "-Wl," + tools.runtime, names};

@@ -40,7 +40,7 @@ bool is_in_executable();
 // does. The C++ library is the one that has std::get_new_handler.
 void* library_operator(const char* mangled);
 // Whether the operator new behind us takes aligned memory from posix_memalign, as libstdc++'s does since GCC 14. Else it is
-// aligned_alloc: in older ones, in libc++, and where no library has that operator, as it is linked statically.
+// aligned_alloc, as in older ones and in libc++.
 bool operators_call_posix_memalign();
 // Looks all of them up. To be called before a constructor of a library can: a search waits for the loader's lock, which whoever
 // loads a library holds while its constructors run, and those may wait for a thread that calls operator new. Null where the

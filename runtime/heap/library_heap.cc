@@ -1,12 +1,18 @@
 // In a dynamic program: whether a library between it and libc brings a malloc, and an operator new.
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/heap/libc_heap.h"
 #include "runtime/libc_names.h"
+
+extern "C" {
+// The function that the link says, of a C++ library that is linked statically (instrumenter/driver/steps.cc). Null: none is.
+[[gnu::weak, gnu::visibility("hidden")]] void stab_operators_take();
+}
 
 namespace stab::heap {
 namespace {
@@ -101,8 +107,11 @@ void* library_operator(const char* mangled) {
   return next != nullptr && file_of(next) != file_of(next_of("_ZSt15get_new_handlerv")) ? next : nullptr;
 }
 
-// By what that library takes, as its operator is the only one of its functions that allocates so.
+// By what that library takes, as its operator is the only one of its functions that allocates so. Of an archive szc has looked.
 bool operators_call_posix_memalign() {
+  void (*told)() = stab_operators_take;
+  __asm__("" : "+r"(told));
+  if (told != nullptr) return reinterpret_cast<void*>(told) == reinterpret_cast<void*>(posix_memalign);
   Taken taken{reinterpret_cast<uint64_t>(next_of("_ZnwmSt11align_val_t"))};
   if (taken.address != 0) libc::iterate_files(look_into, &taken);
   return taken.posix_memalign && !taken.aligned_alloc;

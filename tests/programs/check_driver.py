@@ -455,9 +455,13 @@ def check_traced_memory(place):
                 expect((ran.returncode, ran.stderr) == (0, ""), f"{library} {name} {settings}: {ran.returncode} {ran.stdout}{ran.stderr}")
 
 
-CXX_LIBRARY = """#include <stdlib.h>
+CXX_HANDLER = """#include <stdlib.h>
 #include <new>
 std::new_handler std::get_new_handler() noexcept { return nullptr; }
+namespace std { [[noreturn]] void __throw_bad_alloc() { abort(); } }
+"""
+CXX_LIBRARY = """#include <stdlib.h>
+#include <new>
 void* operator new(size_t n) { return malloc(n); }
 void* operator new[](size_t n) { return malloc(n); }
 void* operator new(size_t n, std::align_val_t alignment) {
@@ -481,24 +485,33 @@ void operator delete(void* p, size_t, std::align_val_t) noexcept { free(p); }
 """
 
 
+def same_aligned_memory(place, name, linked, expected):
+    """A program that counts calls of that name counts so many, by clang and by szc."""
+    write_traces(place, name)
+    options = ["-O1", "-fno-builtin", "-fno-exceptions", "traces.cc", *linked]
+    place.must(llvm.tool("clang++"), *options, "-o", "plain")
+    place.must("szc++", *options, "-o", "prog")
+    for program, settings in (("plain", {}), ("prog", {}), ("prog", ALL_ON)):
+        ran = place.run("timeout", "20", f"./{program}", **settings)
+        expect((ran.returncode, ran.stdout, ran.stderr) == (0, f"{expected}\n", ""),
+               f"{linked} {name} {program} {settings}: expected {expected}, exit {ran.returncode}: {ran.stdout}{ran.stderr}")
+
+
 def check_aligned_memory_of_operators(place):
-    """Operator new takes aligned memory from the function that the program's C++ library takes it from, of either kind of library: from
-    posix_memalign, as in GCC 14, or from aligned_alloc, as before and in libc++."""
-    place.write("cxx.cc", CXX_LIBRARY)
+    """Operator new takes aligned memory from the function that the program's C++ library takes it from, of either kind of library, also as an
+    archive: from posix_memalign, as in GCC 14, or from aligned_alloc, as before and in libc++."""
+    place.write("operators.cc", CXX_LIBRARY)
+    place.write("handler.cc", CXX_HANDLER)  # a part of its own in archives, as in libstdc++.a
     for kind, called in (("BY_POSIX_MEMALIGN", "posix_memalign"), ("BY_ALIGNED_ALLOC", "aligned_alloc")):
-        library = f"lib{called}.so"
-        place.must(llvm.tool("clang++"), "-O1", f"-D{kind}", "-fno-builtin", "-fno-exceptions", "-fPIC", "-shared", "-nostdlib++", "cxx.cc", "-o",
-                   library)
-        for name in ("posix_memalign", "aligned_alloc"):
-            write_traces(place, name)
-            options = ["-O1", "-fno-builtin", "-fno-exceptions", "-nostdlib++", "traces.cc", library, "-Wl,-rpath,$ORIGIN"]
-            place.must(llvm.tool("clang++"), *options, "-o", "plain")
-            place.must("szc++", *options, "-o", "prog")
-            expected = "105\n" if name == called else "5\n"  # its own five, and a hundred of operators
-            for program, settings in (("plain", {}), ("prog", {}), ("prog", ALL_ON)):
-                ran = place.run("timeout", "20", f"./{program}", **settings)
-                expect((ran.returncode, ran.stdout, ran.stderr) == (0, expected, ""),
-                       f"{library} {name} {program} {settings}: expected {expected}, exit {ran.returncode}: {ran.stdout}{ran.stderr}")
+        library, folder = f"lib{called}.so", place.directory / called
+        compiled = ["-O1", f"-D{kind}", "-fno-builtin", "-fno-exceptions", "-fPIC", "operators.cc", "handler.cc"]
+        place.must(llvm.tool("clang++"), *compiled, "-shared", "-nostdlib++", "-o", library)
+        folder.mkdir()
+        place.must(llvm.tool("clang++"), *compiled, "-c")
+        place.must("ar", "rcs", folder / "libstdc++.a", "operators.o", "handler.o")
+        for linked in (["-nostdlib++", library, "-Wl,-rpath,$ORIGIN"], ["-static-libstdc++", f"-L{folder}"]):
+            for name in ("posix_memalign", "aligned_alloc"):
+                same_aligned_memory(place, name, linked, 105 if name == called else 5)  # its own five, and a hundred of operators
 
 
 def check_wrapped_malloc_of_the_program(place):

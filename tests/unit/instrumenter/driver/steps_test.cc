@@ -110,6 +110,19 @@ TEST(Steps, WhatAFailingNewCallsComesOutOfTheArchive) {
   EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains(HasSubstr("-u,_ZSt17__throw_bad_allocv")));
 }
 
+// A static program's operators find libc's own function behind ours.
+TEST(Steps, TheRuntimeIsToldWhatOperatorsOfAnArchiveTake) {
+  LinkJob job = kProgram;
+  job.archive_takes_posix_memalign = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("stab_operators_take"))));
+  job.with_cxx_archive = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains(HasSubstr("--defsym=stab_operators_take=posix_memalign")));
+  job.archive_takes_posix_memalign = false;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Contains(HasSubstr("--defsym=stab_operators_take=aligned_alloc")));
+  job.is_static = true;
+  EXPECT_THAT(link_command(kTools, kLine, job, {}), Not(Contains(HasSubstr("stab_operators_take"))));
+}
+
 TEST(Steps, LibrariesAndPartialLinksGetNoRuntime) {
   LinkJob job = kProgram;
   job.shared = true;
