@@ -55,6 +55,20 @@ const AdvisedPlace& of(const LayoutAdvice& advice, const std::string& function) 
   return none;
 }
 
+// A file of the program's build would not be obeyed for it.
+TEST(LayoutAdvice, AFunctionOfALibraryIsLeftOutAndTold) {
+  LayoutMap map = map_of({{"libf.so.1!f", 100}, {"g", 200}});
+  map.functions[0].library = "libf.so.1";
+  map.functions[0].linked = map.functions[1].linked;
+  add(map, PlaceKind::kLine, "libf.so.1!f", 2, 3).place.library = "libf.so.1";
+  add(map, PlaceKind::kLine, "g", 2, 3);
+  const LayoutAdvice advice = advise(map, Wanted::kFastest);
+  ASSERT_THAT(advice.places, SizeIs(1));
+  EXPECT_EQ(of(advice, "g").bytes, 200u);
+  ASSERT_THAT(advice.left_out, SizeIs(1));
+  EXPECT_THAT(advice.left_out[0], HasSubstr("it is a library's"));
+}
+
 TEST(LayoutAdvice, AStartIsTheFastLevelAndTheSlowOneForTheControl) {
   LayoutMap map = map_of({{"f", 100}, {"g", 200}});
   add(map, PlaceKind::kLine, "f", 2, 3);

@@ -123,6 +123,36 @@ TEST(LayoutMap, SaysWhatItCannotSee) {
   EXPECT_TRUE(has(*map, "phases"));
 }
 
+// Addresses are of one file: a library's function and one of the program may begin at the same.
+TEST(LayoutMap, AFunctionOfALibraryIsAnotherThanTheProgramsAtItsAddress) {
+  const auto in_library = [](PlacementData data) {
+    data.functions[0].library = "libhot.so.1";
+    data.functions[0].name = "libhot.so.1!hot_line";
+    data.functions[1].linked = data.functions[0].linked;
+    data.functions[0].samples = 0.5;
+    data.functions[1].samples = 0.25;
+    return data;
+  };
+  Result<LayoutMap> map = screen_layouts(in_library(made_placements(1)), {});
+  ASSERT_TRUE(map) << map.error().message;
+  ASSERT_GE(map->screen.candidates.size(), 2u);
+  const Place& first = map->screen.candidates[0].place;
+  EXPECT_EQ(first.text(), "libhot.so.1!hot_line: start mod 64");
+  EXPECT_EQ(first.library, "libhot.so.1");
+  EXPECT_EQ(map->screen.candidates[1].place.text(), "hot_half: start mod 32");
+  EXPECT_EQ(map->screen.candidates[1].place.library, "");
+  const Result<Confirmation> confirmation =
+      confirm_places(in_library(made_placements(2, {.forced = true})), map->screen.candidates, {});
+  ASSERT_TRUE(confirmation) << confirmation.error().message;
+  EXPECT_EQ(confirmation->places[0].place.function, "libhot.so.1!hot_line");
+  EXPECT_EQ(confirmation->places[0].verdict, report::Verdict::kChanged);
+  const std::string json = render_map_json(*map), text = render_map_text(*map, 1000);
+  EXPECT_NE(json.find("\"function\": \"libhot.so.1!hot_line\""), std::string::npos) << json.substr(0, 3000);
+  EXPECT_NE(json.find("\"library\": \"libhot.so.1\""), std::string::npos);
+  EXPECT_NE(text.find(" 50 %"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 25 %"), std::string::npos) << text;
+}
+
 TEST(LayoutMap, SaysHowMuchLiesInLibrariesAndNamesIt) {
   PlacementData data = made_placements(3, {.planted = false});
   data.in_libraries = {{"libwork.so!inflate", 0.6}, {"libc.so.6", 0.02}};
