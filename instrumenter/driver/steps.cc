@@ -78,9 +78,11 @@ constexpr const char* kInterposed[] = {"__libc_start_main", "pthread_create", "t
 // And in a dynamic program in front of the loader, and what its libraries ask the runtime for.
 constexpr const char* kInterposedInLoader[] = {"_dl_find_object", "dlopen",    "dlmopen",
                                                "stab_stack",      "stab_rt_*", "_coz_get_counter",
-                                               // gold knows no patterns: what constructors of libraries call
+                                               // gold knows no patterns: what libraries call
                                                "stab_rt_code_load", "stab_rt_code_unload", "stab_rt_module_load",
-                                               "stab_rt_module_begin", "stab_rt_module_end"};
+                                               "stab_rt_module_begin", "stab_rt_module_end",
+                                               "stab_rt_original_address", "stab_rt_original_function",
+                                               "stab_rt_original_addresses"};
 
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
 // definition to find at run time; the linker renames calls instead.

@@ -27,6 +27,7 @@
 #include "instrumenter/pass/goto_tables.h"
 #include "instrumenter/pass/large_code.h"
 #include "instrumenter/pass/module_registration.h"
+#include "instrumenter/pass/own_addresses.h"
 #include "instrumenter/pass/places.h"
 #include "instrumenter/pass/signal_switches.h"
 #include "instrumenter/pass/stack_code.h"
@@ -77,6 +78,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   preserved.intersect(Registration().run(module, analyses));
   preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
+  preserved.intersect(OwnAddresses().run(module, analyses));  // behind the pads: its calls need none
   preserved.intersect(FunctionList().run(module, analyses));
   preserved.intersect(Places().run(module, analyses));
   preserved.intersect(StackCode().run(module, analyses));
@@ -157,6 +159,7 @@ struct MarkAll : llvm::PassInfoMixin<MarkAll> {
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
+  if (name == "stab-own-addresses") return passes.addPass(OwnAddresses()), true;
   if (name == "stab-registration") return passes.addPass(Registration()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;
   if (name == "stab-constants") return passes.addPass(ConstantHashes()), true;

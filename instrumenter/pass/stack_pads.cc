@@ -49,6 +49,7 @@
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/own_frame.h"
 #include "instrumenter/pass/rare_calls.h"
+#include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/short_activations.h"
 #include "instrumenter/pass/tight_loops.h"
 #include "runtime/sections_abi.h"
@@ -214,7 +215,8 @@ llvm::SmallPtrSet<const llvm::Function*, 16> recursive_functions(llvm::Module& m
   return functions;
 }
 
-// Resolvers, and what they call in this module: static programs run them before thread-local storage is there.
+}  // namespace
+
 llvm::SmallPtrSet<const llvm::Function*, 4> reached_from_resolvers(const llvm::Module& module) {
   llvm::SmallPtrSet<const llvm::Function*, 4> functions;
   llvm::SmallVector<const llvm::Function*, 4> open;
@@ -231,6 +233,8 @@ llvm::SmallPtrSet<const llvm::Function*, 4> reached_from_resolvers(const llvm::M
   }
   return functions;
 }
+
+namespace {
 
 // The pad is the slot's lower half; above it are flags.
 llvm::Value* load_pad(llvm::IRBuilder<>& build, llvm::GlobalVariable* slot) {

@@ -1,6 +1,7 @@
 // Names of moved code, in a dynamic executable. dladdr and backtrace see addresses in images, which belong to no
-// object; ours hand them on as the original addresses, so that every symbolizer finds its function. A return
-// address that the program takes itself (__builtin_return_address) stays what it is.
+// object; ours hand them on as the original addresses, so that every symbolizer finds its function, and backtrace_symbols takes
+// addresses that the program has found on its stack. A return address that the program takes itself (__builtin_return_address)
+// stays what it is; what tools ask for is an original's (own_addresses.cc).
 //
 // dlsym(RTLD_NEXT) and dlvsym ask who their caller is, and one in an image is nobody: calls of the executable, and only
 // those (they are not exported), go through a function that stays.
@@ -13,6 +14,7 @@
 #include "runtime/arch/arch.h"
 #include "runtime/code/moved_library.h"
 #include "runtime/libc_names.h"
+#include "runtime/sys.h"
 
 namespace stab {
 namespace {
@@ -37,9 +39,36 @@ Function real_function(Function& cached, const char* name) {
 using Dladdr = int (*)(const void*, Dl_info*);
 using Dladdr1 = int (*)(const void*, Dl_info*, void**, int);
 using Backtrace = int (*)(void**, int);
+using BacktraceSymbols = char** (*)(void* const*, int);
+using BacktraceSymbolsFd = void (*)(void* const*, int, int);
 Dladdr real_dladdr;
 Dladdr1 real_dladdr1;
 Backtrace real_backtrace;
+BacktraceSymbols real_backtrace_symbols;
+BacktraceSymbolsFd real_backtrace_symbols_fd;
+
+// A copy of an array of addresses; the array itself where there is no memory.
+class Originals {
+ public:
+  Originals(void* const* addresses, int count) : addresses_(addresses) {
+    if (count <= 0) return;
+    bytes_ = static_cast<size_t>(count) * sizeof(void*);
+    void* const memory = sys::map(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (!sys::is_address(memory)) return;
+    copy_ = static_cast<void**>(memory);
+    for (int i = 0; i < count; ++i) copy_[i] = original_of(addresses[i]);
+  }
+  Originals(const Originals&) = delete;
+  ~Originals() {
+    if (copy_ != nullptr) sys::unmap(copy_, bytes_);
+  }
+  void* const* begin() const { return copy_ != nullptr ? copy_ : addresses_; }
+
+ private:
+  void* const* addresses_;
+  size_t bytes_ = 0;
+  void** copy_ = nullptr;
+};
 
 }  // namespace
 }  // namespace stab
@@ -84,6 +113,23 @@ __attribute__((noinline)) STAB_OF_ALL int backtrace(void** buffer, int size) {
   const int found = real(frames, fits ? size + 1 : size);
   for (int i = 1; i < found; ++i) buffer[i - 1] = stab::original_of(frames[i]);
   return found > 0 ? found - 1 : 0;
+}
+
+STAB_OF_ALL char** backtrace_symbols(void* const* addresses, int count) noexcept {
+  const stab::BacktraceSymbols real = stab::real_function(stab::real_backtrace_symbols, "backtrace_symbols");
+  if (real == nullptr) return nullptr;
+  const stab::Originals originals(addresses, count);
+  return real(originals.begin(), count);
+}
+
+STAB_OF_ALL void backtrace_symbols_fd(void* const* addresses, int count, int fd) noexcept {
+  const stab::BacktraceSymbolsFd real = stab::real_function(stab::real_backtrace_symbols_fd, "backtrace_symbols_fd");
+  if (real == nullptr) return;
+  // One at a time, as a handler of crashes may call this on a small stack.
+  for (int i = 0; i < count; ++i) {
+    void* const original = stab::original_of(addresses[i]);
+    real(&original, 1, fd);
+  }
 }
 
 }  // extern "C"

@@ -122,7 +122,7 @@ def debugger(bin_directory, directory):
         skip("gdb is not installed; apt install gdb")
     run([bin_directory / "szc", "--stab-pads=all", "-g", "-O2", HERE / "orders.c", "-o", "orders"], directory)
     stop = ["-ex", "break stab_rt_new_layout", "-ex", "run on", "-ex", "backtrace 3", "-ex", "delete", "-ex", "continue"]
-    # Where code moves, the text is mapped anew before main, and breakpoints set before that are gone.
+    # A breakpoint in the program keeps its code from moving, so here it has none.
     for code, orders, expected in [("off", stop, ["Breakpoint 1, stab_rt_new_layout", "check_layouts"]),
                                    ("shuffle", ["-ex", "run on"], [])]:
         told = output(["gdb", "-q", "-nx", "-batch", *orders, "./orders"], directory, STAB_STACK="on", STAB_CODE=code,

@@ -1,0 +1,165 @@
+// The problem: tools tell a program's functions and calls by addresses of code: what -finstrument-functions passes on,
+// _Unwind_GetIP, backtrace. In moved code such an address lies in an image, so one call has another address in each layout, and no
+// table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original. It is
+// a weak symbol, since a library may run in a program without our runtime.
+//
+// __builtin_return_address alone says where code really runs: that is what a program asks who wants to see its layout.
+//
+// A routine that handles exceptions asks where it is, too, and says where to go on. It must know the copy, and a module that has
+// one is left alone.
+#include "instrumenter/pass/own_addresses.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "instrumenter/pass/resolvers.h"
+#include "instrumenter/pass/stack_pads.h"
+
+namespace stab {
+namespace {
+
+// The runtime's: void* (void*) of one address, the same of one where a function begins, which is compared with pointers to
+// functions, and void (void**, int) of an array.
+constexpr llvm::StringRef kOriginalAddressSymbol = "stab_rt_original_address";
+constexpr llvm::StringRef kOriginalFunctionSymbol = "stab_rt_original_function";
+constexpr llvm::StringRef kOriginalAddressesSymbol = "stab_rt_original_addresses";
+
+enum class Asks { kNothing, kAddress, kFunction, kArray };
+
+// Whether -finstrument-functions asks where the function was called from.
+bool is_for_profile(const llvm::CallBase& asks) {
+  return !asks.use_empty() && llvm::all_of(asks.users(), [](const llvm::User* user) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    return callee != nullptr && callee->getName().starts_with("__cyg_profile_func_");
+  });
+}
+
+// What a function of the unwinder's or libc's gives back: an address, that of a function's beginning, or an array of addresses.
+Asks asks_of(const llvm::CallBase& call) {
+  if (call.getIntrinsicID() == llvm::Intrinsic::returnaddress) return is_for_profile(call) ? Asks::kAddress : Asks::kNothing;
+  const llvm::Function* callee = call.getCalledFunction();
+  if (callee == nullptr || !callee->isDeclaration() || call.isMustTailCall()) return Asks::kNothing;
+  const llvm::StringRef name = callee->getName();
+  if (name == "backtrace")
+    return call.arg_size() == 2 && call.getArgOperand(0)->getType()->isPointerTy() && call.getType()->isIntegerTy(32)
+               ? Asks::kArray
+               : Asks::kNothing;
+  const bool is_word = call.getType()->isPointerTy() || call.getType()->isIntegerTy(64);
+  if (!is_word) return Asks::kNothing;
+  if (name == "_Unwind_GetIP" || name == "_Unwind_GetIPInfo") return Asks::kAddress;
+  return name == "_Unwind_GetRegionStart" || name == "_Unwind_FindEnclosingFunction" ? Asks::kFunction : Asks::kNothing;
+}
+
+bool handles_exceptions(const llvm::Module& module) {
+  const llvm::Function* sets = module.getFunction("_Unwind_SetIP");
+  const llvm::Function* reads = module.getFunction("_Unwind_GetLanguageSpecificData");
+  return (sets != nullptr && !sets->use_empty()) || (reads != nullptr && !reads->use_empty());
+}
+
+// Resolvers of IFUNCs run before the runtime's function can be called, and interrupts' functions can call none.
+bool may_call(const llvm::Function& function) {
+  return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(kNoPadAttribute) &&
+         !function.hasFnAttribute("no_caller_saved_registers") && function.getCallingConv() != llvm::CallingConv::X86_INTR &&
+         !function.hasFnAttribute(llvm::Attribute::Naked);
+}
+
+llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name, llvm::FunctionType* type) {
+  auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name, type).getCallee());
+  if (function == nullptr || !function->isDeclaration() || function->getFunctionType() != type) return nullptr;
+  function->setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  return function;
+}
+
+bool is_local(const llvm::Instruction& instruction) {
+  const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+  return local != nullptr && local->isStaticAlloca();
+}
+
+// What comes behind a call that returns, and behind locals. That of an invoke is in a block of its own.
+llvm::Instruction* behind(llvm::CallBase& call) {
+  auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
+  if (invoke != nullptr) {
+    llvm::SplitEdge(invoke->getParent(), invoke->getNormalDest());
+    return invoke->getNormalDest()->getTerminator();
+  }
+  llvm::Instruction* next = call.getNextNode();
+  while (is_local(*next)) next = next->getNextNode();
+  return next;
+}
+
+// Splits there, for code that runs if there is a runtime, and returns that code's end.
+llvm::Instruction* if_there(llvm::Function* asked, llvm::Instruction* place) {
+  llvm::BasicBlock* const entry = &place->getFunction()->getEntryBlock();
+  if (place->getParent() == entry)  // locals are fixed as long as they are in the entry block
+    for (llvm::Instruction& below : llvm::make_early_inc_range(llvm::make_range(place->getIterator(), entry->end())))
+      if (is_local(below)) below.moveBefore(*entry, entry->begin());
+  llvm::IRBuilder<> build(place);
+  return llvm::SplitBlockAndInsertIfThen(build.CreateIsNotNull(asked), place->getIterator(), /*Unreachable=*/false);
+}
+
+// Behind `call`: its address is what the runtime says.
+void ask_for_address(llvm::CallBase& call, llvm::StringRef runtime_name) {
+  llvm::Module& module = *call.getModule();
+  auto* pointer = llvm::PointerType::getUnqual(module.getContext());
+  llvm::Function* original = runtime_function(module, runtime_name, llvm::FunctionType::get(pointer, {pointer}, false));
+  if (original == nullptr) return;
+  llvm::SmallVector<llvm::Use*, 4> uses;
+  for (llvm::Use& use : call.uses()) uses.push_back(&use);
+  llvm::Instruction* const next = behind(call);
+  llvm::Instruction* const then = if_there(original, next);
+  llvm::IRBuilder<> build(then);
+  build.SetCurrentDebugLocation(call.getDebugLoc());
+  llvm::Value* const found =
+      build.CreateBitOrPointerCast(build.CreateCall(original, {build.CreateBitOrPointerCast(&call, pointer)}), call.getType());
+  build.SetInsertPoint(next->getParent(), next->getParent()->begin());
+  llvm::PHINode* const either = build.CreatePHI(call.getType(), 2);
+  for (llvm::Use* use : uses) use->set(either);
+  for (llvm::BasicBlock* from : llvm::predecessors(next->getParent()))
+    either->addIncoming(from == then->getParent() ? found : &call, from);
+}
+
+// Behind `call`: the runtime changes the array that the call has filled.
+void ask_for_array(llvm::CallBase& call) {
+  llvm::Module& module = *call.getModule();
+  llvm::LLVMContext& context = module.getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {llvm::PointerType::getUnqual(context), llvm::Type::getInt32Ty(context)}, false);
+  llvm::Function* originals = runtime_function(module, kOriginalAddressesSymbol, type);
+  if (originals == nullptr) return;
+  llvm::IRBuilder<> build(if_there(originals, behind(call)));
+  build.SetCurrentDebugLocation(call.getDebugLoc());
+  build.CreateCall(originals, {call.getArgOperand(0), &call});
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses OwnAddresses::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+  if (module.getCodeModel() == llvm::CodeModel::Kernel || handles_exceptions(module)) return llvm::PreservedAnalyses::all();
+  const auto early = reached_from_resolvers(module);
+  llvm::SmallVector<llvm::CallBase*, 8> calls;
+  for (llvm::Function& function : module) {
+    if (!may_call(function) || early.contains(&function)) continue;
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && asks_of(*call) != Asks::kNothing)
+        calls.push_back(call);
+  }
+  for (llvm::CallBase* call : calls) {
+    if (auto* plain = llvm::dyn_cast<llvm::CallInst>(call)) plain->setTailCallKind(llvm::CallInst::TCK_None);  // more follows it
+    switch (asks_of(*call)) {
+      case Asks::kNothing: break;
+      case Asks::kAddress: ask_for_address(*call, kOriginalAddressSymbol); break;
+      case Asks::kFunction: ask_for_address(*call, kOriginalFunctionSymbol); break;
+      case Asks::kArray: ask_for_array(*call); break;
+    }
+  }
+  return calls.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+}
+
+}  // namespace stab
