@@ -6,9 +6,9 @@ Images belong to no file, so gdb knows nothing of them. This finds the original 
 image says of itself, unwinds its frame by the rules of the function's file, and shows it under its name. It reads the
 program or its core file only, so a program needs no preparation and pays nothing.
 
-A breakpoint in a moved function is never reached: one that was set before the program started goes with the pages that
-images replace, and nobody, gdb included, can write into those. The script says so when you set one: stop at a function
-of a library that szc didn't make, or debug with STAB_CODE=off.
+A breakpoint in a moved function is never reached, and nobody, gdb included, can write into the pages of code that moves.
+The script says so when you set one: stop at a function of a library that szc didn't make, or debug with STAB_CODE=off.
+Where one was set before the program started, its code stays.
 """
 import re
 import struct

@@ -153,6 +153,28 @@ bool may_move(Session& session) {
   return refuse(Degradation::kUnwinderOther);
 }
 
+bool is_traced(const Process& program) {
+  constexpr char kTracer[] = "\nTracerPid:\t";
+  char status[1024];
+  if (sys::read_small(program.directory, "status", status, sizeof status) <= 0) return false;
+  const char* const found = strstr(status, kTracer);
+  return found != nullptr && found[sizeof kTracer - 1] != '0';
+}
+
+// Whether the program's text isn't its file's any more. Pages of the file's in its place would take back what is written there.
+bool is_text_written(const Session& session) {
+  const Module& program = session.images.program;
+  const abi::CodeHeader& header = *program.code.header;
+  const uint64_t address = session.hello.bias + header.text_start;
+  uint8_t part[arch::kPage];
+  for (uint64_t at = 0; at < header.text_bytes; at += sizeof part) {
+    const uint64_t bytes = header.text_bytes - at < sizeof part ? header.text_bytes - at : sizeof part;
+    if (sys::pread_full(session.family.program.memory, part, bytes, address + at) != static_cast<long>(bytes)) return false;
+    if (memcmp(part, program.original + at, bytes) != 0) return true;
+  }
+  return false;
+}
+
 // Reads and checks everything that moving code needs. False: degradations say why not.
 bool read_executable(Session& session, int executable) {
   Control& control = *session.control;
@@ -169,6 +191,8 @@ bool read_executable(Session& session, int executable) {
   Module& program = images.program;
   if (const Degradation why = read_module(executable, images.program_memory, program); why != Degradation::kCount)
     return refuse(why);
+  // Breakpoints that a debugger has set before the program began.
+  if (is_traced(session.family.program) && is_text_written(session)) return refuse(Degradation::kTextDiffers);
 
   const abi::CodeHeader& header = *program.code.header;
   if ((header.flags & abi::kCodeWalked) != 0) degrade(control, Degradation::kWalksCode);
