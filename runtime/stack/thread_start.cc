@@ -89,7 +89,9 @@ int create_thread(CreateThread real, pthread_t* thread, const pthread_attr_t* wa
   if (!own) attributes = *wanted;
   const size_t bytes = requested_stack_bytes(attributes);
   const size_t added = largest_cost_bytes(bytes);
-  Start* slot = bytes == 0 || libc::set_stack_size(&attributes, bytes + added) != 0 ? nullptr : take_slot();
+  size_t enlarged = 0;  // a program may ask for all the memory there is, to be refused
+  const bool can_grow = bytes != 0 && !__builtin_add_overflow(bytes, added, &enlarged);
+  Start* slot = !can_grow || libc::set_stack_size(&attributes, enlarged) != 0 ? nullptr : take_slot();
   int error = EAGAIN;
   if (slot != nullptr) {
     *slot = {routine, argument, __atomic_add_fetch(&threads_made, 1, __ATOMIC_RELAXED), bytes, added};

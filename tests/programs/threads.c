@@ -17,7 +17,16 @@ static void* player(void* id) {
   }
   return id;
 }
+/* A stack as large as all memory: there is no such thread, whatever is added to it. */
+NOINLINE static void ask_for_all_memory(void) {
+  pthread_attr_t attributes;
+  pthread_t never;
+  CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, ~(size_t)4095) == 0);
+  CHECK(pthread_create(&never, &attributes, player, NULL) != 0);
+  pthread_attr_destroy(&attributes);
+}
 int main(void) {
+  ask_for_all_memory();
   REPEAT {
     pthread_t threads[4];
     turn = 0;
