@@ -27,7 +27,8 @@ int init_command(const Arguments& arguments) {
   if (!project) return complain(project.error());
   std::vector<InitFile> files{{"stab.toml", plan_text(*project), "stabctl plan check stab.toml"}};
   if (arguments.gate) {
-    files.push_back({"stab-gate.toml", gate_text(*project), "stabctl gate HEAD~1..HEAD"});
+    files.push_back({"stab-gate.toml", gate_text(*project),
+                     std::string("stabctl gate HEAD~1..HEAD") + (project->below_root.empty() ? "" : " --plan stab-gate.toml")});
     // Who has a plan and wants a gate wants to keep the plan.
     if (is_there(files[0].path) && !is_there(files[1].path) && !arguments.force) {
       std::printf("%s is there already, and stays as it is\n", files[0].path.c_str());

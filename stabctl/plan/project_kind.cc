@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/shell_word.h"
 #include "base/wording.h"
+#include "plan/toml/toml_text.h"
 
 namespace stab::ctl {
 namespace {
@@ -135,6 +137,15 @@ bool has_two_commits(const fs::path& folder) {
   return commits >= 2;
 }
 
+// A gate checks out the whole repository, and its paths are relative to the root.
+std::string path_below_root(const fs::path& folder) {
+  std::error_code failed;
+  const fs::path here = fs::weakly_canonical(folder, failed);
+  for (fs::path at = here; !failed && at.has_relative_path(); at = at.parent_path())
+    if (fs::exists(at / ".git", failed)) return at == here ? std::string() : here.lexically_relative(at).string();
+  return {};
+}
+
 // The command, a string for the shell, and what of it the levels of 'flags' reach. flags: "{flags}", or the plain ones
 std::string build_of(const Project& project, const std::string& flags) {
   const std::string compilers = "CC=szc CXX=szc++";
@@ -191,10 +202,10 @@ std::string layout_of(const Project& project) {
   return text + "heap = [\"page\"]\nepoch = [\"auto\"]                    # some 40 layouts in a run\n";
 }
 
-std::string run_line(const Project& project) {
+std::string run_line(const Project& project, const std::string& place) {
   const std::string mark = project.program_is_guess ? "   # <- your program and its arguments; the name is a guess"
                                                     : "   # <- with arguments for a run of 0.1 to 10 s";
-  return "run = [\"" + place_of(project) + "\"]" + mark + "\n";
+  return "run = [" + toml::toml_text(place) + "]" + mark + "\n";
 }
 
 std::string suite_of(BuildTool tool) {
@@ -208,10 +219,13 @@ std::string suite_of(BuildTool tool) {
   }
 }
 
-std::string program_of(const Project& project, const std::string& source, const std::string& flags) {
+// below: the folder in what is checked out; empty: it is all of it
+std::string program_of(const Project& project, const std::string& source, const std::string& flags, const std::string& below) {
+  const std::string build = (below.empty() ? "" : "cd " + shell_word(below) + " && ") + build_of(project, flags);
+  const std::string place = below.empty() ? place_of(project) : "./" + below + place_of(project).substr(1);
   return "[[program]]\nname = \"" + project.name + "\"\nsource = " + source +
-         "\nshell = true                         # build is one command line for sh\n" + "build = \"" + build_of(project, flags) +
-         "\"\n" + run_line(project) +
+         "\nshell = true                         # build is one command line for sh\n" + "build = " + toml::toml_text(build) +
+         "\n" + run_line(project, place) +
          "# inputs = [\"data.txt\"]               # files that it reads; it runs in a folder of its own\n" +
          "# expect = { exit = 0, same_stdout = true }\n" + suite_of(project.tool);
 }
@@ -249,7 +263,7 @@ Result<Project> project_in(const std::string& folder) {
     std::error_code failed;
     if (!fs::is_regular_file(here / teller.file, failed)) continue;
     Project project{teller.tool, teller.file, as_name(fs::weakly_canonical(here, failed).filename().string()),
-                    "",          false,       has_two_commits(here)};
+                    "",          false,       has_two_commits(here), path_below_root(here)};
     project.program = program_in(teller.tool, beginning_of(here / teller.file));
     // With paths in it or words of make it is nothing that can be run.
     project.program_is_guess = project.program.empty();
@@ -290,20 +304,25 @@ std::string plan_text(const Project& project) {
     text += "flags = " + std::string(flags.levels) + "   # <- two builds of one source; the first is the baseline\n";
   text += layout_of(project) + "\n";
   return text + program_of(project, project.has_parent ? "{ git = \".\", revision = \"{revision}\" }" : "\".\"",
-                           project.has_parent ? flags.plain : "{flags}");
+                           project.has_parent ? flags.plain : "{flags}", "");
 }
 
 std::string gate_text(const Project& project) {
+  // By default a gate reads the file at the root.
+  const std::string plan = project.below_root.empty() ? "" : " --plan " + shell_word(project.below_root + "/stab-gate.toml");
   std::string text = "# Written by 'stabctl init --gate' for " + project.file +
                      ". Look at what is marked '<-', commit it, then:\n#\n" +
-                     "#   stabctl gate origin/main...HEAD --at-most 10min\n\n[gate]\nmargin = \"2%\"                        # "
-                     "the regression that matters\n" +
+                     "#   stabctl gate origin/main...HEAD --at-most 10min" + plan +
+                     "\n\n[gate]\nmargin = \"2%\"                        # the regression that matters\n" +
                      "looks = [10, 20, 40]                 # runs of each side after which it may end\n";
   if (!moves_code(project.tool))
-    text += "code = \"off\"                         # Go's code stays where it is\nstack = \"off\"\nheap = \"off\"\n";
+    text += "# Go's code stays where it is, so each side has one layout. The gate doesn't call the difference of two layouts a\n"
+            "# change: it is unsure, with exit status 3, whatever the commits do; 'stabctl compare' answers about two binaries.\n"
+            "code = \"off\"\nstack = \"off\"\nheap = \"off\"\n";
   else if (project.tool == BuildTool::kCargo)
     text += "stack = \"off\"                        # pads are made by szc's own compilation alone\n";
-  return text + "\n" + program_of(project, "{ git = \".\", revision = \"{revision}\" }", flags_of(project.tool).plain);
+  return text + "\n" +
+         program_of(project, "{ git = \".\", revision = \"{revision}\" }", flags_of(project.tool).plain, project.below_root);
 }
 
 }  // namespace stab::ctl

@@ -17,12 +17,13 @@ struct Project {
   std::string program;  // what it builds, relative to the folder: found in `file`, or else named as the folder
   bool program_is_guess = false;
   bool has_parent = false;  // the folder is the root of a git repository that has at least two commits
+  std::string below_root;   // where the folder lies in its git repository: "libs/parser"; empty: it is the root, or in none
 };
 
 // kNotFound: none of the files that tell is there.
 Result<Project> project_in(const std::string& folder);
 
-// Where its tool puts the program: "./build/tool".
+// Where its tool puts the program, from the folder: "./build/tool".
 std::string place_of(const Project& project);
 
 // Commented plans that 'stabctl plan check' and 'stabctl gate' take.
