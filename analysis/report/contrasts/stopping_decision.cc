@@ -229,7 +229,7 @@ std::string stopping_text(const Stopping& stopping, uint32_t replicates, bool in
     case StoppingRule::kPrecision:
       if (incomplete) return "precision: " + std::to_string(stopping.first) + " replicates set the number, " + so_far + " so far";
       return "precision: the spread of " + std::to_string(stopping.first) + " replicates set the number, " + so_far +
-             "; intervals are Stein's (how often they cover: docs/explanation/how-often-wrong.md)";
+             "; intervals are Stein's (how often they cover: docs/explanation/verdicts.md)";
   }
   return {};
 }
