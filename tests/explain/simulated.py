@@ -30,6 +30,8 @@ run = {run}
 timeout = "5min"
 expect = {{ exit = {exit} }}
 """
+# Those of a program's own lie beside it, and its copy doesn't find them from where that is.
+LIBRARIES = 'env = { LD_LIBRARY_PATH = "{build}-libraries" }\n'
 
 
 def simulate(stabctl, old, new, words, exit_status, folder):
@@ -39,7 +41,8 @@ def simulate(stabctl, old, new, words, exit_status, folder):
     folder.mkdir(parents=True, exist_ok=True)
     plan, database = folder / "plan.toml", folder / "simulated.db"
     plan.write_text(PLAN.format(layouts=LAYOUTS, old=json.dumps(str(old)), new=json.dumps(str(new)), exit=exit_status,
-                                run=json.dumps(["./program", *words])))
+                                run=json.dumps(["./program", *words])) +
+                    (LIBRARIES if Path(f"{new}-libraries").exists() else ""))
     database.unlink(missing_ok=True)
     done = subprocess.run([stabctl, "run", plan, "--quiet", "--db", database], capture_output=True, text=True)
     if done.returncode != 0:
