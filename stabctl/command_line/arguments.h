@@ -64,7 +64,8 @@ struct Arguments {
   double minutes = 10;               // selftest: how long it may take, about
   int comparisons = 0, links = 10;   // selftest; 0 comparisons: as many as the minutes allow; links: layout verify, too
   int runs = 2, draw = 1;            // layout verify: of each link; which links
-  bool simulate = false, slow = false;  // layout verify; layout emit, verify: the control
+  bool simulate = false;             // layout verify, explain
+  bool slow = false;                 // layout emit, verify: the control
   std::string workload;              // layout emit, verify: of several maps; explain: of several of a file
   std::string pilot;                 // plan power: name or number of an experiment
   std::optional<double> margin;      // plan power, import, compare, explain: as a share; absent: the plan's, or 1 %

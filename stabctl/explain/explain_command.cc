@@ -1,6 +1,7 @@
 // explain: is the difference of two builds their code, or its place? A few experiments of the engine of `stabctl run`: code or
 // place, look by look; once more with pointers that lead to copies, if one build calls through them more often; and where place
-// is a part of it, which functions are busy, and of which the place is.
+// is a part of it, which functions are busy, and of which the place is. With --simulate a simulator is asked the first question,
+// too.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "stabctl/explain/explain_tries.h"
 #include "stabctl/explain/explained_libraries.h"
 #include "stabctl/explain/explained_sides.h"
+#include "stabctl/explain/explained_simulation.h"
 #include "stabctl/records/database.h"
 #include "stabctl/run/run_command.h"
 #include "stabctl/sides/ad_hoc_plan.h"
@@ -43,6 +45,8 @@ constexpr int kSampledBlocks = 3;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
+// Layouts of a simulator. It has no noise, and programs seldom cost more in one layout than in another, so that few layouts do.
+constexpr uint32_t kSimulatedLooks[] = {5, 10, 20};
 
 // Whether there is a place to look for, be it named in the answer or known while the code is open.
 bool has_place(const statistics::CauseAnswer& answer) {
@@ -108,17 +112,55 @@ class Explainer {
         sides_(sides),
         builds_(sides.builds),
         begin_(clock.monotonic_raw()),
-        budget_(budget) {}
+        whole_budget_(budget),
+        budget_(arguments.simulate ? budget / 2 : budget) {}
 
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (out.answer && !out.is_between_looks) STAB_CHECK_OK(look_into_place(out));
     if (out.answer) STAB_CHECK_OK(take_care(out));
     if (is_interrupted_) out.unfinished = "it was interrupted";
+    if (out.answer && arguments_.simulate) {
+      const Status simulated = simulate(out, out.simulated.emplace());
+      if (!simulated) out.simulated->not_done = one_line(simulated.error().message);
+    }
     return {};
   }
 
  private:
+  // The first question, asked of a simulator in what is left of the time. Whatever becomes of it, what was measured stands.
+  Status simulate(commands::Explanation& all, commands::SimulatedFacts& out) {
+    if (is_interrupted_) return bad_input("it was interrupted");
+    statistics::CauseSettings settings = all.settings;
+    settings.looks.assign(std::begin(kSimulatedLooks), std::end(kSimulatedLooks));
+    // As the answer was measured.
+    const bool is_direct = all.copies && all.copies->is_rest;
+    STAB_TRY(const std::string text,
+             simulated_plan(builds_, settings.looks[0], is_direct ? PointersLead::kToCopies : PointersLead::kToOriginals));
+    STAB_TRY(const store::Id id, submit(text, all));
+    const nanoseconds began = spent();
+    std::vector<uint32_t> earlier;
+    for (;;) {
+      STAB_TRY(const engine::RunEnd end, run(id, whole_budget_ - spent()));
+      if (is_interrupted_) return bad_input("it was interrupted");
+      STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+      STAB_TRY(const std::vector<statistics::CauseBlock> layouts, engine::cause_blocks(engine_.store(), row, "simulated_cost"));
+      const auto count = static_cast<uint32_t>(layouts.size());
+      if (count < statistics::kLeastCauseBlocks)
+        return bad_input("the time was over before " + std::to_string(statistics::kLeastCauseBlocks) +
+                         " layouts were simulated; a simulated run takes some fifty times as long; --at-most gives it more");
+      const nanoseconds each = (spent() - began) / count;
+      const bool is_over = end == engine::RunEnd::kStopped || earlier.size() + 1 == settings.looks.size();
+      const uint32_t more = is_over ? 0 : settings.looks[earlier.size() + 1] - count;
+      const bool is_last = is_over || each * more > whole_budget_ - spent();
+      STAB_TRY(const double nominal, statistics::nominal_alpha(settings, earlier, count, is_last));
+      STAB_TRY(out, simulated_facts(engine_.store(), row, settings, nominal));
+      if (is_last || out.answer.verdict != statistics::CauseVerdict::kUnresolved) return {};
+      earlier.push_back(count);
+      STAB_CHECK_OK(engine_.extend(id, static_cast<int>(more)));
+    }
+  }
+
   // Whether what copies cost changes the answer; then which functions it is, where place is a part of it.
   Status look_into_place(commands::Explanation& out) {
     if (is_interrupted_) {
@@ -454,7 +496,7 @@ class Explainer {
   const ExplainedSides& sides_;
   const ExplainedBuilds& builds_;
   nanoseconds begin_;  // of measuring: builds take what they take
-  const nanoseconds budget_;
+  const nanoseconds whole_budget_, budget_;  // all of it, and what of it is for what is measured
   std::vector<statistics::CauseBlock> blocks_;
   bool is_interrupted_ = false;
   bool is_final_ = false;  // the next look is the last, as there is no time for more
@@ -503,6 +545,8 @@ int explain_command(const Arguments& arguments) {
   const CaughtInterrupts caught(stop);
   const auto sides = explained_sides(arguments);
   if (!sides) return no_answer(sides.error());
+  if (arguments.simulate)
+    if (const Status simulated = may_be_simulated(sides->builds); !simulated) return no_answer(simulated.error());
   const SystemClock clock;
   const auto engine = open_engine(arguments, clock);
   if (!engine) return no_answer(engine.error());

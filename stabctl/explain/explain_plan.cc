@@ -106,6 +106,18 @@ std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers) {
          builds.fixed;
 }
 
+Result<std::string> simulated_plan(const ExplainedBuilds& builds, uint32_t layouts, PointersLead pointers) {
+  // A simulated run takes some fifty times as long as the program's own, for which a timeout of its file's is meant.
+  STAB_TRY(const std::string text, with_timeout(builds.text, "24h"));
+  const bool direct = pointers == PointersLead::kToCopies;
+  return text + experiment(builds, direct ? "-direct-simulated" : "-simulated", layouts,
+                           "response = [\"simulated_cost\", \"simulated_instructions\"]\nlayouts = \"matched\"\n"
+                           "preflight = false\n") +
+         levels(builds, {&builds.old_level, &builds.new_level}) +
+         (direct ? "code = [\"off\", \"direct\"]\n" : "code = [\"off\", \"once\"]\n") + builds.fixed +
+         "\n[counters]\nsimulate = \"cachegrind\"\n";
+}
+
 Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks) {
   std::string runs;
   for (uint32_t run = 1; run <= kPlacedRunsOfBlock; ++run) runs += (runs.empty() ? "" : ", ") + std::to_string(run);

@@ -49,6 +49,8 @@ std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersL
 // Both builds, sampled. Which functions are busy, with identical copies of all functions; or how many calls still pass originals,
 // where pointers lead to copies.
 std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers);
+// The same two questions, asked of a simulator: what each of the four runs of a block executes is counted.
+Result<std::string> simulated_plan(const ExplainedBuilds& builds, uint32_t layouts, PointersLead pointers);
 // Of which function is the place: runs of the new build by a layout script, which draws places for each run.
 inline constexpr uint32_t kPlacedRunsOfBlock = 4;
 Result<std::string> places_plan(const ExplainedBuilds& builds, const std::string& layout_script, uint32_t blocks);

@@ -339,7 +339,7 @@ Status must_move(const std::string& path, const std::string& shown, const std::s
 std::string typed_explain(const Arguments& arguments) {
   std::string out = "stabctl explain";
   for (const std::string& word : arguments.words) out += " " + shell_word(word);
-  return out + question_options(arguments);
+  return out + (arguments.simulate ? " --simulate" : "") + question_options(arguments);
 }
 
 Result<ExplainedSides> explained_sides(const Arguments& arguments) {

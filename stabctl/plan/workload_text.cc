@@ -49,6 +49,20 @@ size_t offset_of(const std::string& text, const SourceSpot& spot) {
   return at;
 }
 
+// With one more line, or field, of the one program.
+Result<std::string> with_entry(const std::string& text, const toml::TomlNode& tree, const std::string& entry) {
+  const toml::TomlNode* const programs = value_of(tree, "program");
+  if (programs == nullptr || programs->items.size() != 1)
+    return Error{ErrorCode::kInternal, "'" + entry + "' is for one program", {}};
+  const size_t at = offset_of(text, programs->items[0].spot);
+  std::string out = text;
+  if (text.compare(at, 1, "{") == 0) return out.insert(at + 1, " " + entry + ",");
+  const size_t end = text.find('\n', at);
+  if (text.compare(at, 1, "[") != 0 || end == std::string::npos)
+    return Error{ErrorCode::kInternal, "no [[program]] begins on line " + std::to_string(programs->items[0].spot.line), {}};
+  return out.insert(end + 1, entry + "\n");
+}
+
 }  // namespace
 
 Result<plan::Subject> chosen_workload(const plan::Plan& plan, const std::string& name, const std::string& where) {
@@ -90,17 +104,28 @@ Result<std::string> text_of_workload(const std::string& text, const plan::Plan& 
 
 Result<std::string> with_layout_script(const std::string& text, const std::string& script) {
   STAB_TRY(const toml::TomlNode tree, tree_of(text));
-  const toml::TomlNode* const programs = value_of(tree, "program");
-  if (programs == nullptr || programs->items.size() != 1)
-    return Error{ErrorCode::kInternal, "a layout script is for one program", {}};
-  const size_t at = offset_of(text, programs->items[0].spot);
-  const std::string entry = "layout_script = " + toml::toml_text(script);
-  std::string out = text;
-  if (text.compare(at, 1, "{") == 0) return out.insert(at + 1, " " + entry + ",");
-  const size_t end = text.find('\n', at);
-  if (text.compare(at, 1, "[") != 0 || end == std::string::npos)
-    return Error{ErrorCode::kInternal, "no [[program]] begins on line " + std::to_string(programs->items[0].spot.line), {}};
-  return out.insert(end + 1, entry + "\n");
+  return with_entry(text, tree, "layout_script = " + toml::toml_text(script));
+}
+
+Result<std::string> with_timeout(const std::string& text, const std::string& timeout) {
+  static constexpr char kKey[] = "timeout";
+  STAB_TRY(const toml::TomlNode tree, tree_of(text));
+  std::set<const toml::TomlNode*> without;
+  const auto leave_out = [&without](const toml::TomlNode& table) {
+    if (const toml::TomlNode* const found = value_of(table, kKey)) without.insert(found);
+  };
+  if (const toml::TomlNode* const programs = value_of(tree, "program")) {
+    for (const toml::TomlNode& program : programs->items) {
+      leave_out(program);
+      if (const toml::TomlNode* const workloads = value_of(program, "workload"))
+        for (const toml::TomlNode& workload : workloads->items) leave_out(workload);
+    }
+  }
+  const std::string left = without.empty() ? text : without_lines_of(without, text, kName, tree);
+  if (left.empty())
+    return bad_input("'timeout' stands on one line with other keys of the program; write it on a line of its own");
+  STAB_TRY(const toml::TomlNode rest, tree_of(left));
+  return with_entry(left, rest, std::string(kKey) + " = " + toml::toml_text(timeout));
 }
 
 }  // namespace stab::ctl

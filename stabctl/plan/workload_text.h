@@ -20,6 +20,9 @@ std::string what_there_is(const std::string& word, const std::vector<std::string
 // [experiment] and [factors]. `plan`: of the same programs, in the same order.
 Result<std::string> text_of_workload(const std::string& text, const plan::Plan& plan, const plan::Subject& workload);
 
+// A text of one program whose runs may take so long, "24h", whatever it says itself.
+Result<std::string> with_timeout(const std::string& text, const std::string& timeout);
+
 // A text of one program with this layout script for it. pre: it has none
 Result<std::string> with_layout_script(const std::string& text, const std::string& script);
 

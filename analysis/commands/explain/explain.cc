@@ -5,6 +5,7 @@
 #include "analysis/commands/explain/explain_elsewhere.h"
 #include "analysis/commands/explain/explain_places.h"
 #include "analysis/commands/explain/explain_sentence.h"
+#include "analysis/commands/explain/explain_simulated.h"
 #include "analysis/commands/explain/explain_verdict.h"
 #include "analysis/commands/explain/explain_words.h"
 #include "analysis/report/caveats/caveats.h"
@@ -17,16 +18,6 @@ namespace stab::commands {
 namespace {
 
 using Align = text::TextTable::Align;
-
-std::string state_text(const statistics::CauseEffect& effect, double within) {
-  switch (effect.state) {
-    case statistics::EffectState::kThere: return "there";
-    case statistics::EffectState::kSmall: return "there, and less than the margin";
-    case statistics::EffectState::kAbsent: return "less than " + share_text(within);
-    case statistics::EffectState::kOpen: break;
-  }
-  return "open";
-}
 
 std::string effects_text(const Explanation& all, int width) {
   const statistics::CauseAnswer& answer = *all.answer;
@@ -71,9 +62,7 @@ std::string settle_text(const Explanation& all) {
   const std::string wanted = ended + "about " + std::to_string(*answer.settles_at) +
                              " blocks decide if the effects are as estimated: " +
                              report::machine_time_text(each * *answer.settles_at);
-  const std::string counted =
-      "; or count what both execute, without noise, in layouts that they share: 'stabctl run' of the plan in "
-      "docs/how-to/explain.md (Where times spread too much)";
+  const std::string counted = all.simulated ? "" : "; or count what both execute, without noise: --simulate";
   // It ended with the last look, or would before it knows.
   if (all.unfinished.empty() || *answer.settles_at > all.settings.looks.back())
     return wanted + "; explain ends after " + std::to_string(all.settings.looks.back()) +
@@ -121,6 +110,7 @@ ExplainOutput explain_output(const Explanation& all, int width) {
       !copies_count(all.copies);
   if (open && blocks_settle_it) out.text += text::wrap(settle_text(all), width, "\n", "  ");
   else if (!all.unfinished.empty()) out.text += text::wrap("ended early: " + all.unfinished, width, "\n", "  ");
+  out.text += simulated_text(all, width);
   out.text += outputs_text(all, width) + other_clock_text(all, width);
   out.text += copies_text(all, width) + care_text(all, width);
   if (all.search) out.text += search_text(all, width);

@@ -98,6 +98,18 @@ struct BodyFacts {
   bool are_same() const;
 };
 
+// What a simulator counts of both programs, asked the same two questions. It has no noise: what varies is the layouts.
+struct SimulatedFacts {
+  std::string not_done = {};  // why there is no result; empty: there is one
+  std::string model = {};     // what the cost is, and of which caches: "simulated cost = instructions + 10 x ..."
+  struct Run {
+    double instructions = 0, cost = 0;
+  };
+  Run old_run = {}, new_run = {};            // as they were linked
+  statistics::CauseEffect instructions = {};  // of those runs
+  statistics::CauseAnswer answer = {};        // of the cost; blocks are layouts
+};
+
 struct Explanation {
   std::string old_name, new_name, command;
   statistics::CauseSettings settings;
@@ -114,6 +126,7 @@ struct Explanation {
   std::optional<CopyFacts> copies;        // where both programs ran so
   std::string uncounted;                  // why there are none where they were wanted
   std::optional<AloneFacts> alone;        // where each ran so
+  std::optional<SimulatedFacts> simulated;  // where a simulator was to be asked, too
   std::string wall_command;               // what compares wall time: "stabctl compare ./old ./new compares it"
   double seconds = 0;                 // that the blocks took
   std::vector<int64_t> experiments;   // that keep the trials

@@ -4,6 +4,7 @@
 #include "analysis/commands/explain/explain.h"
 #include "analysis/commands/explain/explain_cure.h"
 #include "analysis/commands/explain/explain_places.h"
+#include "analysis/commands/explain/explain_simulated.h"
 #include "analysis/commands/explain/explain_verdict.h"
 #include "analysis/text/json_writer.h"
 
@@ -18,6 +19,28 @@ void effect_json(text::JsonWriter& json, const char* name, const statistics::Cau
       .value("sd_of_blocks", effect.spread)
       .value("state", statistics::word_of(effect.state))
       .end();
+}
+
+void simulated_json(text::JsonWriter& json, const Explanation& all) {
+  const SimulatedFacts& facts = *all.simulated;
+  json.begin_object("simulated").value("not_done", facts.not_done);
+  if (facts.not_done.empty()) {
+    const statistics::CauseAnswer& answer = facts.answer;
+    json.value("answer", statistics::word_of(answer.verdict)).value("sentence", agreement_sentence(all));
+    json.value("model", facts.model).value("layouts", answer.blocks).value("confidence", answer.confidence);
+    for (const auto& [key, count] : {std::pair{"old_instructions", facts.old_run.instructions},
+                                     std::pair{"new_instructions", facts.new_run.instructions},
+                                     std::pair{"old_cost", facts.old_run.cost}, std::pair{"new_cost", facts.new_run.cost}})
+      json.value(key, count);
+    effect_json(json, "instructions", facts.instructions);
+    effect_json(json, "as_linked", answer.plain);
+    effect_json(json, "code", answer.code);
+    effect_json(json, "place", answer.place);
+    const double margin = all.settings.margin;
+    json.begin_object("agrees").value("code", word_of(agreement_of(all.answer->code, answer.code, margin)));
+    json.value("place", word_of(agreement_of(all.answer->place, answer.place, margin))).end();
+  }
+  json.end();
 }
 
 void libraries_json(text::JsonWriter& json, const LibraryFacts& libraries) {
@@ -124,6 +147,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     json.end();
   }
   json.value("uncounted", all.uncounted);
+  if (all.simulated && all.answer) simulated_json(json, all);
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.bodies) bodies_json(json, *all.bodies);
   if (all.search) search_json(json, *all.search);

@@ -23,4 +23,14 @@ std::string interval_text(double low, double high) {
   return "[" + text::signed_per_cent(std::exp(low)) + ", " + text::signed_per_cent(std::exp(high)) + "] %";
 }
 
+std::string state_text(const statistics::CauseEffect& effect, double within) {
+  switch (effect.state) {
+    case statistics::EffectState::kThere: return "there";
+    case statistics::EffectState::kSmall: return "there, and less than the margin";
+    case statistics::EffectState::kAbsent: return "less than " + share_text(within);
+    case statistics::EffectState::kOpen: break;
+  }
+  return "open";
+}
+
 }  // namespace stab::commands

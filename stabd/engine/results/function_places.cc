@@ -539,9 +539,10 @@ Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, cons
   return out;
 }
 
-Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row) {
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row,
+                                                         const std::string& response) {
   STAB_TRY(const ExpandedPlan expanded, expand_stored(row));
-  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, kResponse));
+  STAB_TRY(const std::vector<store::SampleRow> samples, store.samples(row.id, response));
   // By block: old off, old drawn, new off, new drawn.
   std::map<uint32_t, std::array<std::optional<double>, 4>> blocks;
   for (const store::SampleRow& sample : samples) {

@@ -186,7 +186,9 @@ Result<std::vector<statistics::PlacedRun>> placed_runs(store::Store& store, cons
                                                      const SharedFunctions& functions, const Archive& archive,
                                                      const LayoutTool& tool);
 
-// The whole blocks of an experiment with two builds crossed with code off and code drawn, in this order of factors and levels.
-Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row);
+// The whole blocks of an experiment with two builds crossed with code off and code drawn, in this order of factors and levels: of
+// CPU time, or of another response that is above zero.
+Result<std::vector<statistics::CauseBlock>> cause_blocks(store::Store& store, const store::ExperimentRow& row,
+                                                         const std::string& response = "cpu_time");
 
 }  // namespace stab::engine

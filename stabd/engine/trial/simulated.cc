@@ -3,12 +3,14 @@
 #include "stabd/engine/trial/simulated.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 
+#include "base/split.h"
 #include "stabd/engine/trial/expectation.h"
 
 namespace stab::engine {
@@ -16,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What Debian calls valgrind is a script, which puts variables into the program's environment and starts the first of these.
+constexpr const char* kValgrinds[] = {"valgrind.bin", "valgrind"};
 constexpr char kCountsFile[] = "stab-simulated.";  // and the process's number: forked children write files of their own
 
 std::optional<uint64_t> size_of(const std::string& text) {
@@ -49,6 +53,10 @@ std::vector<FoundCache> caches_of_machine(const host::Roots& roots) {
   return found;
 }
 
+Error not_installed() {
+  return {ErrorCode::kUnavailable, "the plan simulates, and valgrind is not installed; apt install valgrind", {}};
+}
+
 std::string option_of(const char* name, const plan::CacheShape& shape) {
   return std::string("--") + name + "=" + std::to_string(shape.bytes) + "," + std::to_string(shape.ways) + "," +
          std::to_string(shape.line_bytes);
@@ -77,11 +85,17 @@ Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, con
   return simulation;
 }
 
+Status must_have_valgrind() {
+  for (const std::string_view folder : split(kSearchPath, ':'))
+    for (const char* name : kValgrinds)
+      if (::access((std::string(folder) + "/" + name).c_str(), X_OK) == 0) return {};
+  return not_installed();
+}
+
 Result<std::string> find_valgrind(const BuildPlace& place) {
-  // What Debian calls valgrind is a script, which puts variables into the program's environment and starts this.
-  for (const char* name : {"valgrind.bin", "valgrind"})
+  for (const char* name : kValgrinds)
     if (auto path = find_program(place, {}, name)) return path;
-  return Error{ErrorCode::kUnavailable, "the plan simulates, and valgrind is not installed; apt install valgrind", {}};
+  return not_installed();
 }
 
 Result<std::string> path_of_constant_length(const std::string& trial_directory, size_t number, const std::string& name,

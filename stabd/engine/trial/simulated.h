@@ -27,6 +27,9 @@ inline constexpr char kSimulationEvent[] = "simulation";
 // told.
 Result<plan::Simulation> with_caches_of_machine(plan::Simulation simulation, const host::Roots& roots);
 
+// Whether valgrind is where trials look for it, for who has no worker to ask. kUnavailable: it isn't, and how to get it.
+Status must_have_valgrind();
+
 // Where valgrind is; kUnavailable says how to get it.
 Result<std::string> find_valgrind(const BuildPlace& place);
 

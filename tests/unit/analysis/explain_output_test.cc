@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/commands/explain/explain.h"
+#include "analysis/commands/explain/explain_simulated.h"
 
 namespace stab::commands {
 namespace {
@@ -598,6 +599,81 @@ TEST(ExplainOutputTest, LibrariesThatAreNotKnownAreNotSilentlyNone) {
             std::string::npos)
       << said.text;
   EXPECT_NE(said.json.find("\"not_known\": \"the program could not be sampled\""), std::string::npos) << said.json;
+}
+
+statistics::CauseEffect effect(double estimate, double half_width, EffectState state) {
+  return {estimate, estimate - half_width, estimate + half_width, 0.01, state};
+}
+
+// To half of the margin, and of a cause that is open nothing is said.
+TEST(ExplainOutputTest, ASimulatorAgreesWhereTheIntervalsMeet) {
+  using S = EffectState;
+  const auto agrees = [](const statistics::CauseEffect& measured, const statistics::CauseEffect& simulated) {
+    return word_of(agreement_of(measured, simulated, 0.01));
+  };
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(0.036, 0, S::kThere)), "yes");
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(0.0375, 0, S::kThere)), "other size");
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(0.0225, 0, S::kThere)), "other size");
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(0.0375, 0.002, S::kThere)), "yes") << "its layouts differ";
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(-0.03, 0, S::kThere)), "no");
+  EXPECT_EQ(agrees(effect(0.03, 0.002, S::kThere), effect(0, 0, S::kAbsent)), "no");
+  EXPECT_EQ(agrees(effect(0, 0.002, S::kAbsent), effect(0.03, 0, S::kThere)), "no");
+  EXPECT_EQ(agrees(effect(0, 0.002, S::kAbsent), effect(0, 0, S::kAbsent)), "yes");
+  EXPECT_EQ(agrees(effect(0.01, 0.05, S::kOpen), effect(0.03, 0, S::kThere)), "open");
+  EXPECT_EQ(agrees(effect(0.01, 0.01, S::kOpen), effect(0.05, 0, S::kThere)), "no") << "open, and not so far";
+  EXPECT_EQ(agrees(effect(0, 0.002, S::kAbsent), effect(0.01, 0.05, S::kOpen)), "open");
+}
+
+TEST(ExplainOutputTest, WhatTheSimulatorSaysStandsNextToWhatWasMeasured) {
+  Explanation all = known_code();
+  all.simulated.emplace();
+  all.simulated->model = "simulated cost = instructions + 10 x first-level misses";
+  all.simulated->old_run = {60'100'000, 61e6};
+  all.simulated->new_run = {61'900'000, 63e6};
+  all.simulated->instructions = effect(std::log(619.0 / 601), 0, EffectState::kThere);
+  statistics::CauseAnswer& counted = all.simulated->answer;
+  counted.verdict = statistics::CauseVerdict::kCode;
+  counted.plain = counted.code = effect(0.031, 0.0001, EffectState::kThere);
+  counted.place = effect(0, 0, EffectState::kAbsent);
+  counted.blocks = 5;
+  const ExplainOutput same = explain_output(all, 200);
+  EXPECT_EQ(same.exit_code, 0);
+  EXPECT_NE(same.text.find("60.10 M  61.90 M"), std::string::npos) << same.text;
+  EXPECT_NE(same.text.find("\nthe simulator agrees on the code and on the place\n"), std::string::npos) << same.text;
+  EXPECT_NE(same.text.find("simulated in 5 layouts that both share; "), std::string::npos) << same.text;
+  nlohmann::json json = nlohmann::json::parse(same.json).at("simulated");
+  EXPECT_EQ(json.at("answer"), "code");
+  EXPECT_EQ(json.at("agrees"), (nlohmann::json{{"code", "yes"}, {"place", "yes"}}));
+  EXPECT_EQ(json.at("new_instructions"), 61'900'000);
+  EXPECT_EQ(json.at("layouts"), 5);
+
+  counted.code = effect(0.015, 0, EffectState::kThere);
+  EXPECT_NE(explain_output(all, 400).text.find(
+                "\nthe simulator agrees on the place; the simulator makes the code +1.51 %, where +3.05 % was measured: it "
+                "counts each instruction as one"), std::string::npos) << explain_output(all, 400).text;
+  counted.code = effect(0.06, 0, EffectState::kThere);
+  EXPECT_NE(explain_output(all, 400).text.find("a processor works on several instructions at once"), std::string::npos);
+  all.answer->place = effect(0.3, 0.01, EffectState::kThere);
+  all.answer->code = effect(0.01, 0.03, EffectState::kOpen);
+  counted.code = effect(0.031, 0, EffectState::kThere);
+  EXPECT_NE(explain_output(all, 400).text.find(
+                "\nwhat was measured leaves the code open, and the simulator makes it +3.15 %; the simulator makes the place "
+                "+0.00 %, where +34.99 % was measured: it knows caches and an old branch predictor, and not how"),
+            std::string::npos)
+      << explain_output(all, 400).text;
+}
+
+TEST(ExplainOutputTest, WhyTheSimulatorSaysNothingIsTold) {
+  Explanation all = open_code_and_known_place();
+  all.simulated.emplace().not_done = "the time was over";
+  const ExplainOutput said = explain_output(all, 400);
+  EXPECT_EQ(said.exit_code, 3);
+  EXPECT_NE(said.text.find("\nnot simulated: the time was over\n"), std::string::npos) << said.text;
+  EXPECT_EQ(said.text.find("--simulate"), std::string::npos) << "it was asked already";
+  EXPECT_EQ(nlohmann::json::parse(said.json).at("simulated"), (nlohmann::json{{"not_done", "the time was over"}}));
+  all.simulated.reset();
+  EXPECT_NE(explain_output(all, 400).text.find("; or count what both execute, without noise: --simulate\n"), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(explain_output(all, 400).json).contains("simulated"));
 }
 
 }  // namespace

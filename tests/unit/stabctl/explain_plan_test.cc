@@ -185,5 +185,44 @@ TEST(ExplainPlan, RunsThatSharePreparedFoldersFollowEachOther) {
   }
 }
 
+// A timeout of a file's is meant for runs that take a fiftieth of the time.
+TEST(ExplainPlan, ASimulatorIsAskedTheSameOfTheSameRuns) {
+  const std::string timeout = "timeout = \"20s\"\n";
+  const std::string three = std::string(kThree) + "timeout = \"30s\"\n";
+  const std::string own = std::string("[[program]]\nname = \"a\"\n") + timeout + "build = \"make {revision}\"\nrun = [\"./a\"]\n";
+  for (const std::string& text : {std::string(kThree), three, own, std::string(kInline)}) {
+    const plan::Plan whole = parsed(text + kExperiment);
+    const auto one = text_of_workload(text + kExperiment, whole, plan::subjects(whole).back());
+    ASSERT_TRUE(one) << one.error().message;
+    ExplainedBuilds builds;
+    builds.name = "x";
+    builds.factor = "revision";
+    builds.old_level = level_text("old", "a");
+    builds.new_level = level_text("new", "b");
+    builds.text = *one;
+    for (const auto& [pointers, code] :
+         {std::pair{PointersLead::kToOriginals, "once"}, std::pair{PointersLead::kToCopies, "direct"}}) {
+      const auto simulated = simulated_plan(builds, 5, pointers);
+      ASSERT_TRUE(simulated) << simulated.error().message;
+      const plan::Plan plan = parsed(*simulated);
+      EXPECT_TRUE(plan.counters.simulation.on());
+      EXPECT_EQ(plan.experiment.layouts, plan::Layouts::kMatched);
+      EXPECT_TRUE(plan.has_response("simulated_cost"));
+      EXPECT_TRUE(plan.has_response("simulated_instructions"));
+      ASSERT_EQ(plan.programs.size(), 1u);
+      EXPECT_EQ(plan.programs[0].workloads[0].timeout, std::chrono::hours(24)) << *simulated;
+      EXPECT_EQ(plan.programs[0].workloads[0].run.argv, parsed(*one + kExperiment).programs[0].workloads[0].run.argv);
+      ASSERT_EQ(plan.factors.size(), 2u);
+      EXPECT_EQ(plan.factors[1].levels[0].value, "off");
+      EXPECT_EQ(plan.factors[1].levels[1].value, code);
+    }
+  }
+  ExplainedBuilds inline_builds;
+  inline_builds.text = "program = [{ name = \"a\", timeout = \"1s\", run = [\"./a\"] }]\n";
+  const auto refused = simulated_plan(inline_builds, 5, PointersLead::kToOriginals);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("write it on a line of its own"));
+}
+
 }  // namespace
 }  // namespace stab::ctl
