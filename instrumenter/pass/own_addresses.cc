@@ -1,7 +1,7 @@
 // The problem: tools tell a program's functions and calls by addresses of code: what -finstrument-functions passes on,
-// _Unwind_GetIP, backtrace. In moved code such an address lies in an image, so one call has another address in each layout, and no
-// table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original. It
-// is a weak symbol, since a library may run in a program without our runtime.
+// _Unwind_GetIP, backtrace. In moved code such an address lies in an image. So one call has another address in each layout, and
+// no table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original.
+// It is a weak symbol, since a library may run in a program without our runtime.
 //
 // __builtin_return_address alone says where code really runs: that is what a program asks who wants to see its layout.
 //
