@@ -6,7 +6,8 @@ README_NUMBERS = [
     "{thousand.plain.alarms} | {thousand.randomized.alarms} |",
     "In the first row, {thousand.randomized.share} % [{thousand.randomized.low}, {thousand.randomized.high}] of randomized pairs",
     "| {aa.wide-alone.pairs} pairs of {aa.wide-alone.programs} programs, test fixed in advance, noisy machine | {aa.wide-alone.plain.blocks} | {aa.wide-alone.randomized.blocks} |",
-    "| {aa.pairs} pairs, {aa.trials} runs of each build, t-test | {aa.link.plain.t} | {aa.link.randomized.t} |",
+    "| {sliced.unused.n} pairs of {sliced.unused.programs} programs with an unused function in front instead, 6 runs in time slices, test fixed in "
+    "advance | {sliced.unused.plain.alarms} | {sliced.unused.randomized.alarms} |",
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
     "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
     "found a planted 1 % in {race.matched.found} of {race.planted} cases.",
