@@ -3,7 +3,8 @@
 // no table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original.
 // It is a weak symbol, since a library may run in a program without our runtime.
 //
-// __builtin_return_address alone says where code really runs: that is what a program asks who wants to see its layout.
+// __builtin_return_address says where code really runs, which is what a program asks that wants to see its layout, but in a module
+// that -finstrument-functions made: there nothing tells the two apart.
 //
 // A routine that handles exceptions asks where it is, too, and says where to go on. It must know the copy, and a module that has
 // one is left alone.
@@ -31,18 +32,14 @@ constexpr llvm::StringRef kOriginalAddressesSymbol = "stab_rt_original_addresses
 
 enum class Asks { kNothing, kAddress, kFunction, kArray };
 
-// Whether -finstrument-functions asks where the function was called from.
-bool is_for_profile(const llvm::CallBase& asks) {
-  return !asks.use_empty() && llvm::all_of(asks.users(), [](const llvm::User* user) {
-    const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
-    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-    return callee != nullptr && callee->getName().starts_with("__cyg_profile_func_");
-  });
+// Whether it was compiled with -finstrument-functions, whose calls may be inlined by now.
+bool is_profiled(const llvm::Module& module) {
+  return module.getFunction("__cyg_profile_func_enter") != nullptr || module.getFunction("__cyg_profile_func_exit") != nullptr;
 }
 
 // What a function of the unwinder's or libc's gives back: an address, that of a function's beginning, or an array of addresses.
 Asks asks_of(const llvm::CallBase& call) {
-  if (call.getIntrinsicID() == llvm::Intrinsic::returnaddress) return is_for_profile(call) ? Asks::kAddress : Asks::kNothing;
+  if (call.getIntrinsicID() == llvm::Intrinsic::returnaddress) return is_profiled(*call.getModule()) ? Asks::kAddress : Asks::kNothing;
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr || !callee->isDeclaration() || call.isMustTailCall()) return Asks::kNothing;
   const llvm::StringRef name = callee->getName();

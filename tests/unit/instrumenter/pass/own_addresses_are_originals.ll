@@ -22,15 +22,6 @@ define void @profiled() {
   ret void
 }
 
-; Where it really runs.
-; CHECK-LABEL: define ptr @caller(
-; CHECK-NOT: @stab_rt
-; CHECK: ret ptr %address
-define ptr @caller() {
-  %address = call ptr @llvm.returnaddress(i32 0)
-  ret ptr %address
-}
-
 ; CHECK-LABEL: define i64 @unwinds(
 ; CHECK: invoke i64 @_Unwind_GetIP(ptr %context)
 ; CHECK: call ptr @stab_rt_original_address(
