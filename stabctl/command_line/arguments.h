@@ -75,7 +75,8 @@ struct Arguments {
   bool one_cpu = false;              // causal
   bool gate = false, force = false;  // init: a gate's file, too; over files that are there
   bool nightly = false;              // selftest: one A/A control of this session, for a logbook
-  std::string logbook;               // selftest: the file that keeps it; empty: the gate's, or the user's own
+  // selftest: the file that keeps it; empty: the gate's, or the user's own. trend: the file that has controls
+  std::string logbook;
   bool bisect = false;               // gate: exit status for git bisect run
   std::string coz;                   // of a causal report: file that takes it for coz plot
 };

@@ -12,6 +12,7 @@
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_trend.h"
 #include "stabctl/records/database.h"
+#include "stabctl/records/logbook_of.h"
 #include "stabctl/revisions/git.h"
 #include "stabctl/terminal/terminal.h"
 #include "stabd/engine/results/load_series.h"
@@ -22,6 +23,18 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
+// The A/A controls of --logbook; none where it isn't asked for.
+Result<std::vector<report::TrendControl>> controls_asked(const Arguments& arguments) {
+  std::vector<report::TrendControl> out;
+  if (arguments.logbook.empty()) return out;
+  std::error_code gone;
+  if (!fs::exists(arguments.logbook, gone))
+    return bad_input("there is no logbook '" + arguments.logbook + "'; 'stabctl selftest --nightly' makes one");
+  STAB_TRY(const std::vector<commands::SessionFinding> controls, known_controls(arguments.logbook));
+  for (const commands::SessionFinding& one : controls) out.push_back({one.session, one.workload, one.response, one.found});
+  return out;
+}
+
 Result<commands::CommandOutput> trend_of_database(const Arguments& arguments) {
   STAB_TRY(store::Store store, open_for_reading(arguments));
   STAB_TRY(const engine::LoadedSeries series,
@@ -29,6 +42,7 @@ Result<commands::CommandOutput> trend_of_database(const Arguments& arguments) {
   commands::TrendOptions options;
   options.series = arguments.series;
   options.request = {arguments.factor, arguments.anchor};
+  STAB_TRY(options.request.controls, controls_asked(arguments));
   options.left_out = series.left_out;
   options.json = arguments.json;
   options.full = arguments.full;
@@ -129,6 +143,8 @@ int trend_and_bisection(const Arguments& arguments) {
 }  // namespace
 
 int trend_command(const Arguments& arguments) {
+  if (!arguments.logbook.empty() && !arguments.socket.empty())
+    return complain(bad_input("a daemon knows no logbook of yours; leave out --logbook, or ask your database with --db"));
   if (arguments.bisect) return trend_and_bisection(arguments);
   if (!arguments.plan.empty() || !arguments.at_most.empty())
     return complain(bad_input("--plan and --at-most are for the search that --bisect begins; add --bisect"));

@@ -1,6 +1,7 @@
 #include "analysis/commands/bisect/series_trend.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/commands/bisect/change_place.h"
 #include "analysis/report/rendering/json_parts.h"
@@ -81,6 +82,22 @@ std::string changes_text(const report::Trend& trend, const report::TrendLine& li
   return out;
 }
 
+// "0.21 %", or in the response's unit
+std::string size_text(const report::Trend& trend, double on_scale) {
+  const bool is_ratio = trend.response.scale == report::Scale::kLog;
+  return text::significant(is_ratio ? 100 * std::expm1(on_scale) : on_scale, 2) + " " + (is_ratio ? "%" : trend.response.unit);
+}
+
+void write_sessions(text::JsonWriter& json, const report::TrendSessions& known) {
+  using Source = report::TrendSessions::Source;
+  json.begin_object("sessions").value("in_interval", known.source != Source::kNone);
+  json.value("source", known.source == Source::kNone ? "none" : known.source == Source::kRepeats ? "repeats" : "steps");
+  json.value("repeats", known.repeats).value("controls", known.controls).value("steps", known.steps);
+  const auto of = [&](double value) { return known.source == Source::kNone ? std::nullopt : std::optional(value); };
+  json.value("sd", of(known.sd)).value("sd_low", of(known.low)).value("sd_high", of(known.high));
+  json.value("p_value", known.p_value).end();
+}
+
 void interval_or_null(text::JsonWriter& json, const char* key, const std::optional<report::Interval>& interval) {
   if (interval) report::write_interval(json, key, *interval);
   else json.value(key, std::optional<double>());
@@ -123,13 +140,16 @@ std::string json_of(const report::Trend& trend, const TrendOptions& options, con
         .value("q_df", line.q_df)
         .value("q_df2", line.q_df2);
     json.value("q_p", line.q_p);
+    write_sessions(json, line.sessions);
     write_changes(json, trend, line);
     json.begin_array("points");
     for (const report::TrendPoint& point : line.points) {
       json.begin_object().value("level", point.level).value("since", point.since).value("experiments", point.parts);
       interval_or_null(json, "against_anchor", point.against_anchor);
-      json.value("standard_error", point.standard_error).value("df", point.df).value("before", point.before);
+      json.value("standard_error", point.standard_error).value("df", point.df);
+      json.value("standard_error_within", point.within_error).value("df_within", point.within_df).value("before", point.before);
       interval_or_null(json, "step", point.step);
+      interval_or_null(json, "step_within", point.step_within);
       json.value("p_value", point.p_value).value("p_holm", point.p_holm).value("p_equivalence", point.p_equivalence);
       json.value("p_equivalence_holm", point.p_equivalence_holm).value("verdict", name(point.verdict));
       json.value("refused", point.refused).end();
@@ -161,6 +181,23 @@ std::string elsewhere(const report::Trend& trend, const report::Pen& pen) {
 
 }  // namespace
 
+std::string between_sessions_text(const report::Trend& trend, const report::TrendLine& line) {
+  using Source = report::TrendSessions::Source;
+  const report::TrendSessions& known = line.sessions;
+  if (known.source == Source::kNone)
+    return "What changes between sessions (machine, boot, day) is not in the intervals: that takes 3 comparisons that "
+           "sessions repeat, and there " +
+           std::string(known.repeats == 1 ? "is " : "are ") + std::to_string(known.repeats) +
+           ". Let each night have the anchor and the level of the night before.";
+  std::string by = plural(known.repeats, "comparison") + " that sessions repeat";
+  if (known.controls > 0) by += (known.repeats > 0 ? " and " : "") + plural(known.controls, "A/A control");
+  if (known.source == Source::kSteps)
+    by = plural(known.steps, "step") + ", of which one in ten may be a change, as sessions repeat too few comparisons";
+  return "Between sessions (machine, boot, day) equal levels differ by " + size_text(trend, known.sd) + " (sd, " +
+         size_text(trend, known.low) + " to " + size_text(trend, known.high) + ", by " + by +
+         "). Intervals and lasting changes allow for it.";
+}
+
 CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options) {
   if (parts.empty() && !options.left_out.empty())
     return refused(bad_input("no experiment of the series '" + options.series + "' is over: " + options.left_out[0]));
@@ -183,10 +220,12 @@ CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const Tren
     const report::TrendLine& line = trend->lines[i];
     output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
     output.out += changes_text(*trend, line, pen);
+    output.out += pen.note(between_sessions_text(*trend, line));
     if (line.q_df > 0 && line.q_p < kDisagree)
       output.out += pen.note("The experiments contradict each other more than their errors explain (Q " +
                              text::significant(line.q, 3) + ", " + plural(line.q_df, "degree") + " of freedom, p " +
-                             text::p_text(line.q_p) + "): the machine, or what was built, was not the same every time.");
+                             text::p_text(line.q_p) + "): the machine, or what was built, was not the same every time" +
+                             (line.sessions.source == report::TrendSessions::Source::kNone ? "." : "; intervals allow for it."));
   }
   if (!options.full && workloads > 1) {
     const std::string changed = elsewhere(*trend, pen);

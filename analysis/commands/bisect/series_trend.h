@@ -19,6 +19,9 @@ struct TrendOptions {
   bool colour = false;
 };
 
+// What lies between the sessions of a line, and whether its intervals allow for it.
+std::string between_sessions_text(const report::Trend& trend, const report::TrendLine& line);
+
 // Exit code 0 whatever has changed; 2: there is no trend, and why.
 CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options);
 

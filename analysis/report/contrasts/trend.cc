@@ -13,6 +13,7 @@
 #include "analysis/report/contrasts/judged_contrast.h"
 #include "analysis/report/contrasts/stopping_decision.h"
 #include "analysis/report/contrasts/trend_changes.h"
+#include "analysis/report/contrasts/trend_sessions.h"
 #include "analysis/report/experiment/replication_units.h"
 #include "analysis/statistics/distributions/distributions.h"
 #include "analysis/statistics/families/multiplicity.h"
@@ -147,8 +148,10 @@ struct Step {
   double low = 0, high = 0, margin = 0;
 };
 
-void add_steps(const statistics::ArmNetwork& network, const Levels& levels, size_t anchor, const Trend& trend, TrendLine& line,
-               std::vector<Step>& steps) {
+void add_steps(const FittedLine& fitted, const Levels& levels, size_t anchor, const Trend& trend, std::vector<Step>& steps) {
+  const statistics::ArmNetwork& network = *fitted.network;
+  TrendLine& line = *fitted.line;
+  constexpr auto kTwoSided = statistics::Alternative::kTwoSided;
   std::optional<size_t> before;
   for (TrendPoint& point : line.points) {
     const size_t level = levels.at.at(point.level);
@@ -156,20 +159,26 @@ void add_steps(const statistics::ArmNetwork& network, const Levels& levels, size
       if (!network.connected(anchor, level)) {
         point.refused = "no chain of experiments leads from '" + trend.anchor + "' to it";
       } else {
-        const statistics::TTest test = network.difference(anchor, level, 1 - trend.alpha);
+        const TrendDifference difference(network, fitted.sessions, anchor, level);
+        const statistics::TTest test = difference.test(0, kTwoSided, 1 - trend.alpha);
+        const statistics::TTest within = difference.within(1 - trend.alpha);
         point.against_anchor = to_people(trend.response.scale, test);
         point.standard_error = test.standard_error;
         point.df = test.df;
+        point.within_error = within.standard_error;
+        point.within_df = within.df;
       }
     }
     const std::optional<size_t> from = std::exchange(before, level);
     if (!from || !network.connected(*from, level)) continue;
-    const statistics::TTest test = network.difference(*from, level, 1 - trend.alpha);
+    const TrendDifference difference(network, fitted.sessions, *from, level);
+    const statistics::TTest test = difference.test(0, kTwoSided, 1 - trend.alpha);
     point.before = levels.names[*from];
     point.step = to_people(trend.response.scale, test);
+    point.step_within = to_people(trend.response.scale, difference.within(1 - trend.alpha));
     point.p_value = test.p_value;
     const auto p_against = [&](double mu, statistics::Alternative alternative) {
-      return statistics::t_test_of(test.estimate, test.standard_error, test.df, mu, alternative, 1 - trend.alpha).p_value;
+      return difference.test(mu, alternative, 1 - trend.alpha).p_value;
     };
     if (line.margin > 0)
       point.p_equivalence = std::max(p_against(-line.margin, statistics::Alternative::kGreater),
@@ -226,7 +235,7 @@ Result<size_t> followed_factor(const Samples& samples, const Trend& trend) {
   return static_cast<size_t>(at - samples.factors.begin());
 }
 
-Status gather(const SeriesPart& part, Trend& trend, Gathered& out) {
+Status gather(const SeriesPart& part, size_t session, Trend& trend, Gathered& out) {
   const auto leave_out = [&](const std::string& why) { trend.left_out.push_back(part.name + ": " + why); };
   const Result<size_t> factor = followed_factor(part.samples, trend);
   if (!factor) {
@@ -250,6 +259,7 @@ Status gather(const SeriesPart& part, Trend& trend, Gathered& out) {
     if (kept.size() < 2) continue;
     Material& material = out.lines[workload];
     material.contrasts.push_back(contrasts_between(of, kept, arms));
+    material.contrasts.back().session = session;
     material.has.resize(out.levels.names.size());
     for (const size_t level : kept) material.has[arms[level]] = true;
     material.margin = of.margin;
@@ -290,6 +300,18 @@ TrendLine line_of(const std::string& workload, const Material& material, const s
   return line;
 }
 
+// A value for each session that has controls of it. They are ratios.
+std::vector<statistics::SessionDifference> controls_of(const std::vector<TrendControl>& controls, const std::string& workload,
+                                                       const Response& response) {
+  std::map<int64_t, std::vector<statistics::SessionDifference>> sessions;
+  if (response.scale == Scale::kLog)
+    for (const TrendControl& one : controls)
+      if (one.workload == workload && one.response == response.name) sessions[one.session].push_back(one.found);
+  std::vector<statistics::SessionDifference> out;
+  for (const auto& [session, found] : sessions) out.push_back(statistics::pooled(found));
+  return out;
+}
+
 }  // namespace
 
 Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest& request) {
@@ -301,7 +323,8 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
   trend.alpha = newest.alpha;
   Gathered gathered;
   gathered.workloads = newest.workloads;
-  for (const SeriesPart& part : parts) STAB_CHECK_OK(gather(part, trend, gathered));
+  const std::vector<size_t> sessions = session_numbers(parts);
+  for (size_t i = 0; i < parts.size(); ++i) STAB_CHECK_OK(gather(parts[i], sessions[i], trend, gathered));
   if (gathered.lines.empty())
     return bad_input("no experiment of the series has anything to compare" +
                      (trend.left_out.empty() ? std::string() : "; " + trend.left_out.front()));
@@ -318,14 +341,17 @@ Result<Trend> trend_of(const std::vector<SeriesPart>& parts, const TrendRequest&
     trend.lines.push_back(line_of(workload, material->second, network, levels, trend.factor));
     networks.push_back(std::move(network));
   }
-  std::vector<Step> steps;
-  for (size_t i = 0; i < trend.lines.size(); ++i) add_steps(networks[i], levels, anchor, trend, trend.lines[i], steps);
-  judge(steps, trend.alpha);
   std::vector<FittedLine> fitted;
   for (size_t i = 0; i < trend.lines.size(); ++i) {
-    fitted.push_back({&trend.lines[i], &networks[i], {}});
+    fitted.push_back({&trend.lines[i], &networks[i], {}, {}});
     for (const TrendPoint& point : trend.lines[i].points) fitted.back().arms.push_back(levels.at.at(point.level));
+    if (request.blocks_alone) continue;
+    fitted.back().sessions = sessions_of(networks[i], controls_of(request.controls, trend.lines[i].workload, trend.response));
+    trend.lines[i].sessions = fitted.back().sessions.known;
   }
+  std::vector<Step> steps;
+  for (const FittedLine& one : fitted) add_steps(one, levels, anchor, trend, steps);
+  judge(steps, trend.alpha);
   find_changes(std::move(fitted), anchor, trend.alpha, trend.response.scale);
   return trend;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/report/experiment/samples.h"
 #include "analysis/report/report_data/report.h"
+#include "analysis/statistics/looks/between_sessions.h"
 #include "base/result.h"
 
 namespace stab::report {
@@ -35,9 +36,18 @@ struct SeriesPart {
   std::optional<TrendRevisions> revisions{};
 };
 
+// An A/A control: what one session found of two equal programs (analysis/commands/gate/gate_sessions.h).
+struct TrendControl {
+  int64_t session = 0;
+  std::string workload, response;
+  statistics::SessionDifference found;
+};
+
 struct TrendRequest {
   std::string factor;  // empty: the one treatment of the newest part
   std::string anchor;  // the level that the others are held against; empty: the one that most parts have, the earliest of them
+  std::vector<TrendControl> controls{};  // of a logbook
+  bool blocks_alone = false;  // nothing that lies between sessions enters: for tables and tests that say what that does
 };
 
 struct TrendPoint {
@@ -47,11 +57,13 @@ struct TrendPoint {
   std::string revision, repository;        // as that part's plan has them; empty: the level is no revision of a repository
   size_t parts = 0;                        // that compare it with something
   std::optional<Interval> against_anchor;  // at 1 - alpha; absent: no chain of parts leads there, or it is the anchor
-  double standard_error = 0;               // of that, on the response's scale
+  double standard_error = 0;               // of that, on the response's scale: of the t distribution that it is the interval of
   double df = 0;
+  double within_error = 0, within_df = 0;  // the same of the blocks alone
   // Against the level before it, where there is one: the family whose errors Holm controls.
   std::string before;
   std::optional<Interval> step;
+  std::optional<Interval> step_within;  // of the blocks alone
   double p_value = 1, p_holm = 1;
   double p_equivalence = 1, p_equivalence_holm = 1;
   Verdict verdict = Verdict::kWithheld;  // of the step
@@ -82,6 +94,18 @@ struct TrendChanges {
   std::optional<double> p_of_next;  // of the split that was no change; absent: none was possible
 };
 
+// What lies between the sessions of a line (trend_sessions.h).
+struct TrendSessions {
+  enum class Source { kNone, kRepeats, kSteps };  // kNone: it is not in the intervals
+  Source source = Source::kNone;
+  size_t repeats = 0;   // comparisons that sessions repeat, less what it takes to know the levels
+  size_t controls = 0;  // sessions with an A/A control
+  size_t steps = 0;     // looked at where those are too few
+  // On the response's scale, of the difference of two equal levels in one session, with its 95 % interval.
+  double sd = 0, low = 0, high = 0;
+  std::optional<double> p_value;  // of there being nothing between sessions
+};
+
 struct TrendLine {
   std::string workload;            // empty: over all of them, as given
   double margin = 0;               // on the response's scale
@@ -91,6 +115,7 @@ struct TrendLine {
   double q = 0, q_df2 = 0;
   size_t q_df = 0;
   double q_p = 1;
+  TrendSessions sessions;
   TrendChanges changes;
 };
 

@@ -58,17 +58,21 @@ void find_in(const FittedLine& fitted, const Series& series, double alpha, uint6
   double df = HUGE_VAL;
   for (size_t i = 1; i < series.arms.size(); ++i)
     df = std::min(df, fitted.network->difference(series.arms[i - 1], series.arms[i], 1 - alpha).df);
+  const statistics::ArmErrors sessions =
+      fitted.sessions.spread ? fitted.network->session_errors_of(series.arms) : statistics::ArmErrors{};
   Rng rng = Rng::stream(1, "trend changes");
   std::vector<double> normals;
   const auto draw = [&](std::span<double> values) {
     std::fill(values.begin(), values.end(), 0.0);
-    const double times = std::sqrt(df / statistics::chi_squared_value(rng, df));
-    for (const statistics::ArmErrors& part : errors) {
+    const auto add = [&](const statistics::ArmErrors& part, double times) {
       normals.resize(part.terms);
       for (double& one : normals) one = statistics::normal_value(rng);
       for (size_t i = 0; i < values.size(); ++i)
         for (size_t j = 0; j < part.terms; ++j) values[i] += times * part.loadings[i * part.terms + j] * normals[j];
-    }
+    };
+    const double times = std::sqrt(df / statistics::chi_squared_value(rng, df));
+    for (const statistics::ArmErrors& part : errors) add(part, times);
+    if (fitted.sessions.spread) add(sessions, fitted.sessions.spread->quantile(rng.uniform()));
   };
   const Result<statistics::ChangePoints> found = statistics::e_divisive_against(series.values, kLeast, alpha, rounds, draw);
   if (!found) {

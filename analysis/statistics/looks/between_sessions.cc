@@ -39,18 +39,25 @@ double satterthwaite_df(double standard_error, double df, double variance) {
   return std::min(df * ratio * ratio, kNormalDf);
 }
 
-// A value of sd and what the controls leave of its probability.
-struct Weighted {
-  double sd = 0, weight = 0;
-};
+// The logarithm of the density of a difference that is a control's but for the probability `changed`.
+double log_density(const SessionDifference& one, double sd, double changed, double size) {
+  const double alike = SessionDensity(one, sd).log_at(0);
+  if (!(changed > 0)) return alike;
+  constexpr double kAnything = 10;
+  const double other = SessionDensity(one, std::hypot(sd, kAnything * size)).log_at(0);
+  const double a = std::log1p(-changed) + alike, b = std::log(changed) + other;
+  return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
+}
+
+}  // namespace
 
 // On a logarithmic grid around where the density is. A flat prior of sd is sd itself on the scale of its logarithm.
-std::vector<Weighted> posterior(std::span<const SessionDifference> controls) {
+SessionSpread::SessionSpread(std::span<const SessionDifference> controls, double changed) {
   double size = 0;
   for (const SessionDifference& one : controls) size = std::max({size, std::fabs(one.difference), one.standard_error});
   const auto log_of = [&](double log_sd) {
     double sum = log_sd;
-    for (const SessionDifference& one : controls) sum += SessionDensity(one, std::exp(log_sd)).log_at(0);
+    for (const SessionDifference& one : controls) sum += log_density(one, std::exp(log_sd), changed, size);
     return sum;
   };
   constexpr double kBelow = 12, kAbove = 8;  // of the largest number, in nats: what is left out is a hundred-thousandth
@@ -65,18 +72,29 @@ std::vector<Weighted> posterior(std::span<const SessionDifference> controls) {
   while (last > 0 && coarse[static_cast<size_t>(last)] < top - kNegligible) --last;
   const double low = from + (to - from) * std::max(0, first - 1) / kCoarse;
   const double high = from + (to - from) * std::min(kCoarse, last + 1) / kCoarse;
-  std::vector<Weighted> out;
   double sum = 0;
   for (int i = 0; i <= kFine; ++i) {
     const double log_sd = low + (high - low) * i / kFine;
-    out.push_back({std::exp(log_sd), std::exp(log_of(log_sd) - top)});
-    sum += out.back().weight;
+    values_.push_back({std::exp(log_sd), std::exp(log_of(log_sd) - top)});
+    sum += values_.back().weight;
   }
-  for (Weighted& one : out) one.weight /= sum;
-  return out;
+  for (Weighted& one : values_) one.weight /= sum;
 }
 
-}  // namespace
+double SessionSpread::quantile(double below) const {
+  // Half of a point's weight lies on either side of it.
+  double before = 0;
+  for (size_t i = 0; i + 1 < values_.size(); ++i) {
+    const double between = (values_[i].weight + values_[i + 1].weight) / 2;
+    const double here = before + (i == 0 ? values_[0].weight / 2 : 0);
+    if (below <= here + between) {
+      const double share = between > 0 ? std::clamp((below - here) / between, 0.0, 1.0) : 0;
+      return values_[i].sd * std::pow(values_[i + 1].sd / values_[i].sd, share);
+    }
+    before = here + between;
+  }
+  return values_.back().sd;
+}
 
 SessionDifference pooled(std::span<const SessionDifference> of_one_session) {
   SessionDifference out;
@@ -131,14 +149,21 @@ double SessionDensity::log_at(double truth) const {
 }
 
 WidenedError widened_error(std::span<const SessionDifference> controls, double standard_error, double df) {
+  return SessionSpread(controls).widened(standard_error, df);
+}
+
+WidenedError SessionSpread::widened(double standard_error, double df) const {
   struct Part {
     double weight, scale, df;
   };
   std::vector<Part> parts;
-  for (const Weighted& one : posterior(controls)) {
+  for (const Weighted& one : values_) {
     const double variance = standard_error * standard_error + one.sd * one.sd;
-    constexpr double kNothing = 1e-9;
-    if (one.weight > kNothing) parts.push_back({one.weight, std::sqrt(variance), satterthwaite_df(standard_error, df, variance)});
+    // Where sd is next to nothing all parts are one.
+    constexpr double kNothing = 1e-9, kAlike = 1.0005;
+    const double scale = std::sqrt(variance);
+    if (!parts.empty() && scale < kAlike * parts.back().scale) parts.back().weight += one.weight;
+    else if (one.weight > kNothing) parts.push_back({one.weight, scale, satterthwaite_df(standard_error, df, variance)});
   }
   const auto quantile = [&](double upper) {
     // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest

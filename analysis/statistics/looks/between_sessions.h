@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 
@@ -41,8 +42,28 @@ Result<BetweenSessions> between_sessions(std::span<const SessionDifference> cont
 struct WidenedError {
   double scale = 0, df = 0;
 };
-// Averaged over sd, whose density is that of the controls with a flat prior; the t that has the mixture's upper quantiles at 2.5
-// % and at 0.05 %. pre: check_sessions(controls), and 3 of them; standard_error > 0, df > 2
+
+// What the controls leave possible of sd: its density under them, with a flat prior.
+//
+// `changed` is for differences that need not be controls: each one is, but for this probability, and is otherwise normal with ten
+// times the largest number as its sd, which can be anything. So a few large ones don't count as what lies between sessions.
+class SessionSpread {
+ public:
+  // pre: check_sessions(controls), and 3 of them; 0 <= changed < 1
+  explicit SessionSpread(std::span<const SessionDifference> controls, double changed = 0);
+  // Averaged over sd: the t that has the mixture's upper quantiles at 2.5 % and at 0.05 %. pre: standard_error > 0, df > 2
+  WidenedError widened(double standard_error, double df) const;
+  // The sd that has so much of its probability below it: with a uniform number a random one.
+  double quantile(double below) const;
+
+ private:
+  struct Weighted {
+    double sd = 0, weight = 0;  // weights add up to 1
+  };
+  std::vector<Weighted> values_;  // ascending
+};
+
+// SessionSpread(controls).widened(standard_error, df)
 WidenedError widened_error(std::span<const SessionDifference> controls, double standard_error, double df);
 
 // The density of a session's difference where `sd` lies between sessions. The sum of u and e is taken as a t whose scale is the

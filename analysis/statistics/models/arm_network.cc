@@ -9,6 +9,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numbers>
 #include <numeric>
 #include <string>
 
@@ -32,17 +34,42 @@ struct ArmNetwork::Fit {
     Matrix design, weight, covariance;
     Vector differences;
     double df = 0;
+    // Where the errors of its arms in its session stand among all of them; the first one's is what all differences are from.
+    std::vector<Eigen::Index> errors;
   };
   std::vector<Part> parts;
   std::vector<Eigen::Index> parameter;  // by arm; -1: the first of its component, whose effect is 0
   Eigen::Index parameters = 0;
   Matrix inverse;  // of sum X'WX
   Vector effects;  // of the parameters
+  Eigen::Index session_errors = 0;
+
+  // of the session's errors: what a part's differences are of them
+  void put_errors(const Part& part, auto rows) const {
+    for (size_t i = 1; i < part.errors.size(); ++i) {
+      rows(static_cast<Eigen::Index>(i) - 1, part.errors[i]) += 1;
+      rows(static_cast<Eigen::Index>(i) - 1, part.errors[0]) -= 1;
+    }
+  }
 
   void put(auto row, size_t arm, double sign) const {
     if (parameter[arm] >= 0) row(parameter[arm]) += sign;
   }
 };
+
+namespace {
+
+// Of the parameters: each arm less the first of them, an arm a row.
+Matrix asked_of(const auto& fit, const std::vector<size_t>& arms) {
+  Matrix out = Matrix::Zero(static_cast<Eigen::Index>(arms.size()), fit.parameters);
+  for (size_t i = 0; i < arms.size(); ++i) {
+    fit.put(out.row(static_cast<Eigen::Index>(i)), arms[i], 1);
+    fit.put(out.row(static_cast<Eigen::Index>(i)), arms[0], -1);
+  }
+  return out;
+}
+
+}  // namespace
 
 ArmNetwork::ArmNetwork() : fit_(std::make_unique<Fit>()) {}
 ArmNetwork::ArmNetwork(ArmNetwork&&) noexcept = default;
@@ -64,13 +91,17 @@ Result<ArmNetwork> ArmNetwork::fit(size_t arms, const std::vector<ArmContrasts>&
   }
   Matrix normal = Matrix::Zero(fit.parameters, fit.parameters);
   Vector right = Vector::Zero(fit.parameters);
+  std::map<std::pair<size_t, size_t>, Eigen::Index> errors;  // by session and arm; those of one experiment alone count down
   for (size_t e = 0; e < experiments.size(); ++e) {
     const ArmContrasts& found = experiments[e];
     const auto k = static_cast<Eigen::Index>(found.differences.size());
     Fit::Part part{Matrix::Zero(k, fit.parameters),
                    found.draws * (Matrix::Identity(k, k) - Matrix::Constant(k, k, 1 / static_cast<double>(k + 1))),
                    Eigen::Map<const Matrix>(found.covariance.data(), k, k),
-                   Eigen::Map<const Vector>(found.differences.data(), k), found.df};
+                   Eigen::Map<const Vector>(found.differences.data(), k), found.df, {}};
+    const size_t session = found.session == ArmContrasts::kOwnSession ? found.session - e : found.session;
+    for (const size_t arm : found.arms)
+      part.errors.push_back(errors.try_emplace({session, arm}, static_cast<Eigen::Index>(errors.size())).first->second);
     if (Eigen::LLT<Matrix>(part.covariance).info() != Eigen::Success)
       return bad_input("experiment " + std::to_string(e + 1) + ": the covariance of its differences is not positive definite");
     for (Eigen::Index i = 0; i < k; ++i) {
@@ -83,6 +114,7 @@ Result<ArmNetwork> ArmNetwork::fit(size_t arms, const std::vector<ArmContrasts>&
   }
   fit.inverse = Eigen::LLT<Matrix>(normal).solve(Matrix::Identity(fit.parameters, fit.parameters));
   fit.effects = fit.inverse * right;
+  fit.session_errors = static_cast<Eigen::Index>(errors.size());
   network.find_contradictions();
   return network;
 }
@@ -125,13 +157,82 @@ TTest ArmNetwork::difference(size_t a, size_t b, double conf) const {
   return t_test_of(asked.dot(fit_->effects), std::sqrt(variance.sum()), variance.df(), 0, Alternative::kTwoSided, conf);
 }
 
-std::vector<ArmErrors> ArmNetwork::errors_of(const std::vector<size_t>& arms) const {
-  Matrix asked = Matrix::Zero(static_cast<Eigen::Index>(arms.size()), fit_->parameters);
-  for (size_t i = 0; i < arms.size(); ++i) {
-    fit_->put(asked.row(static_cast<Eigen::Index>(i)), arms[i], 1);
-    fit_->put(asked.row(static_cast<Eigen::Index>(i)), arms[0], -1);
+double ArmNetwork::session_share(size_t a, size_t b) const {
+  const ArmErrors errors = session_errors_of({a, b});
+  double sum = 0;
+  for (size_t i = 0; i < errors.terms; ++i) sum += errors.loadings[errors.terms + i] * errors.loadings[errors.terms + i];
+  return sum;
+}
+
+ArmErrors ArmNetwork::session_errors_of(const std::vector<size_t>& arms) const {
+  const Matrix gradients = asked_of(*fit_, arms) * fit_->inverse;
+  Matrix moved = Matrix::Zero(gradients.rows(), fit_->session_errors);
+  for (const Fit::Part& part : fit_->parts) {
+    const Matrix along = gradients * part.design.transpose() * part.weight;
+    for (Eigen::Index i = 0; i < along.cols(); ++i) {
+      moved.col(part.errors[static_cast<size_t>(i) + 1]) += along.col(i) / std::numbers::sqrt2;
+      moved.col(part.errors[0]) -= along.col(i) / std::numbers::sqrt2;
+    }
   }
-  const Matrix gradients = asked * fit_->inverse;
+  ArmErrors out{{}, static_cast<size_t>(moved.cols()), 0};
+  for (Eigen::Index i = 0; i < moved.rows(); ++i)
+    for (Eigen::Index j = 0; j < moved.cols(); ++j) out.loadings.push_back(moved(i, j));
+  return out;
+}
+
+std::vector<ArmRepeat> ArmNetwork::repeats() const { return between_sessions(true); }
+std::vector<ArmRepeat> ArmNetwork::steps() const { return between_sessions(false); }
+
+// With C the covariance that sessions make at sd 1 and LL' = C, L^-1 d has the design L^-1 X and independent errors. The
+// residuals' space is that of M = I - L^-1 X (X'C^-1 X)^-1 X'L'^-1. Of it the last difference's residual, M's last column, is
+// orthogonal to all that don't hold the last difference: it is taken, then the last but one's of what is left, and so on.
+std::vector<ArmRepeat> ArmNetwork::between_sessions(bool of_contradictions) const {
+  // Experiments of one session that compare the same would make C singular. Their own errors keep them apart.
+  constexpr double kOwn = 1e-6, kNothing = 1e-6, kHalf = 0.5, kFewestDf = 2;
+  Eigen::Index rows = 0;
+  for (const Fit::Part& part : fit_->parts) rows += part.differences.size();
+  Matrix errors = Matrix::Zero(rows, fit_->session_errors), design(rows, fit_->parameters);
+  Vector differences(rows);
+  Matrix own = Matrix::Zero(rows, rows);
+  Eigen::Index at = 0;
+  for (const Fit::Part& part : fit_->parts) {
+    const auto k = part.differences.size();
+    fit_->put_errors(part, errors.middleRows(at, k));
+    design.middleRows(at, k) = part.design;
+    differences.segment(at, k) = part.differences;
+    own.block(at, at, k, k) = (Matrix::Identity(k, k) + Matrix::Constant(k, k, 1)) / 2;
+    at += k;
+  }
+  const Matrix made = errors * errors.transpose() / 2;
+  const Eigen::LLT<Matrix> decomposed(made + kOwn * own);
+  Matrix left = Matrix::Identity(rows, rows);
+  if (of_contradictions) {
+    const Matrix whitened = decomposed.matrixL().solve(design);
+    left -= whitened * Eigen::LLT<Matrix>(whitened.transpose() * whitened).solve(whitened.transpose());
+  }
+  std::vector<ArmRepeat> out;
+  for (Eigen::Index row = rows - 1; row >= 0; --row) {
+    if (left(row, row) < kNothing) continue;
+    const Vector direction = left.col(row) / std::sqrt(left(row, row));
+    left -= direction * direction.transpose();
+    const Vector weights = decomposed.matrixU().solve(direction);
+    if (weights.dot(made * weights) < kHalf) continue;
+    VarianceSum variance;
+    at = 0;
+    for (const Fit::Part& part : fit_->parts) {
+      const auto k = part.differences.size();
+      const Vector along = weights.segment(at, k);
+      if (const double share = along.dot(part.covariance * along); share > 0) variance.add(share, part.df);
+      at += k;
+    }
+    if (variance.df() > kFewestDf) out.push_back({weights.dot(differences), std::sqrt(variance.sum()), variance.df()});
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::vector<ArmErrors> ArmNetwork::errors_of(const std::vector<size_t>& arms) const {
+  const Matrix gradients = asked_of(*fit_, arms) * fit_->inverse;
   std::vector<ArmErrors> out;
   for (const Fit::Part& part : fit_->parts) {
     const Matrix along = gradients * part.design.transpose() * part.weight;  // an arm a row, a difference of the part a column

@@ -529,7 +529,8 @@ TEST(Calibration, BcaIntervalsCover) {
   EXPECT_LT(covered, 0.99 * kRounds);
 }
 
-// Five nights of an anchor, yesterday's and today's revision, eight blocks each, nothing changed.
+// Five nights of an anchor, yesterday's and today's revision, eight blocks each, nothing changed. By blocks alone: with what
+// may lie between sessions all of it is more cautious.
 TEST(Calibration, SeriesOfNights) {
   constexpr int kRounds = 4000, kNights = 5;
   int any = 0, missed = 0, contradicted = 0;
@@ -538,7 +539,7 @@ TEST(Calibration, SeriesOfNights) {
     for (size_t night = 1; night <= kNights; ++night)
       nights.push_back(made_part(night, {"v0", "v" + std::to_string(night), "v" + std::to_string(night + 1)}, {0, 0, 0}, 8,
                                  static_cast<uint64_t>(round) + 7));
-    const auto trend = report::trend_of(nights, {"", "v0"});
+    const auto trend = report::trend_of(nights, {"", "v0", {}, true});
     ASSERT_TRUE(trend) << trend.error().message;
     const report::TrendLine& line = trend->lines[0];
     any += std::any_of(line.points.begin(), line.points.end(),
@@ -556,7 +557,7 @@ TEST(Calibration, SeriesOfNights) {
 }
 
 // Sixteen nights in which nothing changed, as a chain and with an anchor in each. Permutations, which take every order for
-// equally likely, are what E-divisive has by itself.
+// equally likely, are what E-divisive has by itself. Of blocks alone: what lies between sessions makes all of it more cautious.
 TEST(Calibration, ChangesOfATrend) {
   constexpr int kRounds = 1500;
   constexpr size_t kNights = 16;
@@ -571,12 +572,12 @@ TEST(Calibration, ChangesOfATrend) {
         nights.push_back(made_part(night, levels, std::vector<double>(levels.size(), 0), 8, static_cast<uint64_t>(round) + 90));
         // Somebody who looks each morning.
         if (round % 5 == 0 && night >= 4 && night < kNights) {
-          const auto early = report::trend_of(nights, {"", "v0"});
+          const auto early = report::trend_of(nights, {"", "v0", {}, true});
           ASSERT_TRUE(early) << early.error().message;
           ever |= !early->lines[0].changes.found.empty();
         }
       }
-      const auto trend = report::trend_of(nights, {"", "v0"});
+      const auto trend = report::trend_of(nights, {"", "v0", {}, true});
       ASSERT_TRUE(trend) << trend.error().message;
       const report::TrendLine& line = trend->lines[0];
       ASSERT_TRUE(line.changes.asked);
@@ -597,6 +598,45 @@ TEST(Calibration, ChangesOfATrend) {
     if (chain) {
       EXPECT_GT(share(by_permutations), 0.2) << "then the simpler way would do";
     }
+  }
+}
+
+// Twelve nights in which nothing changed, but each level of a night errs by a part that its blocks don't show: two levels differ
+// by 1 % (sd) where the blocks of a night say 0.5 %.
+TEST(Calibration, TrendsOfNightsThatWander) {
+  constexpr int kRounds = 200;
+  constexpr size_t kNights = 12;
+  constexpr double kBetween = 0.01;
+  for (const bool chain : {false, true}) {
+    int changes[2] = {}, missed[2] = {};
+    for (int round = 0; round < kRounds; ++round) {
+      Rng rng = Rng::stream(static_cast<uint64_t>(round), chain ? "a chain that wanders" : "nights that wander");
+      std::vector<report::SeriesPart> nights;
+      for (size_t night = 1; night <= kNights; ++night) {
+        std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
+        if (!chain && night > 1) levels.insert(levels.begin(), "v0");
+        std::vector<double> effects;
+        for (size_t i = 0; i < levels.size(); ++i) effects.push_back(kBetween / std::sqrt(2) * standard_normal(rng));
+        nights.push_back(made_part(night, levels, effects, 8, static_cast<uint64_t>(round) + 9000));
+      }
+      for (const bool alone : {false, true}) {
+        const auto trend = report::trend_of(nights, {"", "v0", {}, alone});
+        ASSERT_TRUE(trend) << trend.error().message;
+        const report::TrendLine& line = trend->lines[0];
+        changes[alone] += !line.changes.found.empty();
+        const report::Interval last = *line.points.back().against_anchor;
+        missed[alone] += last.low > 1 || last.high < 1;
+      }
+    }
+    const auto share = [](int count) { return static_cast<double>(count) / kRounds; };
+    const std::string shape = chain ? "a chain of 12 nights that wander" : "12 nights with an anchor that wander";
+    report_rate((shape + ": any lasting change").c_str(), share(changes[0]));
+    report_rate((shape + ": the last revision against the anchor").c_str(), share(missed[0]));
+    report_rate((shape + ": the same by blocks alone").c_str(), share(missed[1]));
+    EXPECT_LT(share(changes[0]), kAlpha + limit(kAlpha, kRounds)) << shape;
+    EXPECT_LT(share(missed[0]), kAlpha + limit(kAlpha, kRounds)) << shape;
+    EXPECT_GT(share(missed[1]), 0.2) << "then nothing lies between sessions";
+    EXPECT_GT(share(changes[1]), share(changes[0])) << shape;
   }
 }
 

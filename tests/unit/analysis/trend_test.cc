@@ -74,7 +74,7 @@ TEST(Trend, AgreesWithMetafor) {
   for (const Case& one : all)
     for (const Value& value : one.values) {
       SCOPED_TRACE(one.name + ": " + value.from + ", " + value.to);
-      const auto trend = report::trend_of(one.parts, {"revision", value.from});
+      const auto trend = report::trend_of(one.parts, {"revision", value.from, {}, true});
       ASSERT_TRUE(trend) << trend.error().message;
       ASSERT_EQ(trend->lines.size(), 1U);
       const report::TrendPoint& point = point_of(trend->lines[0], value.to);
@@ -207,7 +207,7 @@ TEST(Trend, ChangesAgreeWithR) {
     SCOPED_TRACE(name);
     const auto of = std::find_if(all.begin(), all.end(), [&](const Case& one) { return one.name == name; });
     ASSERT_NE(of, all.end());
-    const auto trend = report::trend_of(of->parts, {"revision", "v0"});
+    const auto trend = report::trend_of(of->parts, {"revision", "v0", {}, true});
     ASSERT_TRUE(trend) << trend.error().message;
     const report::TrendChanges& changes = trend->lines[0].changes;
     ASSERT_TRUE(changes.asked) << changes.refused;

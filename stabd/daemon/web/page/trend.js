@@ -54,6 +54,14 @@ function changePlaces() {
   return items.length > 0 && h('div', {id: 'trend-places'}, h('h3', {}, items.length > 1 ? 'Where the lasting changes lie' : 'Where the lasting change lies'), h('ul', {}, items));
 }
 
+// What lies between sessions, and whether the intervals allow for it, as `stabctl trend` says it.
+function betweenSessions(line) {
+  const {sd, in_interval} = line.sessions;
+  if (!in_interval) return 'What changes between sessions (machine, boot, day) is not in the intervals.';
+  const size = differenceText(trendResponse(), trend.scale === 'log' ? Math.exp(sd) : sd).replace(/^\+/, '');
+  return `Between sessions (machine, boot, day) equal levels differ by ${size} (sd). Intervals and lasting changes allow for it.`;
+}
+
 const trendColumns = [{title: 'level'}, {title: 'since'}, {title: 'experiments', number: true}, {title: 'against the anchor', number: true}, {title: 'low', number: true}, {title: 'high', number: true}, {title: 'step', number: true}, {title: 'step low', number: true},
   {title: 'step high', number: true}, {title: 'p (Holm)', number: true, text: pText}, {title: 'verdict of the step'}, {title: 'lasting change'}, {title: 'refused'}];
 
@@ -162,7 +170,8 @@ function paintTrend(place, params) {
   const figure = new Figure('trend-plot', {title: `${trend.factor} over the series ${short(trend.series)}`, how: howToReadTrend, depends: ['trend'], controls: [workloads, anchors], draw: drawTrend});
   const line = trend.lines[0], disagree = line.q_df > 0 && line.q_p < 0.01;
   place.replaceChildren(h('div', {class: 'panel'}, h('h2', {tabindex: -1}, `Series ${short(trend.series)}`), figure.element, changePlaces(),
-    disagree && h('p', {class: 'warning'}, `The experiments contradict each other more than their errors explain (p ${pText(line.q_p)}): the machine, or what was built, was not the same every time.`),
+    disagree && h('p', {class: 'warning'}, `The experiments contradict each other more than their errors explain (p ${pText(line.q_p)}): the machine, or what was built, was not the same every time${line.sessions.in_interval ? '; intervals allow for it' : ''}.`),
+    h('p', {class: 'note'}, betweenSessions(line)),
     trend.left_out.length > 0 && h('details', {class: 'twin', id: 'trend-left-out'}, h('summary', {}, `${trend.left_out.length} left out`), h('ul', {}, trend.left_out.map(one => h('li', {}, short(one, 300))))),
     h('p', {}, h('button', {type: 'button', click: () => openTrend(state.series, params)}, 'look again'), ' ', h('button', {type: 'button', click: closeTrend}, 'close'))));
   nearby.observe(figure.element);
