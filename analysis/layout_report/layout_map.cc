@@ -121,7 +121,7 @@ std::vector<Tried> try_places(const PlacementData& data, const statistics::Place
 }
 
 // Which places say the same thing twice.
-std::string family(const PlacementData& data, const Tried& tried) {
+std::string family(const Tried& tried) {
   const std::string f = std::to_string(tried.f), other = std::to_string(tried.other);
   if (is_of_two(tried.kind)) return f + " " + other;
   if (tried.kind == PlaceKind::kLine || tried.kind == PlaceKind::kHalf) return f + " start";
@@ -173,7 +173,7 @@ void find_candidates(const PlacementData& data, const statistics::Differences& d
   std::set<std::string> said;
   for (const size_t i : order) {
     if (q_values[i] > kDiscoveryRate) break;
-    if (said.insert(family(data, tried[i])).second)
+    if (said.insert(family(tried[i])).second)
       screen.candidates.push_back(make_candidate(data, differences, tried[i], q_values[i]));
   }
 }

@@ -64,11 +64,11 @@ double spent_by(Spending spending, double t, double alpha, bool one_sided) {
 
 // The bound on S at which exactly `target` more is spent.
 double bound_for(const Walk& walk, double time, double target, bool one_sided) {
-  constexpr double kLeast = 1e-300;  // a look that may spend less than that never stops
+  constexpr double kLeastSpent = 1e-300;  // a look that may spend less than that never stops
   const double far = 40 * std::sqrt(time);
-  if (!(target > kLeast)) return far;
+  if (!(target > kLeastSpent)) return far;
   // The log of a tail area is close to a parabola in the bound.
-  const auto excess = [&](double x) { return std::log(std::max(crossing(walk, time, x, one_sided), kLeast) / target); };
+  const auto excess = [&](double x) { return std::log(std::max(crossing(walk, time, x, one_sided), kLeastSpent) / target); };
   return falling_root(excess, 0, far, {.width = 1e-13});
 }
 

@@ -68,10 +68,10 @@ Status check_size(const CellTable& table, std::span<const TermMask> terms, SumsT
     if (columns > rows && dependent == Dependent::kRefuse) return aliased(table, term);
   }
   // Each column is taken off all those before it; types II and III do so again for each term.
-  constexpr double kMostNumbers = 4e7, kMostWork = 4e10, kMostRepeatedWork = 4e9;
+  constexpr double kMostNumbers = 4e7, kMostWorkOnce = 4e10, kMostRepeatedWork = 4e9;
   const bool repeated = type != SumsType::kOne && terms.size() > 1;
   const double work = rows * columns * columns * (repeated ? static_cast<double>(terms.size()) : 1);
-  if (rows * columns <= kMostNumbers && work <= (repeated ? kMostRepeatedWork : kMostWork)) return {};
+  if (rows * columns <= kMostNumbers && work <= (repeated ? kMostRepeatedWork : kMostWorkOnce)) return {};
   return bad_input("a model of " + std::to_string(static_cast<uint64_t>(columns)) + " columns for " +
                    std::to_string(table.cells.size()) + " cells is too large (columns times cells up to 40000000" +
                    (repeated ? ", and fewer for sums of type II and III with many terms" : "") +

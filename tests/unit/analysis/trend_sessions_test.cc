@@ -23,21 +23,21 @@ using Source = report::TrendSessions::Source;
 
 report::TrendSession session_named(const std::string& name) { return {name, "vm", "boot-" + name}; }
 
-struct Expected {
+struct SessionsValue {
   std::string from, to;
   double estimate, half, error, df;  // half: of the interval; error and df: of the blocks alone
 };
 
-struct Case {
+struct SessionsCase {
   std::string name;
   std::vector<report::SeriesPart> parts;
-  std::vector<Expected> values;
+  std::vector<SessionsValue> values;
   std::map<std::string, std::pair<double, double>> of_sd;  // tolerance, number
   size_t known = 0;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<SessionsCase> sessions_cases() {
+  std::vector<SessionsCase> all;
   std::ifstream file(std::string(STAB_SOURCE_DIR) + "/tests/reference/analysis/trend_sessions.txt");
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
@@ -57,7 +57,7 @@ std::vector<Case> cases() {
       words >> night >> block >> name >> value;
       add_trial(all.back().parts[night - 1], name, static_cast<uint32_t>(block), value);
     } else if (kind == "value") {
-      Expected one;
+      SessionsValue one;
       words >> one.from >> one.to >> one.estimate >> one.half >> one.error >> one.df;
       all.back().values.push_back(one);
     } else if (kind == "known") {
@@ -72,7 +72,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-const report::TrendPoint& point_of(const report::TrendLine& line, const std::string& level) {
+const report::TrendPoint& level_of(const report::TrendLine& line, const std::string& level) {
   for (const report::TrendPoint& point : line.points)
     if (point.level == level) return point;
   ADD_FAILURE() << "no " << level;
@@ -80,16 +80,16 @@ const report::TrendPoint& point_of(const report::TrendLine& line, const std::str
 }
 
 TEST(TrendSessions, AgreeWithR) {
-  const std::vector<Case> all = cases();
+  const std::vector<SessionsCase> all = sessions_cases();
   ASSERT_EQ(all.size(), 2U);
   size_t compared = 0;
-  for (const Case& one : all) {
-    for (const Expected& value : one.values) {
+  for (const SessionsCase& one : all) {
+    for (const SessionsValue& value : one.values) {
       SCOPED_TRACE(one.name + ": " + value.from + ", " + value.to);
       const auto trend = report::trend_of(one.parts, {"revision", value.from});
       ASSERT_TRUE(trend) << trend.error().message;
       const report::TrendLine& line = trend->lines[0];
-      const report::TrendPoint& point = point_of(line, value.to);
+      const report::TrendPoint& point = level_of(line, value.to);
       ASSERT_TRUE(point.against_anchor);
       EXPECT_NEAR(std::log(point.against_anchor->estimate), value.estimate, 1e-9);
       EXPECT_NEAR(std::log(point.against_anchor->high / point.against_anchor->low) / 2 / value.half, 1, 3e-3);
@@ -173,7 +173,7 @@ TEST(TrendSessions, AChainTakesFewLargeStepsForChanges) {
   ASSERT_TRUE(calm && changed);
   EXPECT_EQ(changed->lines[0].sessions.source, Source::kSteps);
   EXPECT_LT(changed->lines[0].sessions.sd, 2 * calm->lines[0].sessions.sd + 0.002);
-  EXPECT_EQ(point_of(changed->lines[0], "v12").verdict, report::Verdict::kChanged);
+  EXPECT_EQ(level_of(changed->lines[0], "v12").verdict, report::Verdict::kChanged);
 }
 
 TEST(TrendSessions, ExperimentsOfOneSessionRepeatNothing) {
@@ -217,7 +217,7 @@ TEST(TrendSessions, ControlsOfALogbookCount) {
   EXPECT_EQ(with->lines[0].sessions.source, Source::kRepeats);
   EXPECT_EQ(with->lines[0].sessions.controls, 8U);
   EXPECT_NEAR(with->lines[0].sessions.sd, 0.03, 0.01);
-  EXPECT_GT(point_of(with->lines[0], "v1").against_anchor->high, 1.01 * point_of(without->lines[0], "v1").against_anchor->high);
+  EXPECT_GT(level_of(with->lines[0], "v1").against_anchor->high, 1.01 * level_of(without->lines[0], "v1").against_anchor->high);
 }
 
 TEST(TrendSessions, AreInTextAndJson) {
