@@ -7,9 +7,13 @@
 // Of nights in which nothing changed: how often any lasting change was found, any step was called changed, and the last level's
 // interval against the first leaves out 0. Of nights that are 3 % slower from the middle on: how often that was found within one
 // level of it.
+//
+// trend_table time [NIGHTS [BENCHMARKS]]: the CPU seconds of one such trend, 60 nights of 10 benchmarks by default.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -114,9 +118,34 @@ void row(const Shape& shape, int rounds) {
   std::fflush(stdout);
 }
 
+void time_of(size_t nights, size_t benchmarks) {
+  std::puts("| nights | number | benchmarks | +3 % from the middle on | blocks alone | with sessions |");
+  std::puts("|---|---:|---:|---|---:|---:|");
+  for (const bool chain : {false, true})
+    for (const double shift : {0.0, kShift}) {
+      Rng rng = Rng::stream(82, "time");
+      const std::vector<report::SeriesPart> parts = nights_of({chain, nights, benchmarks, 0.01}, shift, rng);
+      std::printf("| %s | %zu | %zu | %s |", chain ? "chain" : "anchor", nights, benchmarks, shift > 0 ? "yes" : "no");
+      for (const bool alone : {true, false}) {
+        const std::clock_t start = std::clock();
+        const Result<report::Trend> trend = report::trend_of(parts, {"", "v0", {}, alone});
+        if (!trend) {
+          std::fprintf(stderr, "%s\n", trend.error().message.c_str());
+          std::exit(1);
+        }
+        std::printf(" %.2f s |", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+      }
+      std::puts("");
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "time") == 0) {
+    time_of(argc > 2 ? static_cast<size_t>(std::atoi(argv[2])) : 60, argc > 3 ? static_cast<size_t>(std::atoi(argv[3])) : 10);
+    return 0;
+  }
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 300;
   const size_t nights = argc > 2 ? static_cast<size_t>(std::atoi(argv[2])) : 0;  // 0: all of them
   const size_t benchmarks = argc > 3 ? static_cast<size_t>(std::atoi(argv[3])) : 0;

@@ -94,7 +94,8 @@ std::vector<Contrast> contrasts_of(const Samples& samples, const UnitsByResponse
   std::map<FamilyOfQuestions, std::vector<FamilyMember*>> families;
   for (FamilyMember& member : members)
     families[family_of(samples, member.response, member.contrast.population)].push_back(&member);
-  for (const auto& [question, family] : families) judge_family(samples, levels_for(std::get<0>(question)), family);
+  for (const auto& [question, family] : families)
+    judge_family(samples, levels_for(std::get<0>(question)), family, stopped.settles);
   std::vector<Contrast> contrasts;
   for (FamilyMember& member : members) contrasts.push_back(std::move(member.contrast));
   return contrasts;

@@ -28,6 +28,8 @@ struct StoppedAt {
   // end. Null: one stage.
   const UnitsByResponse* first_stage = nullptr;
   double shrinks = 1;
+  // Whether contrasts say what more replicates would settle them. It takes more time than all the rest.
+  bool settles = true;
 };
 
 // pre: units[r][w] are the units of samples.workloads[w] in response r. For each response: per-workload

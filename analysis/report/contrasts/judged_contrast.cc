@@ -160,7 +160,7 @@ class Settling {
 
 }  // namespace
 
-void judge_family(const Samples& samples, const LookLevels& levels, const std::vector<FamilyMember*>& family) {
+void judge_family(const Samples& samples, const LookLevels& levels, const std::vector<FamilyMember*>& family, bool settles) {
   std::vector<double> p_values, p_equivalences;
   for (const FamilyMember* member : family) {
     if (!member->contrast.refused.empty()) continue;
@@ -189,7 +189,7 @@ void judge_family(const Samples& samples, const LookLevels& levels, const std::v
     const auto [low, high] = member->estimate.ends;
     contrast.verdict = verdict_of(low, high, contrast.margin,
                                   contrast.p_equivalence_holm < samples.alpha, contrast.p_holm < samples.alpha);
-    if (contrast.verdict == Verdict::kUnsure && contrast.population != Population::kLikeThese)
+    if (settles && contrast.verdict == Verdict::kUnsure && contrast.population != Population::kLikeThese)
       settling.of(member->estimate, open_changes, open_equivalences, contrast);
   }
 }

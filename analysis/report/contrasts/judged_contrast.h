@@ -24,7 +24,8 @@ Contrast describe_contrast(const Samples& samples, const LookLevels& levels, siz
                            ContrastEstimate& estimate);
 
 // Adjusts within a family and judges each member. pre: not empty
-void judge_family(const Samples& samples, const LookLevels& levels, const std::vector<FamilyMember*>& family);
+void judge_family(const Samples& samples, const LookLevels& levels, const std::vector<FamilyMember*>& family,
+                  bool settles);
 
 // The rule of docs/explanation/verdicts.md: on the response's scale (log ratios or differences), margin > 0 on that scale.
 // low, high: the (1 - alpha) interval. Both conclusions must survive Holm.

@@ -47,11 +47,13 @@ Result<std::map<std::string, Found>> found_in(Samples samples, size_t factor) {
   UnitsByResponse units(1);
   for (uint32_t w = 0; w < samples.workloads.size(); ++w) units[0].push_back(units_of(samples, w, 0));
   STAB_TRY(const LookLevels levels, levels_of(samples));
+  StoppedAt stopped{levels};
+  stopped.settles = false;
   std::map<std::string, Found> out;
   Factor& asked = samples.factors[factor];
   for (uint32_t baseline = 0; baseline < asked.levels.size(); ++baseline) {
     asked.baseline = baseline;
-    std::vector<Contrast> contrasts = contrasts_of(samples, units, {levels});
+    std::vector<Contrast> contrasts = contrasts_of(samples, units, stopped);
     if (samples.is_sliced) STAB_CHECK_OK(answer_from_alone(samples, slicing_of(samples, units), contrasts));
     for (const Contrast& contrast : contrasts) {
       if (contrast.factor != asked.name || contrast.population == Population::kLikeThese) continue;

@@ -26,6 +26,8 @@ using Quiet = bm::policies::policy<bm::policies::overflow_error<bm::policies::ig
                                    bm::policies::underflow_error<bm::policies::ignore_error>>;
 using Normal = bm::normal_distribution<double, Quiet>;
 using StudentT = bm::students_t_distribution<double, Quiet>;
+using FastStudentT = bm::students_t_distribution<
+    double, bm::policies::normalise<Quiet, bm::policies::promote_double<false>>::type>;
 using FisherF = bm::fisher_f_distribution<double, Quiet>;
 using ChiSquared = bm::chi_squared_distribution<double, Quiet>;
 using Beta = bm::beta_distribution<double, Quiet>;
@@ -58,6 +60,12 @@ double t_two_sided(double t, double df) { return 2 * t_upper(std::fabs(t), df); 
 double t_quantile(double p, double df) { return of_boost([&] { return bm::quantile(StudentT(df), p); }); }
 double t_quantile_upper(double upper, double df) {
   return of_boost([&] { return bm::quantile(bm::complement(StudentT(df), upper)); });
+}
+double t_upper_fast(double t, double df) {
+  return of_boost([&] { return bm::cdf(bm::complement(FastStudentT(df), t)); });
+}
+double t_quantile_upper_fast(double upper, double df) {
+  return of_boost([&] { return bm::quantile(bm::complement(FastStudentT(df), upper)); });
 }
 
 double f_upper(double f, double df1, double df2) {

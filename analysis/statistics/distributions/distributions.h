@@ -15,6 +15,9 @@ double t_two_sided(double t, double df);
 double t_quantile(double p, double df);
 // The t that is exceeded with probability `upper`: keeps its digits where 1 - upper rounds to 1. pre: 0 < upper < 1
 double t_quantile_upper(double upper, double df);
+// The same in double precision: to 13 digits, several times as fast.
+double t_upper_fast(double t, double df);
+double t_quantile_upper_fast(double upper, double df);
 
 // pre: df1 > 0, df2 > 0. df2 may be infinite for the quantile of chi-squared / df1.
 double f_upper(double f, double df1, double df2);

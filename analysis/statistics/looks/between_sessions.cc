@@ -152,49 +152,92 @@ WidenedError widened_error(std::span<const SessionDifference> controls, double s
   return SessionSpread(controls).widened(standard_error, df);
 }
 
+namespace {
+
+// A mixture of t distributions around 0.
+struct MixturePart {
+  double weight = 0, variance = 0, df = 0;
+};
+
+// The logarithm of its upper tail at `x`, and about its slope by log x. The slope takes the t's constant as
+// (1 - 1 / (4 df)) / sqrt(2 pi), which is a hundredth off at most: it says where to look next, not what is there.
+struct Tail {
+  double log_upper = 0, slope = 0;
+};
+Tail tail_at(std::span<const MixturePart> parts, double x) {
+  double upper = 0, density = 0;
+  for (const MixturePart& part : parts) {
+    const double t = x / std::sqrt(part.variance);
+    const bool is_normal = part.df >= kNormalDf;
+    upper += part.weight * (is_normal ? normal_upper(t) : t_upper_fast(t, part.df));
+    const double height = is_normal ? std::exp(-t * t / 2) : std::exp(-(part.df + 1) / 2 * std::log1p(t * t / part.df));
+    density += part.weight * t * height * (1 - 1 / (4 * part.df)) / std::sqrt(2 * std::numbers::pi);
+  }
+  return {std::log(upper), -density / upper};
+}
+
+// Newton's steps on the logarithm of x, where a tail is nearly straight, within a bracket that they narrow.
+double upper_quantile(std::span<const MixturePart> parts, double upper, double guess) {
+  // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest
+  // degrees of freedom.
+  double least = std::numeric_limits<double>::infinity(), most = 0, fewest = kNormalDf;
+  for (const MixturePart& part : parts) {
+    least = std::min(least, part.variance);
+    most = std::max(most, part.variance);
+    fewest = std::min(fewest, part.df);
+  }
+  double low = std::log(least) / 2 + std::log(t_quantile_upper_fast(upper, kNormalDf));
+  double high = std::log(most) / 2 + std::log(t_quantile_upper_fast(upper, fewest));
+  double at = std::clamp(std::log(guess), low, high);
+  constexpr int kMostSteps = 100;
+  constexpr double kAlike = 1e-9;
+  for (int step = 0; step < kMostSteps && high - low > kAlike; ++step) {
+    const Tail tail = tail_at(parts, std::exp(at));
+    const double excess = tail.log_upper - std::log(upper);
+    if (std::fabs(excess) < kAlike) break;
+    (excess > 0 ? low : high) = at;
+    const double next = at - excess / tail.slope;
+    at = next > low && next < high ? next : (low + high) / 2;
+  }
+  return std::exp(at);
+}
+
+}  // namespace
+
 WidenedError SessionSpread::widened(double standard_error, double df) const {
-  struct Part {
-    double weight, scale, df;
-  };
-  std::vector<Part> parts;
+  std::vector<MixturePart> parts;
+  double last = 0;  // the first variance of the last part
   for (const Weighted& one : values_) {
     const double variance = standard_error * standard_error + one.sd * one.sd;
     // Where sd is next to nothing all parts are one.
-    constexpr double kNothing = 1e-9, kAlike = 1.0005;
-    const double scale = std::sqrt(variance);
-    if (!parts.empty() && scale < kAlike * parts.back().scale) parts.back().weight += one.weight;
-    else if (one.weight > kNothing) parts.push_back({one.weight, scale, satterthwaite_df(standard_error, df, variance)});
-  }
-  const auto quantile = [&](double upper) {
-    // The narrowest part's quantile is at least a normal one's, and the widest tail is that of the largest scale with the fewest
-    // degrees of freedom.
-    double least = std::numeric_limits<double>::infinity(), most = 0, fewest = kNormalDf;
-    for (const Part& part : parts) {
-      least = std::min(least, part.scale);
-      most = std::max(most, part.scale);
-      fewest = std::min(fewest, part.df);
+    constexpr double kNothing = 1e-9, kAlike = 1.002;
+    if (!parts.empty() && variance < kAlike * last) {
+      MixturePart& part = parts.back();
+      part.variance += (variance - part.variance) * one.weight / (part.weight + one.weight);
+      part.weight += one.weight;
+    } else if (one.weight > kNothing) {
+      parts.push_back({one.weight, variance, 0});
+      last = variance;
     }
-    const double low = least * t_quantile_upper(upper, kNormalDf), high = most * t_quantile_upper(upper, fewest);
-    const auto excess = [&](double x) {
-      double sum = 0;
-      for (const Part& part : parts) sum += part.weight * t_upper(x / part.scale, part.df);
-      return std::log(sum / upper);
-    };
-    RootStop stop;
-    stop.width = stop.residual = 1e-7;
-    // On the logarithm of x a tail is nearly straight.
-    return std::exp(falling_root([&](double log_x) { return excess(std::exp(log_x)); }, std::log(low), std::log(high), stop));
-  };
+  }
+  double mean = 0;
+  for (MixturePart& part : parts) {
+    part.df = satterthwaite_df(standard_error, df, part.variance);
+    mean += part.weight * std::sqrt(part.variance);
+  }
   constexpr double kNear = 0.025, kFar = 0.0005;
-  const double near = quantile(kNear), far = quantile(kFar);
-  const auto ratio = [&](double log_df) {
-    return t_quantile_upper(kFar, std::exp(log_df)) / t_quantile_upper(kNear, std::exp(log_df)) - far / near;
+  const double near = upper_quantile(parts, kNear, mean * t_quantile_upper_fast(kNear, df));
+  const double far = upper_quantile(parts, kFar, near * t_quantile_upper_fast(kFar, df) / t_quantile_upper_fast(kNear, df));
+  // By 1 / df the logarithm of this is nearly straight, for normal tails and for heavy ones.
+  const auto short_of = [&](double inverse) {
+    return std::log(far / near * t_quantile_upper_fast(kNear, 1 / inverse) / t_quantile_upper_fast(kFar, 1 / inverse));
   };
   WidenedError out;
-  const double least = std::log(0.5), most = std::log(kNormalDf);
-  out.df = ratio(most) >= 0   ? kNormalDf
-           : ratio(least) <= 0 ? std::exp(least)
-                               : std::exp(falling_root(ratio, least, most, {.width = 1e-9, .residual = 1e-12}));
+  constexpr double kFewestDf = 0.5;
+  out.df = short_of(1 / kNormalDf) <= 0   ? kNormalDf
+           : short_of(1 / kFewestDf) >= 0 ? kFewestDf
+                                          : 1 / falling_root(short_of, 1 / kNormalDf, 1 / kFewestDf,
+                                                             {.width = 1e-12, .residual = 1e-10});
   out.scale = near / t_quantile_upper(kNear, out.df);
   return out;
 }

@@ -163,6 +163,15 @@ TEST(Distributions, SmallTailsKeepTheirDigits) {
   EXPECT_LT(statistics::studentized_range_upper(60, 3, 1000), 1e-150);
 }
 
+TEST(Distributions, TheFastTIsTheOther) {
+  for (const double df : {0.5, 1.0, 2.5, 7.0, 30.0, 1e4, 1e9})
+    for (const double upper : {1e-6, 0.0005, 0.025, 0.4}) {
+      const double t = statistics::t_quantile_upper(upper, df);
+      EXPECT_NEAR(statistics::t_upper_fast(t, df) / upper, 1, 1e-11) << df;
+      EXPECT_NEAR(statistics::t_quantile_upper_fast(upper, df) / t, 1, 1e-11) << df;
+    }
+}
+
 TEST(Studentized, TwoMeansAreStudentsT) {
   for (double df : {1.0, 2.0, 5.0, 17.5, 200.0})
     for (double t : {0.1, 1.0, 2.5, 8.0, 40.0})
