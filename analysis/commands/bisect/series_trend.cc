@@ -189,7 +189,7 @@ std::string between_sessions_text(const report::Trend& trend, const report::Tren
            "sessions repeat, and there " +
            std::string(known.repeats == 1 ? "is " : "are ") + std::to_string(known.repeats) +
            ". Let each night have the anchor and the level of the night before.";
-  std::string by = plural(known.repeats, "comparison") + " that sessions repeat";
+  std::string by = known.repeats > 0 ? plural(known.repeats, "comparison") + " that sessions repeat" : "";
   if (known.controls > 0) by += (known.repeats > 0 ? " and " : "") + plural(known.controls, "A/A control");
   if (known.source == Source::kSteps)
     by = plural(known.steps, "step") + ", of which one in ten may be a change, as sessions repeat too few comparisons";

@@ -230,6 +230,13 @@ TEST(TrendSessions, AreInTextAndJson) {
               HasSubstr("by 12 steps, of which one in ten may be"));
   EXPECT_THAT(commands::run_trend(wandering(2, 0, 8), options).out,
               HasSubstr("is not in the intervals: that takes 3 comparisons that sessions repeat, and there is 1."));
+  const std::vector<report::SeriesPart> night = wandering(1, 0, 8);
+  for (int64_t session = 0; session < 3; ++session)
+    options.request.controls.push_back({session, "work", "wall_time", {0.01, 0.004, 30}});
+  EXPECT_THAT(commands::run_trend(night, options).out, HasSubstr(", by 3 A/A controls). Intervals"));
+  EXPECT_THAT(commands::run_trend(parts, options).out,
+              HasSubstr(", by 11 comparisons that sessions repeat and 3 A/A controls)."));
+  options.request.controls.clear();
   options.json = true;
   const auto json = nlohmann::json::parse(commands::run_trend(parts, options).out)["lines"][0];
   const auto& sessions = json["sessions"];
