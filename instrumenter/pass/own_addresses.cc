@@ -3,8 +3,8 @@
 // no table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original.
 // It is a weak symbol, since a library may run in a program without our runtime.
 //
-// __builtin_return_address says where code really runs, which is what a program asks that wants to see its layout, but in a module
-// that -finstrument-functions made: there nothing tells the two apart.
+// __builtin_return_address says where code really runs, which is what a program asks that wants to see its layout. Only in a
+// module that -finstrument-functions made nothing tells the two apart.
 //
 // A routine that handles exceptions asks where it is, too, and says where to go on. It must know the copy, and a module that has
 // one is left alone.
@@ -39,7 +39,8 @@ bool is_profiled(const llvm::Module& module) {
 
 // What a function of the unwinder's or libc's gives back: an address, that of a function's beginning, or an array of addresses.
 Asks asks_of(const llvm::CallBase& call) {
-  if (call.getIntrinsicID() == llvm::Intrinsic::returnaddress) return is_profiled(*call.getModule()) ? Asks::kAddress : Asks::kNothing;
+  if (call.getIntrinsicID() == llvm::Intrinsic::returnaddress)
+    return is_profiled(*call.getModule()) ? Asks::kAddress : Asks::kNothing;
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr || !callee->isDeclaration() || call.isMustTailCall()) return Asks::kNothing;
   const llvm::StringRef name = callee->getName();
