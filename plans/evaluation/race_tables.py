@@ -6,7 +6,7 @@ import math
 import statistics
 
 from pairs_tables import p_four
-from recorded import as_ratio, binomial, mcnemar, of_pairs, percent, ratio, share, table, units
+from recorded import as_ratio, binomial, mcnemar, of_pairs, percent, ratio, share, table, units, verdict_on_level
 from sliced_tables import ALPHA, one_sided, verdicts
 
 PLANNED = 40   # experiments, each asked in all ways
@@ -39,7 +39,7 @@ def tables(recorded):
                  "refuted" if any((r["conf_high"] or math.inf) < TIMES for r in ratios.values()) else "open"))
     alarms = binomial(len(wrong["matched"] & set(equal)), len(equal), ALPHA)
     rows.append(("V4", f"{len(wrong['matched'] & set(equal))} alarms of {len(equal)}: {share(alarms)}",
-                 "confirmed" if alarms["conf_low"] <= ALPHA <= alarms["conf_high"] else "refuted" if alarms["conf_low"] > ALPHA else "open"))
+                 verdict_on_level(alarms, ALPHA)))
     more, fewer = only(wrong, "sliced plain", "matched")
     rows.append(("V5", f"wrong by sliced plain {len(wrong['sliced plain'])}, by matched {len(wrong['matched'])} of {len(subjects)}; only by "
                  f"sliced plain {more}, only by matched {fewer}; p {p_four(mcnemar(more, fewer))}", one_sided(mcnemar(more, fewer), more - fewer)))

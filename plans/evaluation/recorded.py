@@ -174,6 +174,11 @@ def share(found):
     return f"{percent(found['estimate'])} [{percent(found['conf_low'])}, {percent(found['conf_high'])}]"
 
 
+def verdict_on_level(found, level):
+    """Whether a share, a binomial answer, is what a test of that level promises. More of it speaks against the test, less doesn't."""
+    return "confirmed" if found["conf_low"] <= level <= found["conf_high"] else "refuted" if found["conf_low"] > level else "open"
+
+
 def mcnemar(only_left, only_right):
     """p of McNemar's exact test: things that one side alone has."""
     return binomial(only_left, only_left + only_right, 0.5)["p_value"] if only_left + only_right else 1.0

@@ -7,7 +7,7 @@ import math
 import statistics
 
 from pairs_tables import p_four, paired_ranks
-from recorded import binomial, in_parallel, p_text, percent, share, stats, table
+from recorded import binomial, in_parallel, p_text, percent, share, stats, table, verdict_on_level
 from sliced_tables import ALPHA, by_block, one_sided, verdicts
 
 FIXED = {"code": "off", "epoch": "1h"}
@@ -36,11 +36,8 @@ def tables(recorded):
     def of_kinds(what):
         return {name: {subject: own[subject][what] for subject in subjects} for name, own in (("one", one), ("many", many))}
 
-    def not_normal(kind):
-        return binomial(sum(own["p"] < ALPHA for own in found[kind].values()), len(subjects), ALPHA)
-
-    def holds(own):
-        return "confirmed" if own["conf_low"] <= ALPHA <= own["conf_high"] else "refuted" if own["conf_low"] > ALPHA else "open"
+    not_normal = {kind: sum(own["p"] < ALPHA for own in of.values()) for kind, of in found.items()}
+    shares = {kind: binomial(count, len(subjects), ALPHA) for kind, count in not_normal.items()}
     w, sd = of_kinds("w"), of_kinds("sd")
     nearer = [many[s]["w"] - one[s]["w"] for s in subjects]
     narrower = [math.log(one[s]["sd"] / many[s]["sd"]) for s in subjects]
@@ -48,14 +45,13 @@ def tables(recorded):
     asked = verdicts([
         ("N1", f"W is {statistics.median(w['one'].values()):.3f} with one layout, {statistics.median(w['many'].values()):.3f} with many (medians); "
                f"p {p_four(p_w)}", one_sided(p_w, statistics.median(nearer))),
-        ("N2", f"not normal with many layouts: {sum(own['p'] < ALPHA for own in many.values())} of {len(subjects)}, {share(not_normal('10 ms'))}",
-         holds(not_normal("10 ms"))),
+        ("N2", f"not normal with many layouts: {not_normal['10 ms']} of {len(subjects)}, {share(shares['10 ms'])}",
+         verdict_on_level(shares["10 ms"], ALPHA)),
         ("N3", f"the standard deviation with one layout is {math.exp(statistics.median(narrower)):.2f} times that with many (median); "
                f"p {p_four(p_sd)}", one_sided(p_sd, statistics.median(narrower))),
-        ("N4", f"not normal with a fixed layout: {sum(own['p'] < ALPHA for own in found['fixed'].values())} of {len(subjects)}, "
-               f"{share(not_normal('fixed'))}", holds(not_normal("fixed")))])
-    rows = [["**not normal at 5 %**"] + [cell for kind in KINDS for cell in
-                                         (f"**{sum(own['p'] < ALPHA for own in found[kind].values())} of {len(subjects)}**", "", "")]]
+        ("N4", f"not normal with a fixed layout: {not_normal['fixed']} of {len(subjects)}, {share(shares['fixed'])}",
+         verdict_on_level(shares["fixed"], ALPHA))])
+    rows = [["**not normal at 5 %**"] + [cell for kind in KINDS for cell in (f"**{not_normal[kind]} of {len(subjects)}**", "", "")]]
     for subject in subjects:
         row = [subject]
         for kind in KINDS:

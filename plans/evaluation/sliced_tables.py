@@ -11,7 +11,7 @@ from collections import Counter
 from figures import COLOURS, Canvas, Panel
 from pairs_tables import COMPILERS, p_four, paired_ranks
 from recorded import (Recorded, as_ratio, binomial, change, holm, in_parallel, machine_text, mcnemar, of_pairs, percent, ratio,
-                      ratio_in_blocks, share, shift, stats, table)
+                      ratio_in_blocks, share, shift, stats, table, verdict_on_level)
 
 ALPHA = 0.05
 RESPONSE = "cpu_ns"
@@ -64,9 +64,8 @@ def pairs(recorded, subjects=()):
     distances = {compiler: {s: pair["distance"] for s, pair in own.items()} for compiler, own in of.items()}
     apart = [statistics.median(own.values()) for own in distances.values()]
     fewer, nearer = mcnemar(*only), paired_ranks(distances)
-    calibrated = "confirmed" if found["conf_low"] <= ALPHA <= found["conf_high"] else "refuted" if found["conf_low"] > ALPHA else "open"
     asked = verdicts([
-        (questions[0], f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", calibrated),
+        (questions[0], f"{len(randomized)} alarms of {len(of['szc'])} randomized pairs: {share(found)}", verdict_on_level(found, ALPHA)),
         (questions[1], f"{len(plain)} alarms of {len(of['clang-19'])} plain pairs: {share(shares['clang-19'])}; only plain {only[0]}, only randomized "
                f"{only[1]}; p {p_four(fewer)}", one_sided(fewer, only[0] - only[1])),
         (questions[2], f"median distance {percent(apart[0], 2)} plain, {percent(apart[1], 2)} randomized; p {p_four(nearer)}",
@@ -380,7 +379,7 @@ def levels(recorded):
         (f"L{first + 2}", f"with Holm -O3 is faster in {len(sure['faster'])} and slower in {len(sure['slower'])} of {len(subjects)} workloads",
          "confirmed" if all(sure.values()) else "open" if any(sure.values()) else "refuted"),
         (f"L{first + 3}", f"{alarmed} alarms of {len(same)}: {share(alarms)}",
-         "confirmed" if alarms["conf_low"] <= ALPHA <= alarms["conf_high"] else "refuted" if alarms["conf_low"] > ALPHA else "open")])
+         verdict_on_level(alarms, ALPHA))])
     rows = [[subject, *(cell for name, own in found.items() for cell in (change(own[subject]), p_four(adjusted[name][subject])))]
             for subject in subjects]
     rows.append(["**over programs**", *(cell for f in over.values() for cell in (change(f), p_four(f["p_value"])))])

@@ -34,17 +34,26 @@ class LinkOrders:
     randomized: Orders
     price: float      # percent: what randomized runs take more
 
+    @property
+    def shows(self):
+        """The orders are told apart."""
+        return self.plain.p < ALPHA
+
+    @property
+    def remains(self):
+        """So are they where they are randomized."""
+        return self.randomized.p < ALPHA
+
     def conclusion(self):
         """The four cases of the criterion."""
-        shows, remains = self.plain.p < ALPHA, self.randomized.p < ALPHA
-        if shows and not remains:
+        if self.shows and not self.remains:
             return (f"Plain, two builds of this one source can differ by {self.plain.apart:.1f} %: a change of that size may be nothing but another "
                     "order of functions. Randomized, each run goes through many layouts, and the orders are no longer told apart.")
-        if shows:
+        if self.shows:
             return (f"Plain, two builds of this one source can differ by {self.plain.apart:.1f} %. Randomized, they still do "
                     f"({self.randomized.apart:.1f} %): either "
                     "too few layouts were drawn in a run, or the order changes more than places. 'stabctl report --full' shows the doses.")
-        if remains:
+        if self.remains:
             return ("The plain orders are not told apart here and the randomized ones are, which nothing explains but chance: one such test in "
                     "twenty errs. Run it again, with more replicates.")
         return ("Here the order doesn't show: differences like these come by chance. It may be small in this program, or this machine's noise "
