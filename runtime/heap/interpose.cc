@@ -59,13 +59,13 @@ bool is_replaced(Function* seen, Own* own) {
 }
 
 // Sets `to` to the program's function, if it has one.
-template <typename Function>
-bool is_taken(Function*& to, Function* seen, Function* own) {
+template <typename To, typename Function, typename Own>
+bool is_taken(To*& to, Function* seen, Own* own) {
   if (!is_replaced(seen, own)) return false;
   to = seen;
   return true;
 }
-#define STAB_IS_TAKEN(to, name) is_taken<decltype(name)>(to, STAB_UNWRAPPED(name), stab_own_##name)
+#define STAB_IS_TAKEN(to, name) is_taken(to, STAB_UNWRAPPED(name), stab_own_##name)
 
 // As the C++ libraries call it, and not memalign: C demands that the alignment divides the size.
 decltype(aligned_alloc)* aligned_of_program = nullptr;

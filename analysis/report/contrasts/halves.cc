@@ -55,7 +55,7 @@ std::vector<HalfContrast> halves_of(const Samples& samples, const std::vector<Wo
       if (!turn && a[*treatment] != factor.baseline) continue;
       HalfContrast& half = out.emplace_back();
       half.workload = family.workload;
-      half.within = text_of_levels(samples, a, *treatment);
+      half.within = text_of_levels(samples, a, treatment);
       half.randomized = is_randomized(samples, a);
       half.factor = factor.name;
       half.level = factor.levels[(turn ? a : b)[*treatment]];
