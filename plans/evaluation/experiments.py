@@ -284,6 +284,17 @@ heap = ["page"]
 epoch = ["10ms"]
 """)
 
+declare("sliced-optimizers", "What do ThinLTO, a profile (PGO) and both do to -O2, to within a third of a percent in each workload?",
+        'szc --opt="-O2 {lto}" {pgo}', seed=33, replicates=16, response=SLICED, margin="0.5%", preflight=CHECKED_ANYWAY, sliced="3ms", below="""
+[factors]
+lto = [{ name = "off", value = "" }, { name = "thin", value = "-flto=thin" }]
+pgo = [{ name = "off", value = "" }, { name = "on", value = "--pgo" }]
+code = ["shuffle"]
+stack = ["on"]
+heap = ["page"]
+epoch = ["10ms"]
+""")
+
 # The programs of the small versions, and how their short runs become a third as long, some five epochs of 20 ms: what is tried
 # there is the way from plan to table, once for each trial of hundreds.
 SMALL = {"lua": (r'"words.lua", "17"', '"words.lua", "6"'),
@@ -350,7 +361,8 @@ heap = ["off"]
 COMPILED = {"sliced-libraries": lambda program: program.name != "tcl",
             "sliced-factors": lambda program: program.name in ("sqlite3", "gnugo", "cadical", "perl"),
             "pgo": lambda program: program.language != "fortran",
-            "lto": lambda program: program.language != "fortran" and program.name != "tcl"}
+            "lto": lambda program: program.language != "fortran" and program.name != "tcl",
+            "sliced-optimizers": lambda program: program.language != "fortran" and program.name != "tcl"}
 
 # Plans on the short runs of some programs; all others take every run of every program that can be compiled for them.
 CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl"),

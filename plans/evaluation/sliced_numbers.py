@@ -18,8 +18,9 @@ def add_sliced(add, trials):
         add_pairs(add, name, functools.partial(pair_answers, functools.partial(trials, experiment), full))
     add_sensitivity(add, functools.partial(planted_answers, trials))
     add_control(add, functools.partial(order_costs, trials))
-    add_levels(add, functools.partial(level_changes, trials, "sliced-levels"), "sliced.levels")
-    add_levels(add, functools.partial(level_changes, trials, "sliced-levels-second"), "sliced.second.levels")
+    add_levels(add, functools.partial(level_changes, trials, "sliced-levels"), "sliced.levels", LEVELS)
+    add_levels(add, functools.partial(level_changes, trials, "sliced-levels-second"), "sliced.second.levels", LEVELS)
+    add_levels(add, functools.partial(optimizer_changes, trials), "sliced.optimizers", OPTIMIZERS)
     add_overhead(add, trials, "sliced-overhead", "sliced.cost")
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
     add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
@@ -228,12 +229,21 @@ def add_shapes(add, answers):
     add("sliced.normality.narrower", lambda: statistics.median(answers()["one"][s][1] / answers()["many"][s][1] for s in answers()["many"]))
 
 
+LEVELS = {"-O1": ("-O1", "-O2"), "-O3": ("-O3", "-O2"), "again": ("again", "-O2")}
+OPTIMIZERS = {"pgo": ("off on", "off off"), "thin": ("thin off", "off off"), "both": ("thin on", "off off")}   # of lto and pgo
+
+
 @functools.cache
 def level_changes(trials, experiment):
-    return paired_changes(trials, experiment, lambda row: row["opt"], {"-O1": ("-O1", "-O2"), "-O3": ("-O3", "-O2"), "again": ("again", "-O2")})
+    return paired_changes(trials, experiment, lambda row: row["opt"], LEVELS)
 
 
-def add_levels(add, answers, prefix):
+@functools.cache
+def optimizer_changes(trials):
+    return paired_changes(trials, "sliced-optimizers", lambda row: f"{row['lto']} {row['pgo']}", OPTIMIZERS)
+
+
+def add_levels(add, answers, prefix, names):
     def over(level):
         means = defaultdict(list)
         for subject, answer in answers()[level].items():
@@ -243,11 +253,11 @@ def add_levels(add, answers, prefix):
     def sure(level, sign):
         own = list(answers()[level].values())
         return sum(p < 0.05 and answer["mean"] * sign > 0 for p, answer in zip(way.holm([a["p"] for a in own]), own))
-    for level in ("-O1", "-O3", "again"):
+    for level in names:
         for what in ("mean", "low", "high"):
             add(f"{prefix}.{level}.{what}", lambda level=level, what=what: percent(over(level)[what]))
         add(f"{prefix}.{level}.faster", lambda level=level: sure(level, -1))
         add(f"{prefix}.{level}.slower", lambda level=level: sure(level, 1))
         add(f"{prefix}.{level}.alarms", lambda level=level: sum(a["p"] < 0.05 for a in answers()[level].values()))
         add(f"{prefix}.{level}.half", lambda level=level: 100 * statistics.median((a["high"] - a["low"]) / 2 for a in answers()[level].values()))
-    add(f"{prefix}.n", lambda: len(answers()["-O1"]))
+    add(f"{prefix}.n", lambda: len(next(iter(answers().values()))))

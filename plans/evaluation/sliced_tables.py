@@ -3,6 +3,7 @@
 All of CPU time, user and system. A block's logarithms are compared within the block: by the paired t-test, and by signed ranks
 where the page says so. A verdict is the page's rule applied to the numbers beside it, "confirmed", "refuted" or "open".
 """
+import functools
 import itertools
 import math
 import statistics
@@ -352,41 +353,75 @@ def median_text(summary):
     return f"{percent(summary['median'] - 1, 2)} [{low}, {high}]"
 
 
-# Optimization levels
+# Optimization levels, and optimizers that know more
 
-LEVELS = {"-O1 against -O2": ("-O1", "-O2"), "-O3 against -O2": ("-O3", "-O2"), "-O2 again": ("again", "-O2")}
+LEVELS = {"-O1 against -O2": ({"opt": "-O1"}, {"opt": "-O2"}), "-O3 against -O2": ({"opt": "-O3"}, {"opt": "-O2"}),
+          "-O2 again": ({"opt": "again"}, {"opt": "-O2"})}
+OPTIMIZERS = {"PGO": ({"lto": "off", "pgo": "on"}, {"lto": "off", "pgo": "off"}),
+              "ThinLTO": ({"lto": "thin", "pgo": "off"}, {"lto": "off", "pgo": "off"}),
+              "both": ({"lto": "thin", "pgo": "on"}, {"lto": "off", "pgo": "off"}),
+              "PGO, of ThinLTO": ({"lto": "thin", "pgo": "on"}, {"lto": "thin", "pgo": "off"})}
+
+
+class Compared:
+    """What treatments do to each workload, and over programs. A program's workloads are alike, so over programs their mean counts once."""
+
+    def __init__(self, recorded, sides):
+        self.recorded, self.subjects = recorded, sorted(recorded.subjects)
+        compare = functools.partial(self._compare, recorded)
+        self.found = {name: dict(zip(self.subjects, in_parallel(compare, [(subject, *cells) for subject in self.subjects])))
+                      for name, cells in sides.items()}
+        self.over = {name: over_programs(own) for name, own in self.found.items()}
+        self.adjusted = {name: dict(zip(own, holm([f["p_value"] for f in own.values()]))) for name, own in self.found.items()}
+
+    @staticmethod
+    def _compare(recorded, subject, ours, base):
+        return ratio_in_blocks(recorded.where(subject, **ours), recorded.where(subject, **base), RESPONSE)
+
+    def sure(self, name, way):
+        """How many workloads are faster or slower, with Holm."""
+        return sum(p < ALPHA and (self.found[name][s]["estimate"] > 1) == (way == "slower") for s, p in self.adjusted[name].items())
+
+    def page(self, asked):
+        rows = [[subject, *(cell for name, own in self.found.items() for cell in (change(own[subject]), p_four(self.adjusted[name][subject])))]
+                for subject in self.subjects]
+        rows.append(["**over programs**", *(cell for f in self.over.values() for cell in (change(f), p_four(f["p_value"])))])
+        half = statistics.median((f["conf_high"] - f["conf_low"]) / 2 for own in self.found.values() for f in own.values())
+        legend = (f"Change of CPU time [95 %], within blocks; half an interval is {percent(half, 2)} in the median. "
+                  "p with Holm over the workloads:")
+        head = ["workload", *(cell for name in self.found for cell in (name, "p"))]
+        return {self.recorded.name: "\n\n".join([self.recorded.header(), verdicts(asked), legend, table(head, rows)])}, {}
 
 
 def levels(recorded):
-    """L1 to L4; of the second day L5 to L8. A program's workloads are alike, so over programs their mean counts once."""
-    subjects = sorted(recorded.subjects)
-
-    def compare(subject, ours, base):
-        return ratio_in_blocks(recorded.where(subject, opt=ours), recorded.where(subject, opt=base), RESPONSE)
-    found = {name: dict(zip(subjects, in_parallel(compare, [(subject, *sides) for subject in subjects]))) for name, sides in LEVELS.items()}
-    over = {name: over_programs(own) for name, own in found.items()}
-    adjusted = {name: dict(zip(own, holm([f["p_value"] for f in own.values()]))) for name, own in found.items()}
-    o1, o3 = over["-O1 against -O2"], over["-O3 against -O2"]
-    sure = {way: [s for s, p in adjusted["-O3 against -O2"].items() if p < ALPHA and (found["-O3 against -O2"][s]["estimate"] > 1) == (way == "slower")]
-            for way in ("faster", "slower")}
-    same = found["-O2 again"].values()
+    """L1 to L4; of the second day L5 to L8."""
+    compared = Compared(recorded, LEVELS)
+    o1, o3 = compared.over["-O1 against -O2"], compared.over["-O3 against -O2"]
+    faster, slower = (compared.sure("-O3 against -O2", way) for way in ("faster", "slower"))
+    same = compared.found["-O2 again"].values()
     alarmed = sum(f["p_value"] < ALPHA for f in same)
     alarms = binomial(alarmed, len(same), ALPHA)
     first = 1 if recorded.name == "sliced-levels" else 5
-    asked = verdicts([
+    return compared.page([
         (f"L{first}", f"-O1 against -O2 over programs {change(o1)}, p {p_four(o1['p_value'])}", one_sided(o1["p_value"], o1["estimate"] - 1)),
         (f"L{first + 1}", f"-O3 against -O2 over programs {change(o3)}, p {p_four(o3['p_value'])}", within(o3, 0.01)),
-        (f"L{first + 2}", f"with Holm -O3 is faster in {len(sure['faster'])} and slower in {len(sure['slower'])} of {len(subjects)} workloads",
-         "confirmed" if all(sure.values()) else "open" if any(sure.values()) else "refuted"),
-        (f"L{first + 3}", f"{alarmed} alarms of {len(same)}: {share(alarms)}",
-         verdict_on_level(alarms, ALPHA))])
-    rows = [[subject, *(cell for name, own in found.items() for cell in (change(own[subject]), p_four(adjusted[name][subject])))]
-            for subject in subjects]
-    rows.append(["**over programs**", *(cell for f in over.values() for cell in (change(f), p_four(f["p_value"])))])
-    half = statistics.median((f["conf_high"] - f["conf_low"]) / 2 for own in found.values() for f in own.values())
-    legend = f"Change of CPU time [95 %], within blocks; half an interval is {percent(half, 2)} in the median. p with Holm over the workloads:"
-    head = ["workload", *(cell for name in found for cell in (name, "p"))]
-    return {recorded.name: "\n\n".join([recorded.header(), asked, legend, table(head, rows)])}, {}
+        (f"L{first + 2}", f"with Holm -O3 is faster in {faster} and slower in {slower} of {len(compared.subjects)} workloads",
+         "confirmed" if faster and slower else "open" if faster or slower else "refuted"),
+        (f"L{first + 3}", f"{alarmed} alarms of {len(same)}: {share(alarms)}", verdict_on_level(alarms, ALPHA))])
+
+
+def optimizers(recorded):
+    """P1 to P4."""
+    compared = Compared(recorded, OPTIMIZERS)
+    pgo, thin = compared.over["PGO"], compared.over["ThinLTO"]
+    slower = compared.sure("PGO", "slower")
+    together = over_programs({s: {"estimate": compared.found["PGO, of ThinLTO"][s]["estimate"] / compared.found["PGO"][s]["estimate"]}
+                              for s in compared.subjects})
+    return compared.page([
+        ("P1", f"PGO over programs {change(pgo)}, p {p_four(pgo['p_value'])}", one_sided(pgo["p_value"], 1 - pgo["estimate"])),
+        ("P2", f"ThinLTO over programs {change(thin)}, p {p_four(thin['p_value'])}", one_sided(thin["p_value"], 1 - thin["estimate"])),
+        ("P3", f"with Holm PGO is slower in {slower} of {len(compared.subjects)} workloads", "refuted" if slower else "confirmed"),
+        ("P4", f"what PGO does to ThinLTO's builds over what it does to others {change(together)}", within(together, 0.01))])
 
 
 def over_programs(of_workloads):
