@@ -160,10 +160,26 @@ void close_all(const Ordered& ordered) {
   for (int i = 0; i < ordered.count; ++i) stab::sys::close(ordered.fds[i]);
 }
 
+// A program starts with default dispositions and an empty mask, whatever the engine had: signals 32 and 33, which
+// libc keeps to itself, may be ignored too.
+void reset_signals() {
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } action = {SIG_DFL, 0, nullptr, 0};
+  for (int signal = 1; signal <= 64; ++signal)  // refused for SIGKILL and SIGSTOP
+    call(SYS_rt_sigaction, signal, word(&action), 0, sizeof action.mask);
+  const unsigned long none = 0;
+  check(Step::kSignals, call(SYS_rt_sigprocmask, SIG_SETMASK, word(&none), 0, sizeof none));
+}
+
 // Comes back in each process that it makes, which holds what it was ordered with and nothing of the others.
 void stay(long parent) {
   // What a terminal tells its programs is not meant for it.
   call(SYS_setsid);
+  reset_signals();  // for all that it makes
   die_with(parent);
   call(SYS_close_range, 3, stab::launch::kOrdersFd - 1, 0);
   Ordered ordered{};
@@ -272,7 +288,8 @@ long pin(int cpu) {
   return call(SYS_sched_setaffinity, 0, sizeof set, word(&set));
 }
 
-// The program is scheduled as any other, whatever brought us here sooner (stabd/host/launch.cc).
+// The program is scheduled as any other, whatever brought us here sooner (stabd/host/launch.cc). Before "ready": on a busy CPU a
+// process that steps back waits for its turn, and after go that would be the trial's time.
 void step_back() {
   const sched_param none{0};
   if (call(SYS_sched_getscheduler, 0) == SCHED_FIFO)
@@ -321,21 +338,6 @@ void check_program(const Request& request) {
   const stab::launch::Identity found = stab::launch::identity_of(info.st_ino, static_cast<uint64_t>(info.st_size), modified_ns);
   for (size_t i = 0; i < sizeof found.text; ++i)
     if (request.must_be[i] != found.text[i]) fail(Step::kSameFile, 0);
-}
-
-// A program starts with default dispositions and an empty mask, whatever the engine had: signals 32 and 33, which
-// libc keeps to itself, may be ignored too.
-void reset_signals() {
-  struct {
-    void (*handler)(int);
-    unsigned long flags;
-    void (*restorer)();
-    unsigned long mask;
-  } action = {SIG_DFL, 0, nullptr, 0};
-  for (int signal = 1; signal <= 64; ++signal)  // refused for SIGKILL and SIGSTOP
-    call(SYS_rt_sigaction, signal, word(&action), 0, sizeof action.mask);
-  const unsigned long none = 0;
-  check(Step::kSignals, call(SYS_rt_sigprocmask, SIG_SETMASK, word(&none), 0, sizeof none));
 }
 
 // Whatever else the engine may have inherited from whoever started it.
@@ -409,7 +411,7 @@ extern "C" [[noreturn]] void launcher_main() {
   check_program(request);
   if (header.flags & stab::launch::kNoNewPrivs) check(Step::kLockPrivileges, call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   call(SYS_umask, 022);
-  reset_signals();
+  if (!stays) reset_signals();
   // As the user, too.
   die_with(parent);
   close_the_rest();

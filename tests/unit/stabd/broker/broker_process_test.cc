@@ -232,6 +232,7 @@ TEST_F(BrokerProcess, IsNeverOnATrialsCpuWithIt) {
       ASSERT_TRUE(launched.ok()) << launched.error().message;
       EXPECT_TRUE(is_on(0)) << "before its go";
       ASSERT_TRUE(launched->go().ok());
+      EXPECT_EQ(::sched_getscheduler(launched->pid()), SCHED_OTHER) << "the program is in front, as its launcher was";
       ASSERT_TRUE(launched->end(&*tree, seconds(10)).ok());
       EXPECT_TRUE(is_on(1)) << "after its end";
     }
