@@ -89,9 +89,11 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure) {
 }
 
 std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name) {
-  while (!vmstat.empty()) {
-    std::string_view line = next_line(vmstat);
-    if (next_word(line) == name) return host::to_integer(line);
+  const std::string wanted = std::string(name) + ' ';
+  for (size_t at = vmstat.find(wanted); at != std::string_view::npos; at = vmstat.find(wanted, at + 1)) {
+    if (at > 0 && vmstat[at - 1] != '\n') continue;
+    std::string_view rest = vmstat.substr(at + wanted.size());
+    return host::to_integer(next_line(rest));
   }
   return {};
 }
