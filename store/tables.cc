@@ -64,9 +64,6 @@ std::vector<Table> make_tables() {
   };
 }
 
-// Counted anew in each store, a user's request to this store's daemon, and what users had of this machine.
-constexpr std::string_view kOfStore[] = {"trial_counts", "wishes", "shares"};
-
 }  // namespace
 
 bool Table::has(std::string_view column) const {
@@ -94,8 +91,6 @@ const Table& table_of_experiment(std::string_view name) {
   const std::vector<Table>& tables = tables_of_experiment();
   return *std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.name == name; });
 }
-
-std::span<const std::string_view> tables_of_store() { return kOfStore; }
 
 const std::vector<Column>& attempt_columns() {
   static const std::vector<Column> kColumns = {integer("attempt"),       integer("superseded"),    text("state"),

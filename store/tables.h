@@ -2,7 +2,6 @@
 // struct's columns (table.h). Tables without one are listed in tables.cc. Internal to store/.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +27,6 @@ IdOf id_in(const Table& table, std::string_view column);
 const std::vector<Table>& tables_of_experiment();
 // pre: it is one of them
 const Table& table_of_experiment(std::string_view name);
-// Tables that stay in their store.
-std::span<const std::string_view> tables_of_store();
 
 // Columns of trials that say what became of an attempt; the others say its place.
 const std::vector<Column>& attempt_columns();
