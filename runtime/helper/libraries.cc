@@ -3,6 +3,7 @@
 #include "runtime/helper/libraries.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/arch/arch.h"
 #include "runtime/helper/handshake.h"
@@ -35,6 +36,36 @@ void degrade_if_alive(Session& session, Degradation why) {
   if (!was_seen || (!is_ending(program) && is_alive(program, session.hello.control_address))) degrade(*session.control, why);
 }
 
+// Whether a table of this function has the targets in the program's memory that the metadata tell.
+bool has_table(const Session& session, const code::Metadata& code, const abi::CodeFunction& f, const abi::CodeTable& table,
+               uint64_t bias) {
+  constexpr uint32_t kAtATime = 512;
+  static uint8_t entries[kAtATime * sizeof(uint64_t)];
+  const bool relative = table.kind == abi::TableKind::kRelative32;
+  const uint64_t width = relative ? sizeof(uint32_t) : sizeof(uint64_t);
+  const uint64_t base = code.header->text_start + f.start + (relative ? uint64_t{0} - table.address : bias);
+  for (uint32_t i = 0; i < table.entry_count; ++i) {
+    const uint32_t left = table.entry_count - i, in_part = i % kAtATime;
+    const uint64_t bytes = (left < kAtATime ? left : kAtATime) * width, address = bias + table.address + i * width;
+    if (in_part == 0 && sys::pread_full(session.family.program.memory, entries, bytes, address) != static_cast<long>(bytes))
+      return false;
+    const uint64_t wanted = base + code.targets[table.first_target + i];
+    if (memcmp(entries + in_part * width, &wanted, width) != 0) return false;
+  }
+  return true;
+}
+
+// Another build of a library may have the same text and other tables.
+bool has_tables(const Session& session, const code::Metadata& code, uint64_t bias) {
+  for (uint32_t i = 0; i < code.header->function_count; ++i) {
+    const abi::CodeFunction& f = code.functions[i];
+    for (uint32_t k = 0; k < f.table_count; ++k)
+      if (!has_table(session, code, f, code.tables[f.first_table + k], bias)) return false;
+  }
+  return true;
+}
+
+// Whether the program has the code there that was read of a file.
 bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
   constexpr uint64_t kAtATime = 64 * 1024;
   static uint8_t bytes[kAtATime];
@@ -46,7 +77,16 @@ bool is_of_file(const Session& session, const Module& module, uint64_t bias) {
     if (memcmp(bytes, module.original + at, step) != 0) return false;
     at += step;
   }
-  return true;
+  return has_tables(session, module.code, bias);
+}
+
+// All zero: it is not known.
+FileStamp stamp_of(int file) {
+  struct stat status;
+  if (sys::call(SYS_fstat, file, sys::word(&status)) != 0) return {};
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const auto ns = [](const timespec& t) { return static_cast<uint64_t>(t.tv_sec) * kSecond + static_cast<uint64_t>(t.tv_nsec); };
+  return {status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size), ns(status.st_mtim), ns(status.st_ctim)};
 }
 
 // So that another build of the library, in a run that this one is matched with, has its functions where they lie here, as far as
@@ -85,19 +125,19 @@ const code::LayoutScript* script_about(Session& session, int file, uint64_t addr
   return nullptr;
 }
 
-// Reads the file that the program has under this descriptor. False: its code stays, and where that is no choice of its makers'
-// there is a degradation.
-bool read_library(Session& session, int descriptor, uint64_t bias, Library& library) {
+// What the program has open under this descriptor; negative: it can't be read.
+int open_in_program(const Session& session, int descriptor) {
+  char path[32];
+  Text(path, sizeof path) << "fd/" << descriptor;
+  return sys::open_at(session.family.program.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+}
+
+// False: the library's code stays, and where that is no choice of its makers' there is a degradation.
+bool read_library(Session& session, int file, uint64_t bias, Library& library) {
   library.memory.release();
   library.is_read = false;
   library.module = Module{};
-  char path[32];
-  Text(path, sizeof path) << "fd/" << descriptor;
-  const int file = sys::open_at(session.family.program.directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (file < 0) {
-    degrade_if_alive(session, Degradation::kLibraryUnread);
-    return false;
-  }
+  library.stamp = stamp_of(file);
   Module& module = library.module;
   const Degradation why = read_module(file, library.memory, module);
   bool done = why == Degradation::kCount;
@@ -105,7 +145,6 @@ bool read_library(Session& session, int descriptor, uint64_t bias, Library& libr
   const bool by_script = session.hello.settings.code == abi::CodeMode::kDesign;
   if (done && by_script) script = script_about(session, file, bias + module.code.header->text_start, library);
   if (done && script == nullptr && session.hello.settings.perf_map) (void)module.names.read(file, module.code);
-  sys::close(file);
   if (done && by_script && script == nullptr) return false;
   if (done) {
     // Whether it moves or not, its stacks are among those that are looked at.
@@ -119,6 +158,25 @@ bool read_library(Session& session, int descriptor, uint64_t bias, Library& libr
   }
   library.is_read = done && module.scratch.order_count > 0;
   return library.is_read;
+}
+
+// Makes the library's module say what the program has there, which is the file under this descriptor; what was read of that file
+// serves again. False: as of read_library().
+bool know_library(Session& session, int descriptor, uint64_t bias, Library& library) {
+  const int file = open_in_program(session, descriptor);
+  if (file < 0) {
+    degrade_if_alive(session, Degradation::kLibraryUnread);
+    return false;
+  }
+  const FileStamp stamp = stamp_of(file);
+  const bool is_known =
+      library.is_read && stamp.inode != 0 && stamp == library.stamp && is_of_file(session, library.module, bias);
+  const bool is_read = is_known || read_library(session, file, bias, library);
+  sys::close(file);
+  if (is_known || !is_read) return is_known;
+  if (is_page(bias + library.module.code.header->text_start) && is_of_file(session, library.module, bias)) return true;
+  degrade_if_alive(session, Degradation::kLibraryUnread);
+  return false;
 }
 
 // How many slots its images are to have: as many as the ring may get, which becomes smaller for a large library. 0: a ring that
@@ -158,13 +216,8 @@ bool plan_library(Session& session, uint32_t place) {
   all.planned = code::kMaxLibraries;
   if (library.module.moves) return false;
   if (place >= all.count) all.count = place + 1;
-  if (!library.is_read || !is_of_file(session, library.module, bias)) {
-    if (!read_library(session, __atomic_load_n(&asked.file, __ATOMIC_RELAXED), bias, library)) return false;
-    if (!is_page(bias + library.module.code.header->text_start) || !is_of_file(session, library.module, bias)) {
-      degrade_if_alive(session, Degradation::kLibraryUnread);
-      return false;
-    }
-  }
+  const int descriptor = __atomic_load_n(&asked.file, __ATOMIC_RELAXED);
+  if (!know_library(session, descriptor, bias, library)) return false;
   if (!give_memory(session, library)) {
     degrade(control, Degradation::kLibraryNoRoom);
     return false;
@@ -177,7 +230,6 @@ bool plan_library(Session& session, uint32_t place) {
   module.text_replaced = false;
   module.place.bias = bias;
   module.place.text = bias + module.code.header->text_start;
-  const int descriptor = __atomic_load_n(&asked.file, __ATOMIC_RELAXED);
   library.sampled_file = session.samples.note_library(session.family.program, module, descriptor);
   memcpy(module.text, module.original, module.text_bytes);
   asked.text_address = module.place.text;

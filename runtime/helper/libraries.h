@@ -11,6 +11,13 @@ namespace stab::helper {
 
 struct Session;
 
+// Which file was read, and in which state. Another with the same text may differ in jump tables, frames and names.
+struct FileStamp {
+  uint64_t device = 0, inode = 0, bytes = 0;
+  uint64_t modified_ns = 0, changed_ns = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
 // A place of Control::libraries. What was read of a library stays when it is gone, for when it comes again.
 struct Library {
   Module module;
@@ -19,6 +26,7 @@ struct Library {
   uint64_t bytes = 0;
   uint64_t slots = 0;   // that the program has mapped
   bool is_read = false;
+  FileStamp stamp;      // of what was read
   uint32_t sampled_file = ~0u;  // of SampledFiles; kNone: its samples are not told
 };
 

@@ -529,6 +529,85 @@ def check_same_name(place):
     place.alike("./prog", moved=82)
 
 
+# Its first function may put another file in its place, before the runtime opens it.
+TABLED = """#include <stdio.h>
+#include <stdlib.h>
+int begins(void) { return getenv("REPLACED_BY") != NULL && rename(getenv("REPLACED_BY"), "replaced.so") != 0; }
+__attribute__((noinline)) int chosen(int k, int n) {
+  switch (k) { case 0: return n + 1; case 1: return n * 2; case 2: return n ^ 5; case 3: return n - 7; case 4: return n | 3;
+    case 5: return n * n; case 6: return ~n; case 7: return n >> 1; default: return 0; }
+}
+int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum = chosen(i & 7, sum + i) & 0xffffff; return sum; }
+int through(int n) { return work(n) + 1; }
+#define EIGHT(x) x, x, x, x, x, x, x, x
+const int far_from_code[] = {EIGHT(EIGHT(EIGHT(EIGHT(1))))};
+"""
+TABLED_HOST = """#include <dlfcn.h>
+#include <string.h>
+#include "repeat.h"
+static int ask(const char* file) {
+  void* library = dlopen(file, RTLD_NOW);
+  CHECK(library != NULL);
+  int (*work)(int) = (int (*)(int))dlsym(library, "work");
+  const int found = work(100);
+  if (strcmp(file, "./replaced.so") == 0) REPEAT CHECK(work(100) == found);
+  CHECK(work(100) == found);
+  dlclose(library);
+  return found;
+}
+int main(int count, char** files) {
+  for (int i = 0; i < 20; ++i)
+    for (int k = 1; k < count; ++k) printf("%d\\n", ask(files[k]));
+}
+"""
+
+
+def build_tabled(place):
+    """Builds of a library in folders one, other and renamed, with the same text: jump tables of the second lead elsewhere, and a
+    function of the third has another name."""
+    place.write("tabled.c", TABLED)
+    place.write("host.c", TABLED_HOST)
+    place.must("szc", "-O1", "-fPIC", "-S", "tabled.c", "-o", "one.s")
+    lines = (place.directory / "one.s").read_text().split("\n")
+    entries = [i for i, line in enumerate(lines) if line.split()[:1] == [".long"] and "-.LJTI" in line]
+    expect(len(entries) == 8, f"a jump table of eight entries has {len(entries)}")
+    turned = dict(zip(entries, entries[3:] + entries[:3]))
+    place.write("other.s", "\n".join(lines[turned.get(i, i)] for i in range(len(lines))))
+    place.write("renamed.s", "\n".join(lines).replace("through", "passage"))
+    for name in ("one", "other", "renamed"):
+        (place.directory / name).mkdir()
+        place.must("szc", "-shared", "-Wl,-init,begins", "-Wl,-z,separate-code", f"{name}.s", "-o", f"{name}/tabled.so")
+    place.must("szc", "-O2", "host.c", "-o", "host")
+
+
+def check_same_text(place):
+    """Builds with one name and the same text, whose tables or names differ: each is itself, one after the other, also in perf's map."""
+    build_tabled(place)
+    place.alike("./host", "./one/tabled.so", "./other/tabled.so", moved=40)
+    place.must("sh", "-c", "echo $$ > pid; exec ./host ./one/tabled.so ./renamed/tabled.so", **ALL_ON, STAB_PERF_MAP="1", STAB_REPORT="dose")
+    place.dose()  # the helper has ended
+    perf_map = pathlib.Path(f"/tmp/perf-{(place.directory / 'pid').read_text().strip()}.map")
+    names = {line.split()[-1] for line in perf_map.read_text().splitlines()}
+    perf_map.unlink()
+    for name in ("through", "passage"):
+        expect(any(name in known for known in names), f"perf's map does not have {name}: {sorted(names)}")
+
+
+def check_replaced(place):
+    """A file that another is put in the place of, between its loading and its constructor, is not taken for what was loaded."""
+    build_tabled(place)
+
+    def host(**settings):
+        for name, source in (("replaced.so", "one"), ("comes.so", "other")):
+            (place.directory / name).write_bytes((place.directory / source / "tabled.so").read_bytes())
+        return place.must("./host", "./replaced.so", "./one/tabled.so", **settings).stdout
+    plain = host(REPLACED_BY="comes.so")
+    found = host(REPLACED_BY="comes.so", STAB_REPORT="dose", **ALL_ON)
+    expect(found == plain, f"{found.split()[:6]} instead of {plain.split()[:6]}")
+    dose = place.dose()
+    expect(any(UNREAD in text for text in dose["degradations"]), f"the layout report says {dose['degradations']}")
+
+
 def check_names(place):
     """dladdr and backtrace know functions of libraries by their names while they run in images."""
     place.write("names.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <execinfo.h>\n#include <string.h>\n#include "repeat.h"\n'
