@@ -37,8 +37,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
     "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
-    ("a library was loaded without RTLD_DEEPBIND, which would have made it free with libc what our heap gave; with STAB_HEAP=off "
-     "it is loaded as asked"),
+    ("libc's table of symbols could not be changed, so a library was loaded without RTLD_DEEPBIND, which would have made it free "
+     "with libc what our heap gave; let a seccomp filter pass mprotect; with STAB_HEAP=off it is loaded as asked"),
     ("/proc shows other process ids than the program has, so its threads can't be found, images are never reused, and moving "
      "stops when the ring is full; mount /proc in its PID namespace"),
     ("permission to look at a thread was denied (EACCES or EPERM), so images wait and moving may stop; keep the program "

@@ -58,7 +58,7 @@ enum class Degradation : uint8_t {
   kNamesHidden,        // libraries don't find the runtime's names, and use those of libgcc and libc
   kUnwinderReplaced,   // exceptions couldn't pass moved functions: the executable has libgcc_eh's _Unwind_Find_FDE
   kHeapOfLibrary,      // a library of the program brings a malloc: the heap is its
-  kDeepBinding,        // a library was loaded without RTLD_DEEPBIND, which would have given it libc's heap beside ours
+  kDeepBinding,        // a library was loaded without RTLD_DEEPBIND: it would have found libc's heap beside ours
   kForeignNumbers,     // /proc numbers processes differently, so threads can't be found: images are never reused
   kThreadsDenied,      // the kernel refuses the helper to look at threads: no image is reused meanwhile
   kStacksTooLarge,     // a look at the threads took all the time it may: images that may be on those stacks stay

@@ -13,6 +13,8 @@ class DynamicSymbols {
   DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias);
   explicit DynamicSymbols(const dl_phdr_info& file);
 
+  // Where it stands in the table; nullptr: not defined.
+  const Elf64_Sym* definition_of(const char* name) const;
   bool defines(const char* name) const { return definition_of(name) != nullptr; }
   // Its link-time address; 0: not defined.
   uint64_t value_of(const char* name) const;
@@ -22,7 +24,6 @@ class DynamicSymbols {
   bool takes_any(const char* beginning) const;
 
  private:
-  const Elf64_Sym* definition_of(const char* name) const;
   uint32_t count() const { return hash_ == nullptr ? 0 : hash_[1]; }
   // A GNU table lists what is defined; all else comes before it.
   uint32_t imports_end() const { return gnu_hash_ != nullptr ? gnu_hash_[1] : count(); }

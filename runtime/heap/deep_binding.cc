@@ -1,8 +1,8 @@
 // dlopen and dlmopen, in dynamic executables: what is loaded must get along with a heap and with code of ours.
 //
-// Without RTLD_DEEPBIND, where the heap is ours. A library loaded so finds libc's malloc and free before ours, yet
-// libc's own strdup and getline allocate for it from ours: its free() would end the program. PHP loads its extensions so.
-// The price: where the library and the program define the same name, the library gets the program's.
+// With RTLD_DEEPBIND a library would find libc's malloc and free before ours, where the heap is ours (libc_table.h). PHP loads
+// its extensions so. Where libc's table can't be changed, the library is loaded without the flag, and gets the program's
+// definition of a name that both have.
 //
 // Where code moves, what came is looked at for an unwinder (code/library_unwinders.h). libc looks at the return address of the
 // call, because the library that calls may bring a search path or a $ORIGIN. So a call from a library that needs its caller is
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "runtime/code/library_unwinders.h"
+#include "runtime/heap/libc_table.h"
 #include "runtime/heap/threads.h"
 #include "runtime/libc_names.h"
 
@@ -46,6 +47,13 @@ bool is_ours(const void* caller) {
   return address - control.ring_address < control.ring_bytes || (caller >= &__ehdr_start && caller < _end);
 }
 
+// The mode that a library is loaded with where this one is asked for.
+int mode_for(int mode) {
+  if ((mode & RTLD_DEEPBIND) == 0 || heap::decide() != heap::State::kOurs || heap::lead_libc_to_ours()) return mode;
+  degrade(control(), Degradation::kDeepBinding);
+  return mode & ~RTLD_DEEPBIND;
+}
+
 bool needs_caller(const char* file) {
   return file != nullptr && (strchr(file, '/') == nullptr || strchr(file, '$') != nullptr);
 }
@@ -55,10 +63,7 @@ bool needs_caller(const char* file) {
 
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* file, int mode) {
   stab::code::Load* const next = stab::find_next(stab::next_open, "dlopen");
-  if ((mode & RTLD_DEEPBIND) != 0 && stab::heap::decide() == stab::heap::State::kOurs) {
-    mode &= ~RTLD_DEEPBIND;
-    stab::degrade(stab::control(), stab::Degradation::kDeepBinding);
-  }
+  mode = stab::mode_for(mode);
   if (!stab::has_images() || (stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0)))) return next(file, mode);
   stab::code::before_load(next, mode);
   void* const handle = next(file, mode);
@@ -68,6 +73,7 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* fi
 
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlmopen(Lmid_t space, const char* file, int mode) {
   stab::LoadApart* const next = stab::find_next(stab::next_open_apart, "dlmopen");
+  if (space == LM_ID_BASE) mode = stab::mode_for(mode);
   const bool is_asked_for_it = stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0));
   if (space == LM_ID_BASE || !stab::has_images() || is_asked_for_it) return next(space, file, mode);
   void* const handle = next(space, file, mode);

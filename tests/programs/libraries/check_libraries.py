@@ -608,6 +608,49 @@ def check_replaced(place):
     expect(any(UNREAD in text for text in dose["degradations"]), f"the layout report says {dose['degradations']}")
 
 
+OWN_NAMES = """#include <stdlib.h>
+#include <string.h>
+int compute(int n) { return n * 3 + 1; }
+static int (*volatile called)(int) = compute;
+char* work(int n) {
+  char* text = strdup("a text that libc copies");
+  text = realloc(text, 1000 + n);
+  for (int i = 0; i < n; ++i) text[i] = 'a' + (char)(called(i) % 26);
+  text[n] = 0;
+  return text;
+}
+void drop(char* text) { free(text); }
+"""
+DEEP_HOST = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include "repeat.h"
+int compute(int n) { return -n; }
+int main(void) {
+  for (int i = 0; i < 2; ++i) {
+    const int mode = RTLD_NOW | RTLD_DEEPBIND;
+    void* library = i ? dlmopen(LM_ID_BASE, "./own.so", mode) : dlopen("./own.so", mode);
+    CHECK(library != NULL);
+    char* (*work)(int) = (char* (*)(int))dlsym(library, "work");
+    void (*drop)(char*) = (void (*)(char*))dlsym(library, "drop");
+    REPEAT { char* text = work(50); CHECK(strlen(text) == 50 && text[1] == 'a' + 4); i ? drop(text) : free(text); drop(strdup("other")); }
+    puts(work(60));
+    dlclose(library);
+  }
+}
+"""
+
+
+def check_deep_binding(place):
+    """A library that is loaded with RTLD_DEEPBIND gets its own function of a name that the program has, too, and one heap."""
+    place.write("own.c", OWN_NAMES)
+    place.write("host.c", DEEP_HOST)
+    place.library("own.so", "own.c")
+    for compiler, preloaded in (("szc", None), (llvm.tool("clang"), place.runtime / "libstabhost.so")):
+        place.must(compiler, "-O2", "-rdynamic", "host.c", "-o", "host")
+        place.alike("./host", moved=2, preloaded=preloaded)
+
+
 def check_names(place):
     """dladdr and backtrace know functions of libraries by their names while they run in images."""
     place.write("names.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <execinfo.h>\n#include <string.h>\n#include "repeat.h"\n'
