@@ -18,8 +18,9 @@
 namespace stab::helper {
 namespace {
 
-// Address space alone: of the memory what is written is taken. The smaller ones are for limits on it.
-constexpr uint64_t kRooms[] = {uint64_t{2} << 30, uint64_t{512} << 20, uint64_t{128} << 20};
+// Address space alone: of the memory what is written is taken. The first is enough for as many as move at a time, each with the
+// largest ring. The smaller ones are for limits on it.
+constexpr uint64_t kRooms[] = {uint64_t{32} << 30, uint64_t{2} << 30, uint64_t{512} << 20, uint64_t{128} << 20};
 uint32_t step_of(const Control& control) { return __atomic_load_n(&control.library.step, __ATOMIC_SEQ_CST); }
 
 // Where the program has given up, what it waited for is not told.

@@ -513,6 +513,21 @@ def check_many_libraries(place):
     place.alike("./prog", moved=48, stay=12, degraded=[DROPPED])
 
 
+def check_large_libraries(place):
+    """Libraries of 4 MB each move, as many as there are."""
+    place.write("large.c", "int work(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum = sum * 3 + i; return sum; }\n"
+                           'void never(void) { __asm__ volatile(".rept 450000; nopl 0x10000(%rax,%rax); .endr"); }\n')
+    for i in range(12):
+        place.library(f"large{i}.so", "large.c") if i == 0 else (place.directory / f"large{i}.so").write_bytes(
+            (place.directory / "large0.so").read_bytes())
+    place.write("main.c", '#include <dlfcn.h>\n#include "repeat.h"\nint main(void) {\n  int (*work[12])(int);\n'
+                          "  for (int i = 0; i < 12; ++i) { char name[20]; sprintf(name, \"./large%d.so\", i); void* library = dlopen(name, RTLD_NOW);\n"
+                          '    CHECK(library != NULL); work[i] = (int (*)(int))dlsym(library, "work"); }\n'
+                          "  REPEAT for (int i = 0; i < 12; ++i) CHECK(work[i](50) == work[0](50));\n  puts(\"done\"); }\n")
+    place.must("szc", "-O2", "main.c", "-o", "prog")
+    place.alike("./prog", moved=12, times=1)
+
+
 def check_same_name(place):
     """One name in two folders, one after the other and both at a time: each is itself."""
     place.write("plugin.c", "int helper(int n) { return n * FACTOR; }\nint work(int n) { return helper(n) + FACTOR; }\n" + "\n".join(
