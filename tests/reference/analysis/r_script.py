@@ -24,7 +24,8 @@ def stabctl(database, *words):
 
 class Answers:
     """Contrasts of the first response, of each workload: `report` is the report's JSON, `largest` the largest relative difference of
-    an estimate, an end of an interval, degrees of freedom or p; `apart` are contrasts that only one of both answers."""
+    an estimate, an end of an interval, degrees of freedom or p; `apart` are contrasts that only one of both answers. Both are of the
+    script's own table, until compare() holds other rows against the report."""
 
     def __init__(self, folder, database, more=""):
         self.report = json.loads(stabctl(database, "--json"))
@@ -35,11 +36,14 @@ class Answers:
         table.unlink(missing_ok=True)
         ran = subprocess.run(["Rscript", "--vanilla", "script.R", "data.csv"], cwd=folder, capture_output=True, text=True)
         assert ran.returncode == 0, f"R: {ran.stderr}"
-        response, is_log = re.search(r'd\$y <- \w*\(d\[\["(.*?)"', script)[1], "d$y <- log(" in script
-        scale = math.log if is_log else float
-        ours = {(c["workload"], c["factor"], c["level"]): c for c in self.report["contrasts"]
-                if c["response"] == response and c["workload"] and "refused" not in c}
+        response, self.is_log = re.search(r'd\$y <- \w*\(d\[\["(.*?)"', script)[1], "d$y <- log(" in script
+        self.ours = {(c["workload"], c["factor"], c["level"]): c for c in self.report["contrasts"]
+                     if c["response"] == response and c["workload"] and "refused" not in c}
         rows = {(row["workload"], row["factor"], row["level"]): row for row in csv.DictReader(open(table))} if table.exists() else {}
+        self.compare(rows)
+
+    def compare(self, rows):
+        ours, scale = self.ours, math.log if self.is_log else float
         # Where the report refuses, R has no error of the estimate, or an interval without an end.
         theirs = {key: row for key, row in rows.items() if all(math.isfinite(float(row[end].replace("NA", "nan"))) for end in ("low", "high"))}
         self.apart = sorted(ours.keys() ^ theirs.keys())
