@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "instrumenter/postlink/x86_64/data_switch.h"
 #include "instrumenter/postlink/x86_64/saved_stack.h"
 #include "instrumenter/postlink/x86_64/strays.h"
+#include "runtime/arch/x86_64/stack_switch.h"
 #include "runtime/sections_abi.h"
 
 namespace stab::postlink {
@@ -353,7 +353,7 @@ namespace {
 bool data_switch_stacks(const ElfImage& image) {
   return std::any_of(image.sections().begin(), image.sections().end(), [](const Section& section) {
     const bool is_data = section.allocated() && !section.executable() && section.header.sh_type == SHT_PROGBITS;
-    return is_data && holds_stack_switch(section.bytes);
+    return is_data && arch::x86_64::holds_stack_switch(section.bytes);
   });
 }
 

@@ -4,6 +4,7 @@
 //
 //   code.h         entries, prefixes, jumps, fields: the bytes that images and canonical entries are made of
 //   registers.h    where the kernel and libc leave a thread's registers: samples, signal frames, jmp_buf
+//   stack_switch.h  what switches to another stack look like
 //   system_call.h  the way into the kernel, and clones that go on with another stack
 //   words.h        what differs in one word: names of libc's and others', ELF's number, pages, single instructions
 #pragma once
@@ -11,6 +12,7 @@
 #if defined(__x86_64__)
 #include "runtime/arch/x86_64/code.h"
 #include "runtime/arch/x86_64/registers.h"
+#include "runtime/arch/x86_64/stack_switch.h"
 #include "runtime/arch/x86_64/system_call.h"
 #include "runtime/arch/x86_64/words.h"
 

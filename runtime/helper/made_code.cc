@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "runtime/helper/foreign_code.h"
 #include "runtime/helper/look.h"
 #include "runtime/helper/mappings.h"
 #include "runtime/helper/pages.h"
@@ -49,7 +50,9 @@ bool MadeCode::has(const Process& process, const Images& images, uint8_t* buffer
       is_known = known_[i].start == mapping.start && known_[i].end == mapping.end && known_[i].file == mapping.file;
     if (is_known) continue;
     if (has_written_pages(process, mapping.start, mapping.end)) return true;
-    if (known_count_ < kMostKnown) known_[known_count_++] = {mapping.start, mapping.end, mapping.file};
+    if (known_count_ == kMostKnown) continue;
+    known_[known_count_++] = {mapping.start, mapping.end, mapping.file};
+    file_switches_ = file_switches_ || code_switches_stacks(process, mapping, buffer);
   }
   return mappings.failed();
 }

@@ -244,6 +244,7 @@ bool no_child_is_missing(Session& session, uint32_t kin_before) {
 bool code_is_made(Session& session) {
   Looks& looks = session.looks;
   looks.code_is_made = looks.made_code.is_there(session.family, session.images, looks.looker.buffer);
+  if (looks.made_code.file_switches_stacks()) session.images.switches_stacks = true;
   return looks.code_is_made;
 }
 
@@ -374,6 +375,7 @@ bool switches_stacks(Session& session) {
 void reclaim(Session& session) {
   Control& control = *session.control;
   if (session.images.ring.retired() == 0) return;
+  if (!switches_stacks(session) && session.family.numbered && code_is_made(session)) session.looks.threads.doubt();
   if (switches_stacks(session)) {
     degrade(control, Degradation::kSwitchesStacks);
     return;
@@ -390,7 +392,6 @@ void reclaim(Session& session) {
   ++control.code.scans;
   session.samples.begin_look();
   session.looks.in_use = 0;
-  if (code_is_made(session)) session.looks.threads.doubt();
 
   const uint32_t kin_before = __atomic_load_n(&control.kin_count, __ATOMIC_ACQUIRE);
   const bool complete = list_family(session);
@@ -404,7 +405,8 @@ void reclaim(Session& session) {
   const bool was_made = session.looks.code_is_made;
   if (was_made) left = left_by_resting_stacks(session, left);
   // Code that has come since the threads were looked at may have switched stacks since.
-  if (complete && !switches_stacks(session) && no_child_is_missing(session, kin_before) && (was_made || !code_is_made(session))) {
+  if (complete && !switches_stacks(session) && no_child_is_missing(session, kin_before) &&
+      (was_made || (!code_is_made(session) && !session.images.switches_stacks))) {
     session.images.ring.release(left);
     for_each_moving(session.images, [left](Module& module) { module.stayers.forget(left); });
   }

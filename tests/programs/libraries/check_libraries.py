@@ -818,6 +818,52 @@ def check_hosts_of_stacks(place):
                f"{epoch}: {ran.stdout}{dose['degradations']} {dose['code']}")
 
 
+# Coroutines by assembly that no name tells, in a program or a library of another compiler's.
+HIDDEN_SWITCH = """#include "repeat.h"
+__asm__(".text\\n.type swap_stacks, @function\\nswap_stacks: push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\\n"
+        "mov %rsp, (%rdi); mov %rsi, %rsp\\n"
+        "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp; ret\\n.size swap_stacks, . - swap_stacks");
+void swap_stacks(void** kept, void* other);
+enum { kCount = 20, kBytes = 65536 };
+static void *home, *waits[kCount];
+static int now, done;
+static int (*deep)(int, void (*)(void));
+static void rest(void) { swap_stacks(&waits[now], home); }
+static void body(void) { for (;;) { deep(20, rest); ++done; } }
+int take_turns(int (*calls_back)(int, void (*)(void)), int (*work)(int)) {
+  deep = calls_back;
+  for (int i = 0; i < kCount; ++i) {
+    void** top = (void**)((char*)malloc(kBytes) + kBytes - 64);
+    *--top = NULL;
+    *--top = (void*)body;
+    for (int k = 0; k < 6; ++k) *--top = NULL;
+    waits[i] = top;
+  }
+  for (int round = 0; round < 10; ++round) {
+    for (now = 0; now < kCount; ++now) swap_stacks(&home, waits[now]);
+    REPEAT CHECK(work(41) == 83);
+  }
+  return done;
+}
+"""
+
+
+def check_others_switch_by_assembly(place):
+    """Switches that nothing tells but their bytes: in a host that szc has not linked, and in a library of gcc's: no image is used again."""
+    place.write("switch.c", HIDDEN_SWITCH)
+    place.write("calls.c", CALLS_BACK)
+    place.write("work.c", WORK)
+    place.write("main.c", '#include <stdio.h>\nint calls_back(int, void (*)(void));\nint work(int);\n'
+                          "int take_turns(int (*)(int, void (*)(void)), int (*)(int));\n"
+                          'int main(void) { printf("%d\\n", take_turns(calls_back, work)); }\n')
+    place.library("libcalls.so", "calls.c", "work.c")
+    place.must(llvm.tool("clang"), "-O2", "main.c", "switch.c", "./libcalls.so", "-o", "host")
+    place.must("gcc", "-O2", "-fPIC", "-shared", "switch.c", "-o", "libswitch.so")
+    place.must("szc", "-O2", "main.c", "calls.c", "work.c", "./libswitch.so", "-o", "prog")
+    for program, moved, preloaded in (("./host", 1, place.runtime / "libstabhost.so"), ("./prog", 0, None)):
+        place.alike(program, moved=moved, degraded=[SWITCHES], preloaded=preloaded)
+
+
 # As a language's runtime has it: what a library calls back runs on a stack of its own, while frames of the library rest on the thread's.
 CALLED_BACK = """#include <pthread.h>
 #include "repeat.h"

@@ -1,12 +1,9 @@
-#include "instrumenter/postlink/x86_64/data_switch.h"
+#include "runtime/arch/x86_64/stack_switch.h"
 
 #include "runtime/arch/x86_64/instruction.h"
 
-namespace stab::postlink {
+namespace stab::arch::x86_64 {
 namespace {
-
-using arch::x86_64::decode;
-using arch::x86_64::Instruction;
 
 constexpr unsigned kStackRegister = 4, kFrameRegister = 5;
 constexpr unsigned kMemory = 16;                                // no register
@@ -18,6 +15,9 @@ bool is_by_frame(const Instruction& i) {
   return (i.modrm & 7u) == kStackRegister || ((i.modrm & 7u) == kFrameRegister && i.modrm >> 6 != 0);
 }
 
+// REX.X without an index, which nobody writes: bytes in the middle of something else.
+bool has_idle_bit(const Instruction& i) { return (i.rex & 2u) != 0 && !i.has_sib(); }
+
 // How a wide mov or xchg touches the stack pointer. from, to: the register on the other side, kMemory where there is none.
 struct Touch {
   bool keeps = false, loads = false;
@@ -26,7 +26,7 @@ struct Touch {
 
 Touch touch_of(const Instruction& i) {
   Touch touch;
-  if (!i.has_modrm || !i.has_rex_w()) return touch;
+  if (!i.has_modrm || !i.has_rex_w() || has_idle_bit(i)) return touch;
   const bool stores = i.plain(0x89), reads = i.plain(0x8b), swaps = i.plain(0x87);
   if (!stores && !reads && !swaps) return touch;
   if (!i.names_registers()) {
@@ -79,13 +79,16 @@ bool begins_switch(std::span<const uint8_t> code) {
 
 }  // namespace
 
-bool holds_stack_switch(std::span<const uint8_t> data) {
-  for (size_t at = 0; at + 2 < data.size(); ++at) {
-    if ((data[at] & 0xf8u) != 0x48) continue;
-    const uint8_t opcode = data[at + 1];
-    if ((opcode == 0x89 || opcode == 0x8b || opcode == 0x87) && begins_switch(data.subspan(at))) return true;
+bool holds_stack_switch(std::span<const uint8_t> bytes) {
+  for (size_t at = 0; at + 2 < bytes.size(); ++at) {
+    if ((bytes[at] & 0xf8u) != 0x48) continue;
+    const uint8_t opcode = bytes[at + 1], modrm = bytes[at + 2];
+    const bool is_register = (modrm >> 3 & 7u) == kStackRegister, is_other = modrm >> 6 == 3 && (modrm & 7u) == kStackRegister;
+    const bool stores = opcode == 0x89 && is_register, reads = opcode == 0x8b && is_other;
+    const bool swaps = opcode == 0x87 && (is_register || is_other);
+    if ((stores || reads || swaps) && begins_switch(bytes.subspan(at))) return true;
   }
   return false;
 }
 
-}  // namespace stab::postlink
+}  // namespace stab::arch::x86_64
