@@ -35,7 +35,7 @@ using commands::BisectStep;
 using commands::CommitFinding;
 using commands::GateQuestion;
 
-constexpr double kAlpha = 0.05;  // of a search
+constexpr double kAlpha = 0.01;  // of a search
 
 // Good, and what follows it on the way to bad: of merges the first parent, so that each commit is one step of the branch.
 Result<std::vector<BisectCommit>> commits_of(const Revisions& revisions) {
@@ -205,7 +205,7 @@ Result<std::optional<BisectStep>> Comparisons::measure(const BisectQuestion& ask
   if (asked.faster) std::swap(pair.base, pair.head);
   Budget limit = left();
   told_.phases.clear();
-  const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha};
+  const GateChanges changes{.margin = asked.margin, .alpha = asked.alpha, .blocks = asked.blocks};
   STAB_TRY(const GateFile file, sliced_gate_plan_of(pair, arguments_, changes));
   STAB_TRY(const StartedGate started, start(asked, pair, file, changes, limit));
   const store::Id experiment = started.experiment;

@@ -23,7 +23,7 @@ using commands::BisectStep;
 using commands::CommitFinding;
 
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
-constexpr int kVersion = 8;
+constexpr int kVersion = 9;
 
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
@@ -34,6 +34,7 @@ Json as_json(const BisectStep& step) {
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
           {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}, {"by_copies", step.by_copies},
           {"is_one_program", step.is_one_program},
+          {"standard_error", step.standard_error}, {"copies_half_width", step.copies_half_width},
           {"unit", step.unit},         {"care", step.care}};
 }
 
@@ -93,6 +94,8 @@ BisectStep from_json(const Json& json) {
   step.is_share = json.at("is_share");
   step.by_copies = json.at("by_copies");
   step.is_one_program = json.at("is_one_program");
+  step.standard_error = json.at("standard_error");
+  step.copies_half_width = json.at("copies_half_width");
   step.unit = json.at("unit");
   step.care = json.at("care").get<std::vector<std::string>>();
   return step;

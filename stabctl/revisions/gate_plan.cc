@@ -7,6 +7,7 @@
 #include <set>
 #include <variant>
 
+#include "analysis/commands/bisect/comparison_looks.h"
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "plan/limits.h"
@@ -28,6 +29,7 @@ struct Settings {
   std::string code = "shuffle", stack = "on", heap = "page", epoch = plan::kEpochByPreflight;
   int links = 0;
   std::string blocks;  // how their trials have the machine; empty: the plan's own default
+  bool spends_evenly = false;     // of alpha as much at early looks as at late ones
   bool without_controls = false;  // no block of sliced ones runs alone
   bool simulated = false;
   bool sampled = false;
@@ -138,7 +140,8 @@ std::string added(const Settings& settings, const std::string& base, const std::
     text += "[stopping]\nrule = \"sequence\"\n" +
             (settings.first > 0 ? "first = " + std::to_string(settings.first) + "\n" : std::string()) +
             "max = " + std::to_string(settings.max) + "\nuntil = \"worse\"\n";
-  else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\nuntil = \"worse\"\n";
+  else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\nuntil = \"worse\"\n" +
+            (settings.spends_evenly ? "spending = \"pocock\"\n" : std::string());
   return text;
 }
 
@@ -187,11 +190,20 @@ Settings settings_of(const toml::TomlNode& tree, toml::Faults& faults, GatePlan&
   return settings;
 }
 
+std::vector<int> looks_of_search(uint32_t blocks, const std::vector<int>& looks) {
+  const std::vector<uint32_t> of = commands::looks_of_comparison(blocks, {looks.begin(), looks.end()});
+  return {of.begin(), of.end()};
+}
+
 // What the command asks for stands above the file.
 void apply(const GateChanges& changes, Settings& settings, GatePlan& out) {
   settings.margin = changes.margin.value_or(settings.margin);
   settings.alpha = changes.alpha.value_or(settings.alpha);
   out.margin = settings.margin;
+  if (changes.blocks && settings.max == 0) {
+    settings.looks = looks_of_search(*changes.blocks, settings.looks);
+    settings.spends_evenly = true;
+  }
   if (changes.control) {
     settings.looks = {settings.max > 0 ? settings.max : settings.looks.back()};
     settings.max = settings.first = 0;
@@ -212,7 +224,8 @@ void apply(const GateChanges& changes, Settings& settings, GatePlan& out) {
   constexpr int kFewestWithControls = 100;
   if (changes.slice && out.may_slice) {
     settings.blocks = "sliced";
-    settings.without_controls = (settings.max > 0 ? settings.max : settings.looks.back()) < kFewestWithControls;
+    settings.without_controls =
+        changes.blocks || (settings.max > 0 ? settings.max : settings.looks.back()) < kFewestWithControls;
   }
 }
 

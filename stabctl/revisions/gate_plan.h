@@ -42,6 +42,7 @@ struct GatePlan {
 // What is asked otherwise than the file says.
 struct GateChanges {
   std::optional<double> margin{}, alpha{};  // by a search for a commit
+  std::optional<uint32_t> blocks{};         // of its comparison, as the search asks for them (looks_of_comparison)
   bool slice = false;                   // sliced blocks, if the file leaves that open
   bool control = false;                 // both sides are equal: as many blocks as at the last look, and none before it
   bool counts_copies = false;           // instead: each runs once in identical copies, and what costs more there is counted

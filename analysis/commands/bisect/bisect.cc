@@ -391,6 +391,8 @@ BisectStep step_of(const GateQuestion& question, double margin) {
   step.is_share = question.is_share;
   step.margin = margin;
   step.blocks = question.n;
+  step.standard_error = question.standard_error;
+  step.copies_half_width = question.copies_half_width;
   step.workload = question.workload;
   step.response = question.response;
   step.subject = question.subject;

@@ -40,6 +40,8 @@ struct BisectStep {
   std::string unit;      // of the cost: "share", or the response's
   double margin = 0;     // by which "not slower" was asked
   uint64_t blocks = 0;
+  double standard_error = 0;  // as GateQuestion has it; 0: not known
+  double copies_half_width = 0;  // as GateQuestion has it
   std::string workload, response, subject;  // what was compared
   std::string why;      // why there is no answer
   bool by_copies = false;  // which is what random layouts cost by themselves
@@ -81,7 +83,7 @@ struct Bisection {
   std::string no_places;   // why nobody has; empty: for no reason that has to be said
   std::string subject;     // what is judged, such as a workload; empty where nothing is slower
   double margin = 0;       // of the gate, a share
-  double alpha = 0;        // of the search, and of each comparison but those that name further commits
+  double alpha = 0;        // share of searches that name a commit that did nothing
   bool faster = false;     // the search is for what made it faster: words are turned round
   std::string unfinished;  // why it ended before its time; empty: it didn't
   std::string clock;       // which time was compared, and why; empty: as the gate's file says
@@ -95,6 +97,9 @@ struct BisectQuestion {
   double alpha = 0;
   bool may_name = false;  // the answer names the commit if it is slower
   bool faster = false;
+  // So many, as the answer leads the search and names nobody; 0: as many as settle it, kMostBlocksOfComparison at most
+  // (comparison_looks.h).
+  uint32_t blocks = 0;
   size_t left = 0;  // commits that the culprit is one of, for people
 };
 
@@ -108,12 +113,14 @@ using CompareCommits = std::function<Result<std::optional<BisectStep>>(const Bis
 // Once a commit is named, and does not explain what lies between the ends (bisect_rest.h) but for half of the gate's margin, the
 // search goes on before and behind it, for what made it slower or faster, whichever is left.
 //
-// Between two ends each comparison makes some places likelier (commit_search.h). Whatever that has led to, the commit that the
-// search arrives at is named only if it is shown to be slower than the one before it, in trials that the search has not seen: if
-// the interval at 1 - alpha, which has as much error on both sides, lies above zero. A commit that did nothing passes that in
-// alpha / 2. Where it isn't shown the search goes on with what it has learned, and may arrive at another one. The second question
-// whether to name a commit is asked at alpha / 2, the third at alpha / 4, and so on, so all of them together are wrong in at most
-// alpha / 2 (1 + 1/2 + 1/4 + ...) = alpha of all searches, however many commits and comparisons there are.
+// Between two ends each comparison makes some places likelier (commit_search.h). It takes as many blocks as tell a commit that
+// costs what is searched from one that costs nothing, by the spread that the comparison of the ends has seen. Whatever that has
+// led to, the commit that the search arrives at is named only if it is shown to be slower than the one before it, in trials that
+// the search has not seen: if the interval at 1 - alpha of the search, which has as much error on both sides, lies above zero. A
+// commit that did nothing passes that in alpha / 2. Where it isn't shown the search goes on with what it has learned, and may
+// arrive at another one. The second question whether to name a commit is asked at alpha / 2, the third at alpha / 4, and so on,
+// so all of them together are wrong in at most alpha / 2 (1 + 1/2 + 1/4 + ...) = alpha of all searches, however many commits and
+// comparisons there are.
 // kBadInput: the ends themselves can't be compared.
 Status run_bisection(Bisection& search, const CompareCommits& compare);
 

@@ -5,6 +5,7 @@
 
 #include "analysis/commands/bisect/bisect.h"
 #include "analysis/commands/bisect/bisect_rest.h"
+#include "analysis/commands/bisect/comparison_looks.h"
 #include "analysis/statistics/distributions/distributions.h"
 
 namespace stab::commands {
@@ -21,12 +22,13 @@ constexpr double kProbability = 0.95;
 // a few.
 size_t most_comparisons(size_t commits) { return 2 * questions_of(commits) + 6; }
 
+constexpr double kLargestMargin = 1;  // of a plan
+
 // By how much a commit may be slower than the good one and still count as not slower: half of what is looked for, and never more
 // than it is at least. Below half of the gate's margin it is of no interest, and a plan's margin is 100 % at most.
 std::optional<double> margin_of_search(const BisectStep& ends) {
-  constexpr double kLargest = 1;
   if (!ends.is_share) return std::nullopt;
-  return std::min({ends.cost / 2, std::max(ends.cost_low, ends.margin / 2), kLargest});
+  return std::min({ends.cost / 2, std::max(ends.cost_low, ends.margin / 2), kLargestMargin});
 }
 
 // By how much the commit that the search has arrived at may be slower than the one before it. With several steps it need not make
@@ -40,7 +42,42 @@ std::optional<double> margin_of_naming(const BisectStep& ends, const std::option
 std::optional<CostEstimate> estimate_of(const BisectStep& step) {
   if (step.finding == CommitFinding::kNotBuilt || !step.why.empty() || !std::isfinite(step.cost_low + step.cost_high)) return {};
   const StepCost cost = cost_of(step);
-  return CostEstimate{cost.estimate, (cost.high - cost.low) / 2 / statistics::normal_quantile(1 - step.alpha / 2)};
+  const double normal = statistics::normal_quantile(1 - step.alpha / 2);
+  if (step.standard_error <= 0 || step.blocks < 2) return CostEstimate{cost.estimate, (cost.high - cost.low) / 2 / normal};
+  // The interval allows for looks, and the likelihood of what was seen knows none. Few blocks don't know their spread well.
+  const double t = statistics::t_quantile(1 - step.alpha / 2, static_cast<double>(step.blocks - 1));
+  return CostEstimate{cost.estimate, (step.standard_error * t + step.copies_half_width) / normal};
+}
+
+// A step, against the standard error of a comparison on the way once all its blocks are there.
+constexpr double kErrorsOfStep = 4;
+// Of it, over all looks. Where a commit costs nothing or a step, which are four standard errors apart, stopping at a look is then
+// wrong in about two of a hundred, as is what all blocks say (the likelihoods of both: Wald 1945).
+constexpr double kAlphaOnTheWay = 0.0125;
+// That a slowdown by the margin between the ends is called none.
+constexpr double kAlphaOfEnds = 0.05;
+
+// What a comparison on the way tells from nothing: all that is searched, or half of it where that is no less than the gate's
+// margin, as there may be two steps. On the scale of StepCost.
+double step_on_the_way(const BisectStep& ends) {
+  const double whole = cost_of(ends).estimate;
+  return ends.is_share ? std::min(whole, std::max(std::log1p(ends.margin), whole / 2)) : whole;
+}
+
+// Blocks of each comparison on the way; 0: the spread of the ends' blocks is not known.
+uint32_t blocks_on_the_way(const BisectStep& ends) {
+  constexpr double kFewest = 10;
+  if (ends.standard_error <= 0 || ends.blocks < 2) return 0;
+  const double spread = ends.standard_error * std::sqrt(static_cast<double>(ends.blocks));
+  // Of few different numbers the boundaries of looks are computed once.
+  const double quarter = std::ceil(std::pow(kErrorsOfStep * spread / step_on_the_way(ends), 2) / 4);
+  return static_cast<uint32_t>(std::clamp<double>(4 * quarter, kFewest, kMostBlocksOfComparison));
+}
+
+// "Not slower" by a step, as far as a plan's margin goes: either answer is as far away from the middle.
+std::optional<double> margin_on_the_way(const BisectStep& ends, const std::optional<double>& margin_of_search, uint32_t blocks) {
+  if (!margin_of_search || blocks == 0) return margin_of_search;
+  return std::min(kLargestMargin, std::max(*margin_of_search, std::expm1(step_on_the_way(ends))));
 }
 
 // What a step costs at least to be looked for.
@@ -101,7 +138,7 @@ Result<bool> Searching::run(BisectPart& part) {
   part.not_slower = part.good;
   part.slower = part.bad;
   part.alpha = naming_alpha();
-  STAB_TRY(const auto ends, ask({part.bad, part.good, std::nullopt, search_.alpha}, part));
+  STAB_TRY(const auto ends, ask({part.bad, part.good, std::nullopt, kAlphaOfEnds}, part));
   if (!ends) return false;
   if (number_ == 0) {
     if (ends->finding == CommitFinding::kNotBuilt) return bad_input("the commits at the ends can't be compared: " + ends->why);
@@ -125,6 +162,9 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
   const auto of_ends = estimate_of(ends);
   if (!of_ends) return true;
   const auto margin = margin_of_search(ends);
+  const uint32_t blocks = blocks_on_the_way(ends);
+  const auto way = margin_on_the_way(ends, margin, blocks);
+  const double way_alpha = blocks > 0 ? kAlphaOnTheWay : kAlphaOfEnds;
   CommitSearch between(commits, *of_ends, least_of(ends));
   part.probability = between.range(kProbability).probability;
   const size_t most_namings = std::min(namings_ + kMostNamingsOfPart, kMostNamings);
@@ -133,7 +173,9 @@ Result<bool> Searching::search_between(BisectPart& part, const BisectStep& ends)
     if (!next || (next->is_last && namings_ == most_namings)) break;
     const size_t position = part.good + next->position;
     if (!next->is_last) {
-      STAB_TRY(const auto step, ask({position, part.good, margin, search_.alpha}, part));
+      const BisectQuestion question{
+          .position = position, .against = part.good, .margin = way, .alpha = way_alpha, .blocks = blocks};
+      STAB_TRY(const auto step, ask(question, part));
       if (!step) return false;
       const auto estimate = estimate_of(*step);
       if (!estimate) {

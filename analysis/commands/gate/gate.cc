@@ -163,9 +163,11 @@ Result<std::vector<GateQuestion>> gate_questions(const report::Samples& samples,
         question.cost = cost.estimate;
         question.cost_low = cost.low;
         question.cost_high = cost.high;
+        question.standard_error = contrast.standard_error;
         if (const CopyFacts* counted = copies_of(contrast, facts)) {
           const statistics::CopyPrice price = price_of(*counted);
           if (question.is_share) {
+            question.copies_half_width = (price.high - price.low) / 2;
             question.cost_low = (1 + cost.low) * std::exp(-price.high) - 1;
             question.cost_high = (1 + cost.high) * std::exp(-price.low) - 1;
           }

@@ -75,6 +75,8 @@ struct GateQuestion {
   // where it is compared by differences.
   double cost = 0, cost_low = 0, cost_high = 0;
   bool is_share = true;
+  double standard_error = 0;  // of the trials: of the cost's logarithm where it is a share, else as the cost
+  double copies_half_width = 0;  // of what random layouts cost by themselves, on the same scale; the bounds allow for it
   uint64_t n = 0;
   std::string refused;  // why there is no answer
   bool by_copies = false;  // which is what random layouts cost by themselves

@@ -38,7 +38,7 @@ struct BisectTally {
 
 inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
   commands::Bisection search;
-  search.alpha = 0.05;
+  search.alpha = 0.01;  // as stabctl has it
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
   std::vector<bool> builds(history.costs.size(), true);
   for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;

@@ -55,6 +55,22 @@ class BisectStateTest : public ::testing::Test {
   TemporaryDirectory root_;
 };
 
+// What an answer weighs in the search that goes on.
+TEST_F(BisectStateTest, AStepIsReadWithItsError) {
+  commands::BisectStep step;
+  step.standard_error = 0.0025;
+  step.copies_half_width = 0.001;
+  {
+    auto state = open();
+    ASSERT_TRUE(state.ok() && state->add(step).ok());
+  }
+  const auto again = open();
+  ASSERT_TRUE(again.ok());
+  ASSERT_EQ(again->steps().size(), 1u);
+  EXPECT_EQ(again->steps()[0].standard_error, 0.0025);
+  EXPECT_EQ(again->steps()[0].copies_half_width, 0.001);
+}
+
 TEST_F(BisectStateTest, PlacesAreReadAsTheyWereKept) {
   keep();
   const auto state = open();

@@ -130,6 +130,27 @@ TEST(GatePlan, AsksAboutPlacesByOneOfThreeRules) {
   EXPECT_THAT(toml::render(with("place = true").faults), HasSubstr("place"));
 }
 
+// A comparison of a search ends where the search says. A gate that may end after each block does so here, too.
+TEST(GatePlan, AComparisonOfASearchHasItsOwnLooks) {
+  const auto of_search = [](const std::string& keys, uint32_t blocks, bool slice) {
+    return gate_plan("[gate]\n" + keys + kProgram, "stab-gate.toml", std::string(40, 'a'), std::string(40, 'b'),
+                     {.blocks = blocks, .slice = slice})
+        .text;
+  };
+  const std::string decides = of_search("looks = [10, 20, 40]\n", 0, true);
+  EXPECT_THAT(decides, HasSubstr("replicates = 1280\n"));
+  EXPECT_THAT(decides, HasSubstr("looks = [10, 20, 40, 80, 160, 320, 640, 1280]\n"));
+  EXPECT_THAT(decides, HasSubstr("spending = \"pocock\"\n"));
+  EXPECT_THAT(decides, HasSubstr("alone = \"0%\"\n"));
+  EXPECT_THAT(of_search("", 0, false), HasSubstr("looks = [10, 20, 40, 80, 160, 320, 640, 1280]\n"));
+  EXPECT_THAT(of_search("looks = [20, 2000]\n", 0, false), HasSubstr("looks = [20, 2000]\n"));
+  EXPECT_THAT(of_search("", 80, false), HasSubstr("looks = [20, 40, 80]\n"));
+  const std::string short_one = of_search("", 12, false);
+  EXPECT_THAT(short_one, HasSubstr("replicates = 12\n"));
+  EXPECT_THAT(short_one, Not(HasSubstr("[stopping]")));
+  EXPECT_THAT(of_search("max = 60\n", 12, false), HasSubstr("rule = \"sequence\"\nmax = 60\n"));
+}
+
 // A control looks at its end alone: what ended early had seen little.
 TEST(GatePlan, AControlHasNoLooks) {
   for (const std::string rule : {"looks = [5, 9]", "max = 9\nfirst = 4"}) {
