@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/wording.h"
+#include "plan/input_names.h"
 #include "plan/limits.h"
 #include "plan/parse_command.h"
 #include "plan/parse_parts.h"
@@ -102,6 +103,8 @@ void parse_inputs(toml::Section& section, const Program& program, ProgramContext
     if (const std::string name = input_name(inputs[i]); name.empty() || name == "..")
       context.faults.error(spots[i], "input " + in_quotes(inputs[i]) + " has no name that a trial's directory could hold",
                            "name the directory itself");
+    else if (const std::string why = why_not_beside(inputs, i); !why.empty())
+      context.faults.error(spots[i], why, "rename one, or name a directory that holds both");
     else
       check_file_exists(inputs[i], spots[i], "input", Wanted::kFileOrDirectory, program, context);
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "plan/input_names.h"
 #include "plan/layout_confirmation.h"
 #include "plan/layout_scripts.h"
 #include "plan/matched_layouts.h"
@@ -200,8 +201,12 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   };
   size_t bytes = 0;
   for (const auto* inputs : {&expanded_->program_of(trial.subject).inputs, &workload.inputs}) {
+    std::vector<std::string> named;
     for (const std::string& name : *inputs) {
       const std::string wanted = plan::substitute(name, expanded_->plan, cell, trial.link);
+      named.push_back(wanted);
+      if (const std::string why = plan::why_not_beside(named, named.size() - 1); !why.empty())
+        return bad_input(why + ": rename one, or name a directory that holds both");
       const std::string target = plan::input_name(wanted);
       if (target.empty() || target == "..")
         return bad_input("input '" + wanted + "' has no name that a trial's directory could hold: name the directory itself");

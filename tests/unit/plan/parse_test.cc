@@ -405,6 +405,17 @@ TEST(Parse, AnInputIsNamedByTheLastOfItsPath) {
               HasSubstr("input 'data/../' has no name that a trial's directory could hold"));
 }
 
+TEST(Parse, TwoInputsOfOneNameAreRefused) {
+  const auto errors = [](const std::string& inputs) {
+    const std::string text = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[factors]\nsize=[\"a\",\"b\"]\n[[program]]\n"
+                             "name=\"p\"\nbuild=\"make {size}\"\nrun=[\"./p\"]\ninputs=[" + inputs + "]\n";
+    return render(parse_plan(text, "t.toml", {.max_errors = 20}).errors);
+  };
+  EXPECT_THAT(errors("\"a/in\", \"b/in\""), HasSubstr("inputs 'a/in' and 'b/in' would both be 'in' in a trial's directory"));
+  EXPECT_THAT(errors("\"{size}/in\", \"common/in/\""), HasSubstr("inputs '{size}/in' and 'common/in/' would both be 'in'"));
+  EXPECT_EQ(errors("\"a/in\", \"a/in\", \"b/other\", \"{size}\""), "") << "one file twice is one file";
+}
+
 TEST(Parse, AGitRepositoryThatIsAPathMustBeThere) {
   const auto errors = [](const std::string& git, const FakeFiles& files) {
     const std::string text = "[experiment]\nname=\"t\"\nseed=1\nreplicates=2\n[[program]]\nname=\"p\"\nrun=[\"./p\"]\n"
