@@ -24,15 +24,18 @@ char separator_in(std::string_view heading) {
 // Numbers of a table: a comma in one is a decimal sign if all numbers allow that.
 class Decimals {
  public:
-  // where: "line 3"
-  std::optional<double> read(const std::string& field, const std::string& where) {
+  explicit Decimals(char separator) : separator_(separator) {}
+
+  std::optional<double> read(const std::string& field, size_t line) {
     const size_t comma = field.find(',');
     if (comma == std::string::npos) {
+      if (separator_ == ';') points_.see(field, line);
+      const std::string where = "line " + std::to_string(line);
       if (point_.empty() && field.find('.') != std::string::npos) point_ = said(field, where);
       return number(field);
     }
     if (field.find(',', comma + 1) != std::string::npos) return {};
-    if (comma_.empty()) comma_ = said(field, where);
+    if (comma_.empty()) comma_ = said(field, "line " + std::to_string(line));
     only_thousands_ = only_thousands_ && may_be_thousands(field);
     std::string text = field;
     text[comma] = '.';
@@ -46,6 +49,11 @@ class Decimals {
     if (!comma_.empty() && only_thousands_)
       return bad_input(comma_ + ", whose comma may be a decimal sign or separate thousands; write a decimal point, or leave the "
                                 "comma out");
+    if (comma_.empty() && points_.are_doubtful())
+      return bad_input(said(points_.pointed(), "line " + std::to_string(points_.pointed_row())) + ", and " +
+                       said(points_.bare(), "line " + std::to_string(points_.bare_row())) +
+                       ": the point may be a decimal sign or separate thousands; write decimals in each number, or leave the "
+                       "points out");
     return {};
   }
 
@@ -54,6 +62,8 @@ class Decimals {
     return where + " has '" + field.substr(0, 40) + "'";
   }
 
+  const char separator_;
+  PointsOfColumn points_;
   std::string comma_, point_;  // the first number that has one, and where; empty: none
   bool only_thousands_ = true;
 };
@@ -82,16 +92,17 @@ Result<std::vector<Metric>> read_csv(std::string_view text) {
     return bad_input("line 1: expected a heading with the columns 'name' and 'value', with commas, semicolons or tabs between "
                      "them, and it is " + in_quotes(one_line(heading), 60));
   Collected out;
-  Decimals decimals;
+  Decimals decimals(separator);
   while (!text.empty()) {
-    const std::string where = "line " + std::to_string(lines + 1);
+    const size_t row_line = lines + 1;
+    const std::string where = "line " + std::to_string(row_line);
     const std::string_view row = take_row(text, lines);
     if (row.empty()) continue;
     STAB_TRY(const std::vector<std::string> fields, fields_under(header, row, where, separator));
     if (is_blank(fields)) continue;
     const auto add = [&]() -> Status {
       if (trimmed(fields[value]).empty() || marks_missing(fields[value])) return out.add_failed(fields[name], "it has no value");
-      const auto measured = decimals.read(std::string(trimmed(fields[value])), where);
+      const auto measured = decimals.read(std::string(trimmed(fields[value])), row_line);
       if (!measured) return bad_input("'" + fields[value].substr(0, 40) + "' is no number");
       const auto one = unit == header.size() ? std::optional<double>(1) : seconds_of_unit(trimmed(fields[unit]));
       if (!one) return bad_input("'" + fields[unit].substr(0, 40) + "' is no unit of time; use ns, us, ms or s");

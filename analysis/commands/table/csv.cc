@@ -59,6 +59,7 @@ class TableReader {
   // What a column of the file is asked for as: numbers, levels, both or nothing.
   struct Wanted {
     CsvColumn* number = nullptr;
+    PointsOfColumn points{};  // of its numbers, where semicolons separate columns
     CsvColumn* level = nullptr;
     LevelTable* table = nullptr;
   };
@@ -145,12 +146,13 @@ Status TableReader::read_row() {
     if (!walker_.next()) return at_open_quote(csv_, walker_);
     if (column_ == names_.size())
       return at_field(csv_, walker_, row() + " has more fields than the header's " + std::to_string(names_.size()));
-    const Wanted& wanted = wanted_[column_];
+    Wanted& wanted = wanted_[column_];
     is_blank = is_blank && walker_.field.empty();
     if (leaves_out_ && (wanted.number || wanted.level) && field_is_missing()) {
       lacks = true;
     } else {
       if (wanted.number) STAB_CHECK_OK(add_number(*wanted.number));
+      if (wanted.number && separator_ == ';' && csv_.decimal() == DecimalSign::kAny) wanted.points.see(walker_.field, rows_);
       if (wanted.level) STAB_CHECK_OK(add_level(*wanted.level, *wanted.table));
     }
     if (walker_.last_in_row) break;
@@ -201,6 +203,12 @@ void TableReader::forget_row() {
 
 Status TableReader::check_rows() const {
   STAB_CHECK_OK(numbers_.check(csv_.name()));
+  for (const Wanted& wanted : wanted_)
+    if (const PointsOfColumn& points = wanted.points; !numbers_.has_seen_commas() && points.are_doubtful())
+      return bad_input("'" + csv_.name() + "': row " + std::to_string(points.pointed_row()) + " has " +
+                       shown_field(points.pointed()) + ", and row " + std::to_string(points.bare_row()) + " " +
+                       shown_field(points.bare()) +
+                       ": the point may be a decimal sign or separate thousands; say --decimal point, or leave the points out");
   if (rows_ > 0 && rows_ == left_out_.size() + blank_rows_)
     return bad_input("'" + csv_.name() + "': all of its " + std::to_string(rows_) +
                      " rows lack a value in one of the columns; name others");

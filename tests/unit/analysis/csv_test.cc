@@ -117,6 +117,22 @@ TEST(Csv, CommasAreDecimalSignsWhereTheyCanBeNothingElse) {
   EXPECT_THAT(commands::read_csv(told, y).error().message, HasSubstr("'12,345' is not a finite number"));
 }
 
+// "1.002" is 1002 to those who write decimals with commas; where 998 stands beside it, that is a factor of 1000 among the rows.
+TEST(Csv, PointsThatMaySeparateThousandsAreAskedAbout) {
+  const std::vector<commands::CsvRequest> y{{"y", commands::CsvKind::kNumber}};
+  EXPECT_THAT(refusal("y;g\n998;a\n1.002;b\n"),
+              HasSubstr("row 2 has '1.002', and row 1 '998': the point may be a decimal sign or separate thousands; say "
+                        "--decimal point"));
+  EXPECT_THAT((*read("y;g\n998;a\n1.002;b\n1.5;b\n", y))[0].numbers, ElementsAre(998, 1.002, 1.5)) << "no thousands";
+  EXPECT_THAT((*read("y;g\n0.998;a\n1.002;b\n", y))[0].numbers, ElementsAre(0.998, 1.002)) << "three decimals in each";
+  EXPECT_THAT((*read("y,g\n998,a\n1.002,b\n", y))[0].numbers, ElementsAre(998, 1.002)) << "commas separate";
+  const std::vector<commands::CsvRequest> both{{"n", commands::CsvKind::kNumber}, {"y", commands::CsvKind::kNumber}};
+  EXPECT_THAT((*read("n;y\n998;1.002\n999;1.003\n", both))[1].numbers, ElementsAre(1.002, 1.003)) << "each column for itself";
+  commands::CsvText told = commands::CsvText::of("y;g\n998;a\n1.002;b\n");
+  told.set_decimal(commands::DecimalSign::kPoint);
+  EXPECT_THAT((*commands::read_csv(told, y))[0].numbers, ElementsAre(998, 1.002));
+}
+
 TEST(Csv, RowsWithoutAValueAreLeftOutWhereThatIsSaid) {
   const std::vector<commands::CsvRequest> both{{"y", commands::CsvKind::kNumber}, {"g", commands::CsvKind::kLevel}};
   const commands::CsvText csv = commands::CsvText::of("y;g;note\n1;a;\nNA;gone;x\n2;b;NA\n;b;\n3;;\n"

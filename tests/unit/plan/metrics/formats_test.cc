@@ -253,6 +253,13 @@ TEST(Csv, SemicolonsTabsAndDecimalCommas) {
   EXPECT_THAT(refusal("csv", "name;value\na;1,234,567\n"), HasSubstr("line 2: '1,234,567' is no number"));
 }
 
+TEST(Csv, PointsThatMaySeparateThousandsAreAskedAbout) {
+  EXPECT_THAT(refusal("csv", "name;value;unit\na;998;us\nb;1.002;us\n"),
+              HasSubstr("line 3 has '1.002', and line 2 has '998': the point may be a decimal sign or separate thousands"));
+  expect_seconds(read_ok("csv", "name;value\na;998\nb;1.002\nc;1.5\n")[1], "b", 1.002);
+  expect_seconds(read_ok("csv", "name,value\na,998\nb,1.002\n")[1], "b", 1.002);
+}
+
 // As people type tables, with a blank behind each comma.
 TEST(Csv, BlanksAroundFields) {
   expect_seconds(read_ok("csv", "name, value, unit\na, 1.5, ms\n")[0], "a", 0.0015);
