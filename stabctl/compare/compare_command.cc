@@ -437,6 +437,10 @@ Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, cons
                                            runs_options(of.arguments) + database_option(of.arguments) + facts.arguments;
   facts.next = "stabctl report " + std::to_string(run.experiment) + database_option(of.arguments) + " --html compare.html";
   facts.logs = "stabctl logs " + std::to_string(run.experiment) + database_option(of.arguments);
+  // Builds of revisions have a folder for each run.
+  if (of.plan.sliced && of.arguments.build.empty())
+    facts.shares = "the sides run at once and in one folder: if they write a file there that both name alike, '--prepare true' "
+                   "runs one after the other";
   facts.is_over_time = run.end == engine::RunEnd::kStopped && run.is_over_time;
   if (run.end == engine::RunEnd::kStopped)
     facts.unfinished = run.is_over_time ? "the time was over before its last look" : "it was interrupted";

@@ -8,6 +8,7 @@
 
 #include "analysis/commands/gate/judged_sides.h"
 #include "analysis/report/caveats/caveats.h"
+#include "analysis/report/caveats/loop_layouts.h"
 #include "analysis/report/report_data/report.h"
 #include "analysis/report/report_data/report_pen.h"
 #include "analysis/report/report_data/settling.h"
@@ -110,6 +111,10 @@ std::vector<std::string> notes_of(const report::Report& report, const std::vecto
   out.push_back(facts.clock);
   of_each([&](const JudgedSide& side) { return cpu_time_text(report, side); });
   out.push_back(facts.about);
+  if (const std::optional<double> layouts = report::layouts_of_a_loop(report))
+    out.push_back("they stay in a loop, so a run saw " + report::plain(*layouts) + (*layouts == 1 ? " layout" : " layouts") +
+                  " of the code (median), and another block others: with few blocks that is a small sample of layouts; move the "
+                  "loop's work into a function of its own (noinline), or write a plan with long_loops = true");
   of_each([&](const JudgedSide& side) {
     const std::optional<CopyFacts>& copies = side.side->copies;
     return copies_count(copies) ? copies_sentence(*copies, WithoutCopies::kExplain) : std::string();

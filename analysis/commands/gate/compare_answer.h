@@ -43,6 +43,7 @@ struct CompareFacts {
   std::string command, arguments;  // arguments: " -- 20", or nothing
   std::string margin{};            // " --margin 2%", where it was typed: a wider one takes its place
   std::string logs{};              // the command that says why runs failed
+  std::string shares{};            // what the sides share while they run, and how they don't; empty: nothing
 };
 
 struct CompareOutput {

@@ -96,7 +96,8 @@ std::string refusal_of(const JudgedSide& side, const CompareFacts& facts) {
   const bool has_old = side.before > 0, has_new = side.after > 0;
   if (has_old == has_new) return side.contrast->refused;
   return "no run of '" + one_line(has_old ? side.side->command : facts.baseline) +
-         "' gave a time, though its first one did: " + in_quotes(facts.logs) + " says why";
+         "' gave a time, though its first one did: " + in_quotes(facts.logs) + " says why" +
+         (facts.shares.empty() ? "" : "; " + facts.shares);
 }
 
 std::string cpu_time_text(const report::Report& report, const JudgedSide& side) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "analysis/report/caveats/loop_layouts.h"
 #include "analysis/report/report_data/report_pen.h"
 
 namespace stab::report {
@@ -24,6 +25,14 @@ bool stays_in_a_loop(const DoseSummary& dose) {
 }
 
 }  // namespace
+
+std::optional<double> layouts_of_a_loop(const Report& report) {
+  std::optional<double> out;
+  for (const DoseSummary& dose : report.doses)
+    if (dose.factor == "code" && !dose.one_draw && dose.median && *dose.median < kEnoughLayouts && stays_in_a_loop(dose))
+      out = std::min(out.value_or(kEnoughLayouts), *dose.median);
+  return out;
+}
 
 void check_low_dose(const Report& report, bool in_a_loop, Caveats& out) {
   const DoseSummary* worst = nullptr;

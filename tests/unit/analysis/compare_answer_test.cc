@@ -72,6 +72,33 @@ TEST(CompareAnswer, ASideWhoseRunsFailIsNamed) {
   EXPECT_THAT(output.text, EndsWith("\nnext: stabctl logs 12\n"));
 }
 
+TEST(CompareAnswer, SidesThatShareAFolderAreToldWhereRunsFail) {
+  report::Samples samples = made(0.03);
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.levels.back() == 0; });
+  CompareFacts of = facts();
+  of.logs = "stabctl logs 12";
+  of.shares = "the sides run at once and in one folder";
+  EXPECT_THAT(answered(samples, of).text, HasSubstr("says why; the\n  sides run at once and in one folder; 0 blocks"));
+  EXPECT_THAT(answered(made(0.03), of).text, Not(HasSubstr("in one folder"))) << "nothing failed";
+}
+
+// A function's code changes where it is entered.
+TEST(CompareAnswer, ALoopThatNewLayoutsDontReachIsTold) {
+  const auto told = [](uint64_t layouts, uint64_t unentered) {
+    report::Samples samples = made(0.03);
+    for (report::Trial& trial : samples.trials) {
+      trial.dose.emplace();
+      trial.dose->code_layouts_executed = layouts, trial.dose->functions = trial.dose->functions_moved = 50;
+      trial.dose->epochs = 45, trial.dose->epochs_unentered = unentered;
+    }
+    return answered(samples).text;
+  };
+  EXPECT_THAT(told(1, 44), HasSubstr("they stay in a loop, so a run saw 1 layout of the code (median), and another"));
+  EXPECT_THAT(told(5, 40), HasSubstr("so a run saw 5 layouts of the code (median)"));
+  EXPECT_THAT(told(44, 1), Not(HasSubstr("stay in a loop")));
+  EXPECT_THAT(told(5, 1), Not(HasSubstr("stay in a loop"))) << "a short run";
+}
+
 TEST(CompareAnswer, WhatIsTwiceTheOtherIsToldAsSoManyTimes) {
   EXPECT_THAT(answered(made(43)).text, HasSubstr("  x 44.0 [43."));
   EXPECT_THAT(answered(made(-0.75)).text, HasSubstr("  x 0.250 [0.250, 0.251]"));
