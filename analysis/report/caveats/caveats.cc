@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/report/caveats/caveat_checks.h"
+#include "analysis/report/report_data/report_pen.h"
 
 namespace stab::report {
 namespace {
@@ -25,6 +26,17 @@ constexpr CaveatCode kGravestFirst[] = {
     CaveatCode::kDrift,         CaveatCode::kLostMachines,
     CaveatCode::kDifferentMachines, CaveatCode::kEnvironmentChanged,
     CaveatCode::kFailedTrials,  CaveatCode::kDisturbed,         CaveatCode::kSteal};
+
+// What is not normal has means that nearly are, if they are means of many.
+std::string normal_means_text(const Report& report) {
+  constexpr size_t kMany = 30;
+  size_t least = SIZE_MAX;
+  for (const Cell& cell : report.cells)
+    if (cell.response == report.responses[0].name) least = std::min<size_t>(least, cell.n);
+  if (least >= kMany) return "means of " + std::to_string(kMany) + " are close to normal anyway; see whether ranks agree";
+  return "means of " + std::to_string(kMany) + " would be close to normal anyway, and a cell has " + std::to_string(least) +
+         "; see whether ranks agree, or add " + replicates_word(report);
+}
 
 size_t gravity(CaveatCode code) {
   return static_cast<size_t>(std::find(std::begin(kGravestFirst), std::end(kGravestFirst), code) - std::begin(kGravestFirst));
@@ -125,7 +137,7 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   check_several_modes(report, out);
   // The second one where residuals are more than 5,000.
   check_diagnostic(report, {"shapiro-wilk", "anderson-darling"}, CaveatCode::kNotNormal, "residuals are not normal",
-                   "means of 30 are close to normal anyway; see whether ranks agree", out);
+                   normal_means_text(report), out);
   // Runs of one layout differ less than layouts do: of a replay that is the point, and differences within its blocks need no
   // equal spread.
   if (!samples.replayed)

@@ -114,6 +114,19 @@ std::string difference_text(const Response& response, double value) {
   return (value >= 0 ? "+" : "") + value_text(response, value, 3);
 }
 
+namespace {
+
+// Of ends of which ratio_text() writes one as a share and the other as a ratio: both as the estimate is written.
+std::string of_one_form(const Interval& ratio) {
+  constexpr double kMostAsShare = 10;  // "+900.00 %"
+  if (ratio.high < kMostAsShare && !text::ratio_text(ratio.estimate).starts_with("x "))
+    return "[" + text::signed_per_cent(ratio.low) + ", " + text::signed_per_cent(ratio.high) + "] %";
+  const auto times = [](double of) { return "x " + text::significant(of, 4); };  // 1.004 is not 1
+  return "[" + times(ratio.low) + ", " + times(ratio.high) + "]";
+}
+
+}  // namespace
+
 std::string between(const std::string& low, const std::string& high) {
   const size_t low_unit = low.find(' '), high_unit = high.find(' ');
   const bool is_ratio = low.starts_with("x ") || high.starts_with("x ");  // what stands behind its blank is the number
@@ -124,6 +137,8 @@ std::string between(const std::string& low, const std::string& high) {
 }
 
 std::string interval_text(const Response& response, const Interval& interval) {
+  const std::string low = text::ratio_text(interval.low), high = text::ratio_text(interval.high);
+  if (response.scale == Scale::kLog && low.starts_with("x ") != high.starts_with("x ")) return of_one_form(interval);
   return between(difference_text(response, interval.low), difference_text(response, interval.high));
 }
 

@@ -485,6 +485,9 @@ TEST(Numbers, AUnitIsSaidOnceAndIsNoNumber) {
   const report::Response response{.name = "instructions", .unit = ""};
   EXPECT_EQ(report::interval_text(response, {2.972, 2.971, 2.973}), "[x 2.97, x 2.97]");
   EXPECT_EQ(report::interval_text(response, {1.02, 1.01, 1.03}), "[+1.00, +3.00] %");
+  EXPECT_EQ(report::interval_text(response, {0.732, 0.45, 1.1903}), "[-55.00, +19.03] %") << "as '-26.80 %' has it";
+  EXPECT_EQ(report::interval_text(response, {2.1, 1.004, 4.4}), "[x 1.004, x 4.400]") << "as 'x 2.1' has it";
+  EXPECT_EQ(report::interval_text(response, {1.9, 1.1, 12}), "[x 1.100, x 12.00]");
   EXPECT_EQ(report::between("5.00 MB per s", "6.00 MB per s"), "[5.00, 6.00] MB per s");
 }
 

@@ -237,6 +237,22 @@ TEST(Caveats, SpeakWhenTheirReasonIsThere) {
   }
 }
 
+// Of ten values nothing is nearly normal for being a mean.
+TEST(Caveats, WhatIsNotNormalSaysOfHowManyMeansAre) {
+  const auto hint_of = [](int replicates) {
+    report::Samples samples = lab_samples(21, {.programs = 1, .replicates = replicates, .links = 10});
+    for (report::Trial& trial : samples.trials)
+      if (trial.order % 37 == 0) *trial.values[0] *= 3;
+    const auto report = report::analyse(with_layouts(samples));
+    EXPECT_TRUE(report);
+    for (const report::Caveat& one : report->caveats)
+      if (one.code == report::CaveatCode::kNotNormal) return one.hint;
+    return std::string();
+  };
+  EXPECT_EQ(hint_of(40), "means of 30 are close to normal anyway; see whether ranks agree");
+  EXPECT_THAT(hint_of(20), HasSubstr("means of 30 would be close to normal anyway, and a cell has 20; see whether"));
+}
+
 // On a terminal it stands alone: no lines follow it.
 TEST(Caveats, LessRandomizationNamesItsCausesInOneText) {
   const auto of_causes = [](const std::vector<std::string>& causes) {
