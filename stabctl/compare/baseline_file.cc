@@ -76,9 +76,14 @@ Status take_runs(BaselineFiles& files, const commands::TimedRuns& cpu) {
 Status append_session(const BaselineFiles& files) {
   const std::string line = commands::baseline_line(files.now);
   const UniqueFd file(::open(files.store.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    return Error{ErrorCode::kSystem, in_quotes(files.store) + " can't be written: " + std::strerror(errno), {}};
-  return {};
+  const off_t before = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
+  const ssize_t put = file ? ::write(file.get(), line.data(), line.size()) : -1;
+  if (put == static_cast<ssize_t>(line.size())) return {};
+  const int failed = put < 0 ? errno : ENOSPC;
+  // A part of a line would spoil the file for whoever reads it. Who else has written meanwhile keeps theirs.
+  if (put > 0 && ::lseek(file.get(), 0, SEEK_END) == before + put)
+    [[maybe_unused]] const int cut = ::ftruncate(file.get(), before);
+  return Error{ErrorCode::kSystem, in_quotes(files.store) + " can't be written: " + std::strerror(failed), {}};
 }
 
 }  // namespace stab::ctl

@@ -31,6 +31,7 @@
 #include "stabctl/sides/measured_runs.h"
 #include "stabctl/sides/preflight_choice.h"
 #include "stabctl/sides/recorded_sides.h"
+#include "stabctl/sides/unbegun.h"
 #include "stabctl/terminal/one_line_progress.h"
 #include "stabctl/terminal/terminal.h"
 #include "stabctl/terminal/whole_file.h"
@@ -367,7 +368,10 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   Budget budget{of.most - of.elapsed()};
   const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
   progress.finish();
-  if (!end) return end.error();
+  if (!end) {
+    take_back_unbegun(engine.store(), out.experiment);
+    return end.error();
+  }
   if (budget.is_over)
     if (const auto ended = engine::end_in_time(engine.store(), out.experiment, kFewestBlocks, of.clock.realtime()); !ended)
       return ended.error();

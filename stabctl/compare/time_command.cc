@@ -17,6 +17,7 @@
 #include "stabctl/run/run_command.h"
 #include "stabctl/sides/ad_hoc_plan.h"
 #include "stabctl/sides/measured_runs.h"
+#include "stabctl/sides/unbegun.h"
 #include "stabctl/terminal/one_line_progress.h"
 #include "stabctl/terminal/terminal.h"
 #include "stabctl/terminal/whole_file.h"
@@ -162,8 +163,11 @@ Result<commands::TimeOutput> timed(Timing& of) {
   Budget budget{of.most - of.elapsed()};
   const auto end = run_within(*engine, experiment, progress, budget, stop);
   progress.finish();
-  if (!end) return end.error();
   store::Store& store = engine->store();
+  if (!end) {
+    take_back_unbegun(store, experiment);
+    return end.error();
+  }
   if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
     return no_runs(store, experiment, *end, progress.failure());
   constexpr uint32_t kFewestToKeep = 2;

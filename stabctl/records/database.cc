@@ -71,7 +71,11 @@ Result<store::ExperimentRow> chosen_experiment(store::Store& store, const std::s
     return store.experiment(all.back().id);
   }
   STAB_TRY(const std::vector<int64_t> users, store.users_of_name(word));
-  if (users.empty() || word.find_first_not_of("0123456789") == std::string::npos) return own.error();
+  if (users.empty() || word.find_first_not_of("0123456789") == std::string::npos) {
+    Error none = own.error();
+    if (none.message.find("did you mean") == std::string::npos) none.message += "; 'stabctl list' shows those that there are";
+    return none;
+  }
   if (users.size() > 1)
     return bad_input("experiments of several users are called '" + word + "'; write USER/" + word + ", such as " +
                      std::to_string(users[0]) + "/" + word);

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "base/clock.h"
 #include "stabctl/command_line/commands.h"
@@ -25,6 +27,9 @@ Result<std::vector<store::Id>> take_in(const Arguments& arguments) {
     STAB_CHECK_OK(bundle.backup(copy));
   }
   if (rows.empty()) return Error{ErrorCode::kNotFound, "there is no experiment in '" + path + "'", {}};
+  STAB_TRY(const std::string database, database_path(arguments));
+  if (std::error_code absent; std::filesystem::equivalent(path, database, absent))
+    return bad_input("'" + path + "' is the database itself, which has its experiments; name a bundle of another");
   // From here on there is something to take in, and a database is made for it.
   STAB_TRY(store::Store store, open_for_writing(arguments));
   for (const store::ExperimentRow& row : rows) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stabctl/sides/probe.h"
+#include "stabctl/sides/unbegun.h"
 #include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/machine/time_slices.h"
 
@@ -81,7 +82,10 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
     StopsBehindPreflight stops(engine, out.experiment, observer, trying);
     const auto end = run_within(engine, out.experiment, stops, budget, trying);
     caught.ask(stop);
-    if (!end) return end.error();
+    if (!end) {
+      take_back_unbegun(engine.store(), out.experiment);
+      return end.error();
+    }
     if (caught.any()) stop.after_this_trial();
     if (*end != engine::RunEnd::kStopped || !stops.is_over() || budget.is_over || caught.any()) {
       out.end = *end;
