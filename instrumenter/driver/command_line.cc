@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/wording.h"
+
 namespace stab::driver {
 namespace {
 
@@ -281,7 +283,13 @@ Result<bool> take_choice(const std::string& argument, CommandLine& line) {
     return true;
   }
   line.prints_parts |= argument == "--stab-parts";
-  return argument == "--stab-parts";
+  if (argument == "--stab-parts") return true;
+  // clang would say of it what it says of any word, and propose one of its own.
+  constexpr std::string_view kOwn = "--stab-";
+  if (!argument.starts_with(kOwn)) return false;
+  const std::string meant = did_you_mean(argument, std::vector<std::string_view>{"--stab-info", kLayout, kLlvm, kMove, kPads,
+                                                                                 "--stab-parts", kStrict, kVisit});
+  return bad_input("there is no option '" + argument + "'; " + (meant.empty() ? "szc(1) lists those of szc's own" : meant));
 }
 
 }  // namespace

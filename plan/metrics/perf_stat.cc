@@ -124,7 +124,12 @@ Result<std::vector<ProcessTime>> read_perf_stat_events(std::string_view text) {
   for (const PerfEvent& event : events)
     if (event.value && *event.value != 0)
       STAB_CHECK_OK(out.add({event.name, event.name, {}}, *event.value, event.process, !event.is_time));
-  return out.take();
+  std::vector<ProcessTime> counted = out.take();
+  const auto lost = std::find_if(events.begin(), events.end(), [](const PerfEvent& one) { return !one.value; });
+  if (counted.empty() && lost != events.end())
+    return bad_input("'" + lost->name.substr(0, 40) + "' was " + lost->reason +
+                     ", and nothing else was counted; 'perf list' says what this machine counts");
+  return counted;
 }
 
 }  // namespace stab::metrics

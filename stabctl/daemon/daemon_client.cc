@@ -1,6 +1,7 @@
 // The client's half of docs/reference/protocol.md.
 #include "stabctl/daemon/daemon_client.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -19,6 +21,8 @@ namespace stab::ctl {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr int kLateMs = 10'000;
 
 ErrorCode error_code(int rpc) {
   switch (static_cast<daemon::RpcCode>(rpc)) {
@@ -122,7 +126,13 @@ Result<std::string> DaemonClient::call(const std::string& method, const std::map
     if (put < 0) return system_error("send to the daemon", errno);
     sent += static_cast<size_t>(put);
   }
-  for (;;) {
+  for (bool is_late = false;;) {
+    // A report may take it minutes, so it is waited for; but who waits must know for what.
+    if (pollfd answer{fd_.get(), POLLIN, 0}; at_ == lines_.size() && !is_late && ::poll(&answer, 1, kLateMs) == 0) {
+      std::fprintf(stderr, "note: the daemon has not answered '%s' for %d s; Ctrl-C stops waiting\n", method.c_str(),
+                   kLateMs / 1000);
+      is_late = true;
+    }
     STAB_TRY(const std::string line, next_line());
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return Error{ErrorCode::kCorrupt, "the daemon's answer is no JSON object", {}};

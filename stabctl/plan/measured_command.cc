@@ -47,6 +47,12 @@ std::string near(const std::string& path) {
   return "; " + (meant.empty() ? "build it first, or correct the path" : meant);
 }
 
+// "CC=gcc" in front of a command.
+bool sets_a_variable(const std::string& word) {
+  const size_t end = word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+  return end != std::string::npos && end > 0 && word[end] == '=' && (word[0] < '0' || word[0] > '9');
+}
+
 // Of a bare name, as a shell finds it.
 Result<std::string> in_path(const std::string& name) {
   const char* path = std::getenv("PATH");
@@ -63,8 +69,12 @@ Result<std::string> in_path(const std::string& name) {
   if (name.ends_with(".toml") && fs::exists(name, error))
     return bad_input(in_quotes(name) + " is a plan; run it with: stabctl run " + shell_word(name));
   if (fs::is_directory(name, error)) return bad_input(in_quotes(name) + " is a directory; name a program in it");
-  if (fs::exists(name, error))
+  struct stat link;
+  if (::lstat(name.c_str(), &link) == 0)
     return bad_input(in_quotes(name) + " is not in PATH; for the file here write " + in_quotes("./" + name));
+  if (sets_a_variable(name))
+    return bad_input(in_quotes(name) + " sets a variable, which a shell does: add --shell, or write 'env " + one_line(name) +
+                     " ...'");
   return bad_input("there is no program " + in_quotes(name) + " in PATH" + near(name));
 }
 
@@ -82,6 +92,7 @@ Status check_program(const std::string& path) {
   struct stat info;
   const std::string named = in_quotes(path);
   if (::stat(path.c_str(), &info) != 0) {
+    if (errno == ELOOP) return bad_input(named + " is a link that leads back to itself; correct it");
     if (errno != ENOENT) return bad_input("program " + named + ": " + std::strerror(errno));
     std::error_code no_link;
     if (const fs::path target = fs::read_symlink(path, no_link); !no_link)

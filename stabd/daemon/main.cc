@@ -12,9 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "base/printable.h"
 #include "base/trusted_folder.h"
 #include "base/version.h"
+#include "base/wording.h"
 #include "stabd/broker/wire/start_broker.h"
 #include "stabd/daemon/loop/server.h"
 #include "stabd/daemon/settings/daemon_options.h"
@@ -176,10 +180,16 @@ int main(int argc, char** argv) {
                  "once started as root, go on as this user (default: stab); a broker keeps what needs root's rights");
   app.add_option("--broker", options.broker, "socket of the broker to use, where a service manager keeps one");
   app.add_flag("--allow-root", options.allow_root, "run plans that root submits");
+  app.set_version_flag("--version", "stabd " + std::string(version()), "print the version");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& said) {  // --help, too
-    return app.exit(said) == 0 ? 0 : 2;
+  } catch (const CLI::Success& said) {  // --help, --version
+    return app.exit(said);
+  } catch (const CLI::ParseError& said) {
+    const std::vector<std::string> rest = app.remaining();
+    const std::string why = rest.empty() ? said.what() : "there is no option " + in_quotes(rest[0]);
+    std::fprintf(stderr, "stabd: %s; 'stabd --help' lists its options\n", printable(why).c_str());
+    return 2;
   }
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error that is told, as a full disk is

@@ -113,6 +113,17 @@ TEST(CommandLine, TakesOutWhatMoves) {
   EXPECT_THAT(wrong.error().message, HasSubstr("expected 'listed'"));
 }
 
+TEST(CommandLine, NamesAnOptionThatStabDoesNotHave) {
+  const auto why = [](const char* option) {
+    const auto line = parse({option, "a.c"});
+    return line ? std::string() : line.error().message;
+  };
+  EXPECT_EQ(why("--stab-parst"), "there is no option '--stab-parst'; did you mean '--stab-parts'?");
+  EXPECT_EQ(why("--stab-move"), "there is no option '--stab-move'; did you mean '--stab-move='?");
+  EXPECT_EQ(why("--stab-nonsense"), "there is no option '--stab-nonsense'; szc(1) lists those of szc's own");
+  EXPECT_EQ(parsed({"-o", "--stab-parst", "a.c"}).arguments.size(), 3u) << "a file's name";
+}
+
 TEST(CommandLine, ReadsResponseFilesAndPassesThemOn) {
   const TemporaryDirectory directory;
   const std::string name = directory.write("options.rsp", "-O2 -c\n \"a b.c\" 'c d.c' e\\ f.c");
