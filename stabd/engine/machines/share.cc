@@ -150,7 +150,6 @@ class Deliverer final : public Observer {
     }
     return {};
   }
-  bool all_delivered() const { return next_ == blocks_.size(); }
 
  private:
   void show_life() {

@@ -16,8 +16,7 @@ namespace stab::engine {
 struct ProcessEnd {
   std::optional<int> exit_status;
   std::optional<int> signal;
-  int out_fd = -1;  // captured output, seekable
-  int err_fd = -1;
+  int out_fd = -1;  // captured standard output, seekable
   std::string stdout_sha256, stderr_sha256;
   int64_t stdout_bytes = 0, stderr_bytes = 0;
   std::string directory;  // the trial's

@@ -105,11 +105,8 @@ Result<std::string> LiveTrial::hash_and_compare() {
     if (!hash) return "output: " + hash.error().message;
     *sha256 = *std::move(hash);
   }
-  const ProcessEnd end{outcome_.exit_status,   outcome_.signal,
-                       output_.out.get(),      output_.err.get(),
-                       outcome_.stdout_sha256, outcome_.stderr_sha256,
-                       *outcome_.stdout_bytes, *outcome_.stderr_bytes,
-                       request_.launch.directory};
+  const ProcessEnd end{outcome_.exit_status,   outcome_.signal,        output_.out.get(),      outcome_.stdout_sha256,
+                       outcome_.stderr_sha256, *outcome_.stdout_bytes, *outcome_.stderr_bytes, request_.launch.directory};
   STAB_TRY(std::string found, contradiction(request_.expect, end, request_.first_stdout_sha256, lab_.worker));
   if (found.empty() && request_.simulation.on())
     return add_simulated(request_.simulation, request_.simulated_directory, program_, lab_.worker, outcome_.responses);

@@ -29,12 +29,10 @@ std::string contradiction(const plan::Expect& expect, const ProcessEnd& end, con
 
 class Finished {
  public:
-  explicit Finished(const std::string& text)
-      : out_(::memfd_create("out", MFD_CLOEXEC)), err_(::memfd_create("err", MFD_CLOEXEC)) {
+  explicit Finished(const std::string& text) : out_(::memfd_create("out", MFD_CLOEXEC)) {
     EXPECT_EQ(::write(out_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
     end.exit_status = 0;
     end.out_fd = out_.get();
-    end.err_fd = err_.get();
     end.stdout_sha256 = sha256(text);
     end.stderr_sha256 = sha256("");
     end.stdout_bytes = static_cast<int64_t>(text.size());
@@ -42,7 +40,7 @@ class Finished {
   ProcessEnd end;
 
  private:
-  UniqueFd out_, err_;
+  UniqueFd out_;
 };
 
 TEST(Sha256, KnownAnswers) {
