@@ -17,6 +17,7 @@ inline constexpr char kPadsSection[] = "stab_pads";
 inline constexpr uint32_t kPadMask = 4080;     // multiples of 16 up to one page: uniform over 64 L1 sets
 inline constexpr uint32_t kPadRecursive = 1u << 16;  // set by post-link in the slot's file content: stays 0 unless
                                                      // STAB_STACK=recursive
+inline constexpr uint32_t kPadHeld = 1u << 17;       // set by post-link, too: stays 0 always
 
 // Thread-local, defined by the runtime (and weakly, all zero, by each object, so that objects link without it; in a linked
 // library that definition is taken back, as it would make the library's thread-local storage static):
@@ -65,6 +66,11 @@ inline constexpr char kStackCopiesSection[] = "stab_stack_copies";
 // One byte of each object with a signal handler that lets the interrupted thread go on with another stack pointer. If the program
 // calls sigaction, too, post-link says that it switches stacks.
 inline constexpr char kSignalSwitchesSection[] = "stab_signal_switches";
+
+// One byte of each object that saves where it is by setjmp and leaves for another place by longjmp at once, as coroutines do
+// that lie below each other on one stack. If the program calls longjmp, post-link says that it switches stacks, and holds all
+// of its slots at 0.
+inline constexpr char kJumpSwitchesSection[] = "stab_jump_switches";
 
 // Not loaded, for post-link alone: what is in the constants that each function uses, by the functions' names. Entries, at
 // multiples of 4: u64 key, hash64 of the function's symbol and, where that is local, a byte 0 and its file's name as STT_FILE has

@@ -25,6 +25,7 @@
 #include "instrumenter/pass/constant_hashes.h"
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
+#include "instrumenter/pass/jump_switches.h"
 #include "instrumenter/pass/large_code.h"
 #include "instrumenter/pass/module_registration.h"
 #include "instrumenter/pass/own_addresses.h"
@@ -75,6 +76,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   if (keep_in_text(module)) preserved = llvm::PreservedAnalyses::none();
   preserved.intersect(StackCopies().run(module, analyses));
   preserved.intersect(SignalSwitches().run(module, analyses));
+  preserved.intersect(JumpSwitches().run(module, analyses));
   preserved.intersect(Registration().run(module, analyses));
   preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
@@ -167,6 +169,7 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-places") return passes.addPass(Places()), true;
   if (name == "stab-stack-code") return passes.addPass(StackCode()), true;
   if (name == "stab-stack-copies") return passes.addPass(StackCopies()), true;
+  if (name == "stab-jump-switches") return passes.addPass(JumpSwitches()), true;
   if (name == "stab-signal-switches") return passes.addPass(SignalSwitches()), true;
   if (name == "stab-gotos") return passes.addPass(GotoTables()), true;
   if (name == "stab-start") return passes.addPass(AtStart(llvm::OptimizationLevel::O2)), true;

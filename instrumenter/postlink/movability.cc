@@ -359,6 +359,14 @@ bool data_switch_stacks(const ElfImage& image) {
 
 }  // namespace
 
+bool switches_by_jumps(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
+                       const FunctionTable& functions) {
+  if (image.find_section(abi::kJumpSwitchesSection) == nullptr) return false;
+  for (uint32_t index = 0; index < functions.size(); ++index)
+    if (refers_to_one_of(kLongJumps, index, callees, disassembly, functions)) return true;
+  return false;
+}
+
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions) {
   if (strays_switch_stacks(image, disassembly, functions)) return true;

@@ -19,6 +19,11 @@ void decide_movability(const ElfImage& image, const Callees& callees, const Disa
                        const References& references, const std::vector<JumpTable>& tables, const ForeignRules& rules,
                        bool foreign_moves, FunctionTable& functions);
 
+// True when the program goes from one activation to another and back by longjmp alone, as coroutines do that lie below each
+// other on one stack.
+bool switches_by_jumps(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
+                       const FunctionTable& functions);
+
 // True when suspended stacks may hold return addresses: the program makes or switches contexts.
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions);

@@ -28,4 +28,13 @@ std::vector<uint64_t> recursive_pads(const ElfImage& image, const FunctionTable&
   return offsets;
 }
 
+std::vector<uint64_t> all_pads(const ElfImage& image) {
+  std::vector<uint64_t> offsets;
+  const Section* pads = image.find_section(abi::kPadsSection);
+  if (pads == nullptr) return offsets;
+  for (size_t at = 0; at + sizeof(uint32_t) <= pads->bytes.size(); at += sizeof(uint32_t))
+    offsets.push_back(pads->header.sh_offset + at);
+  return offsets;
+}
+
 }  // namespace stab::postlink

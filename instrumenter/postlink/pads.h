@@ -14,4 +14,7 @@ namespace stab::postlink {
 std::vector<uint64_t> recursive_pads(const ElfImage& image, const FunctionTable& functions,
                                      const Disassembly& disassembly, const std::vector<bool>& recursive);
 
+// Those of all slots, to mark with abi::kPadHeld.
+std::vector<uint64_t> all_pads(const ElfImage& image);
+
 }  // namespace stab::postlink

@@ -100,7 +100,9 @@ Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   analysis.is_walked = rules.is_walked() && (options.move_all || !analysis.functions.has_compiled_list());
   decide_movability(image, callees, analysis.disassembly, references, analysis.tables, rules, options.move_all,
                     analysis.functions);
-  analysis.switches_stacks = switches_stacks(image, callees, analysis.disassembly, analysis.functions);
+  // Coroutines on one stack have the room that the program's arrays leave between them.
+  analysis.holds_pads = switches_by_jumps(image, callees, analysis.disassembly, analysis.functions);
+  analysis.switches_stacks = analysis.holds_pads || switches_stacks(image, callees, analysis.disassembly, analysis.functions);
   const std::vector<bool> recursive =
       recursive_functions(callees, analysis.disassembly, analysis.functions);
   analysis.recursive_pads = recursive_pads(image, analysis.functions, analysis.disassembly, recursive);
@@ -119,7 +121,10 @@ Status post_link(const std::string& input, const std::string& output, const Opti
   STAB_TRY(const auto analysis, analyze(image, options));
   STAB_CHECK_OK(hold_to_layout(image, options));
   // Before the text is hashed: some linkers put read-only data into the same segment.
-  for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
+  if (analysis.holds_pads)
+    for (const uint64_t offset : all_pads(image)) image.set_word(offset, abi::kPadHeld);
+  else
+    for (const uint64_t offset : analysis.recursive_pads) image.set_word(offset, abi::kPadRecursive);
   STAB_CHECK_OK(hold_to_factors(image, analysis.functions, options));
   if (image.is_shared_library()) leave_record_to_program(image);
   allow_code_on_stack(image);

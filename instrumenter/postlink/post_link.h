@@ -21,6 +21,7 @@ struct Analysis {
   Disassembly disassembly;
   std::vector<JumpTable> tables;
   std::vector<uint64_t> recursive_pads;  // file offsets
+  bool holds_pads = false;               // all of them stay 0
   bool switches_stacks = false;
   bool is_walked = false;                // a runtime in it walks code addresses
 };

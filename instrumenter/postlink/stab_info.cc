@@ -42,11 +42,15 @@ std::string percent(uint64_t part, uint64_t whole) {
 std::string describe_pads(const ElfImage& image) {
   const Section* pads = image.find_section(abi::kPadsSection);
   if (pads == nullptr) return line("pads", "none: no function has a pad");
-  size_t recursive = 0;
-  for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4)
-    recursive += (read_as<uint32_t>(pads->bytes.data() + at) & abi::kPadRecursive) != 0;
-  return line("pads", std::to_string(pads->bytes.size() / 4) + ", of these " + std::to_string(recursive) +
-                          " in recursive functions");
+  size_t recursive = 0, held = 0;
+  for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4) {
+    const auto slot = read_as<uint32_t>(pads->bytes.data() + at);
+    recursive += (slot & abi::kPadRecursive) != 0;
+    held += (slot & abi::kPadHeld) != 0;
+  }
+  const size_t count = pads->bytes.size() / 4;
+  if (held != 0) return line("pads", std::to_string(count) + ", all 0, as coroutines may lie below each other on one stack");
+  return line("pads", std::to_string(count) + ", of these " + std::to_string(recursive) + " in recursive functions");
 }
 
 std::string name_of(const FunctionTable& names, uint64_t address) {

@@ -11,18 +11,19 @@
 
 namespace stab {
 
-// A slot with `bits` for its pad. True: it was held at 0 because its function is recursive.
+// A slot with `bits` for its pad. True: it was held at 0 by post-link's mark.
 inline bool fill_pad(uint32_t& slot, uint32_t bits, const abi::Settings& settings) {
   const uint32_t range_mask = settings.stack_range_bytes - 16;  // 4096: kPadMask
   const uint32_t flags = slot & ~abi::kPadMask;
-  const bool hold = (flags & abi::kPadRecursive) != 0 && settings.stack != abi::StackMode::kRecursive;
+  const bool is_held_recursion = (flags & abi::kPadRecursive) != 0 && settings.stack != abi::StackMode::kRecursive;
+  const bool hold = (flags & abi::kPadHeld) != 0 || is_held_recursion;
   __atomic_store_n(&slot, flags | (abi::draws_pads(settings.stack) && !hold ? (bits << 4) & range_mask : 0), __ATOMIC_RELAXED);
   return hold;
 }
 
 // Writes all slots anew and keeps their flags. `zero` and `off` write pads of 0; `on` draws uniform multiples of
-// 16 below the range, 0 for recursive functions; `recursive` draws for those, too.
-// Returns how many slots were held at 0 because their function is recursive.
+// 16 below the range, 0 for recursive functions; `recursive` draws for those, too. Slots that are held stay 0.
+// Returns how many slots were held at 0 because their function is recursive, or all of the program's are held.
 inline uint32_t fill_pads(uint32_t* slots, uint32_t count, const abi::Settings& settings, LayoutRng& rng) {
   uint32_t held = 0;
   uint64_t bits = 0;  // one draw serves eight slots of 8 bits each; a function's share does not depend on others'

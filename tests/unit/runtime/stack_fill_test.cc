@@ -98,6 +98,17 @@ TEST(FillPads, RecursiveFunctionsStayUnpaddedAndKeepTheirMark) {
   for (uint32_t slot : slots) EXPECT_TRUE(slot & abi::kPadRecursive);
 }
 
+TEST(FillPads, HeldSlotsStayUnpaddedAlsoWhereRecursionIsPadded) {
+  std::vector<uint32_t> slots(64, abi::kPadHeld);
+  slots[1] |= abi::kPadRecursive;
+  const std::vector<uint32_t> before = slots;
+  LayoutRng rng = epoch_rng(1);
+  for (const StackMode mode : {StackMode::kOn, StackMode::kRecursive}) {
+    EXPECT_EQ(fill_pads(slots.data(), 64, wanted(mode), rng), 64u);
+    EXPECT_EQ(slots, before);
+  }
+}
+
 TEST(FillPads, TheNextEpochDrawsOthers) {
   std::vector<uint32_t> slots(200);
   LayoutRng first = epoch_rng(0), second = epoch_rng(1);
