@@ -82,7 +82,9 @@ constexpr const char* kInterposedInLoader[] = {"_dl_find_object", "dlopen",    "
                                                "stab_rt_code_load", "stab_rt_code_unload", "stab_rt_module_load",
                                                "stab_rt_module_begin", "stab_rt_module_end",
                                                "stab_rt_original_address", "stab_rt_original_function",
-                                               "stab_rt_original_addresses"};
+                                               "stab_rt_original_addresses", "stab_rt_context_stack",
+                                               "stab_rt_signal_stack", "stab_rt_clone_stack",
+                                               "stab_rt_frame_of_stacks"};
 
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second
 // definition to find at run time; the linker renames calls instead.

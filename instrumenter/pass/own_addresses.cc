@@ -1,7 +1,6 @@
 // The problem: tools tell a program's functions and calls by addresses of code: what -finstrument-functions passes on,
 // _Unwind_GetIP, backtrace. In moved code such an address lies in an image. So one call has another address in each layout, and
 // no table of symbols knows it. The approach: what comes of such a question goes through the runtime, which gives the original.
-// It is a weak symbol, since a library may run in a program without our runtime.
 //
 // __builtin_return_address says where code really runs, which is what a program asks that wants to see its layout. Only in a
 // module that -finstrument-functions made nothing tells the two apart.
@@ -19,7 +18,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "instrumenter/pass/resolvers.h"
-#include "instrumenter/pass/stack_pads.h"
+#include "instrumenter/pass/runtime_calls.h"
 
 namespace stab {
 namespace {
@@ -60,26 +59,6 @@ bool handles_exceptions(const llvm::Module& module) {
   return (sets != nullptr && !sets->use_empty()) || (reads != nullptr && !reads->use_empty());
 }
 
-// Resolvers of IFUNCs run before the runtime's function can be called, and interrupts' functions can call none.
-bool may_call(const llvm::Function& function) {
-  return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() && !function.hasFnAttribute(kNoPadAttribute) &&
-         !function.hasFnAttribute("no_caller_saved_registers") && function.getCallingConv() != llvm::CallingConv::X86_INTR &&
-         !function.hasFnAttribute(llvm::Attribute::Naked);
-}
-
-llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name, llvm::FunctionType* type) {
-  auto* function = llvm::dyn_cast<llvm::Function>(module.getOrInsertFunction(name, type).getCallee());
-  if (function == nullptr || !function->isDeclaration() || function->getFunctionType() != type) return nullptr;
-  function->setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  return function;
-}
-
-bool is_local(const llvm::Instruction& instruction) {
-  const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-  return local != nullptr && local->isStaticAlloca();
-}
-
 // What comes behind a call that returns, and behind locals. That of an invoke is in a block of its own.
 llvm::Instruction* behind(llvm::CallBase& call) {
   auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
@@ -88,18 +67,8 @@ llvm::Instruction* behind(llvm::CallBase& call) {
     return invoke->getNormalDest()->getTerminator();
   }
   llvm::Instruction* next = call.getNextNode();
-  while (is_local(*next)) next = next->getNextNode();
+  while (is_fixed_local(*next)) next = next->getNextNode();
   return next;
-}
-
-// Splits there, for code that runs if there is a runtime, and returns that code's end.
-llvm::Instruction* if_there(llvm::Function* asked, llvm::Instruction* place) {
-  llvm::BasicBlock* const entry = &place->getFunction()->getEntryBlock();
-  if (place->getParent() == entry)  // locals are fixed as long as they are in the entry block
-    for (llvm::Instruction& below : llvm::make_early_inc_range(llvm::make_range(place->getIterator(), entry->end())))
-      if (is_local(below)) below.moveBefore(*entry, entry->begin());
-  llvm::IRBuilder<> build(place);
-  return llvm::SplitBlockAndInsertIfThen(build.CreateIsNotNull(asked), place->getIterator(), /*Unreachable=*/false);
 }
 
 // Behind `call`: its address is what the runtime says.
@@ -143,7 +112,7 @@ llvm::PreservedAnalyses OwnAddresses::run(llvm::Module& module, llvm::ModuleAnal
   const auto early = reached_from_resolvers(module);
   llvm::SmallVector<llvm::CallBase*, 8> calls;
   for (llvm::Function& function : module) {
-    if (!may_call(function) || early.contains(&function)) continue;
+    if (!may_call_runtime(function) || early.contains(&function)) continue;
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && asks_of(*call) != Asks::kNothing)
         calls.push_back(call);

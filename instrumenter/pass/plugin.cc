@@ -34,6 +34,7 @@
 #include "instrumenter/pass/stack_code.h"
 #include "instrumenter/pass/stack_copies.h"
 #include "instrumenter/pass/stack_pads.h"
+#include "instrumenter/pass/stacks_in_frames.h"
 #include "instrumenter/pass/visits.h"
 
 namespace stab {
@@ -81,6 +82,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   preserved.intersect(GotoTables().run(module, analyses));
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(OwnAddresses().run(module, analyses));  // behind the pads: its calls need none
+  preserved.intersect(StacksInFrames().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
   preserved.intersect(Places().run(module, analyses));
   preserved.intersect(StackCode().run(module, analyses));
@@ -161,6 +163,7 @@ struct MarkAll : llvm::PassInfoMixin<MarkAll> {
 bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
+  if (name == "stab-stacks-in-frames") return passes.addPass(StacksInFrames()), true;
   if (name == "stab-own-addresses") return passes.addPass(OwnAddresses()), true;
   if (name == "stab-registration") return passes.addPass(Registration()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;
