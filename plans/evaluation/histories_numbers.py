@@ -33,7 +33,7 @@ def wrong(one, way):
 
 def add_histories(add):
     add("histories.planned", lambda: kept("histories")["planned"])
-    for name, ways in (("histories", ("stabctl", "git")), ("histories-second", ("stabctl",))):
+    for name, ways in (("histories", ("stabctl", "git")), ("histories-second", ("stabctl",)), ("histories-third", ("stabctl",))):
         prefix = name.replace("-", ".")
         add(f"{prefix}.n", lambda name=name: count(name, lambda one: True))
         add(f"{prefix}.slow", lambda name=name: count(name, lambda one: one["steps"]))

@@ -48,13 +48,13 @@ def up_to_first(answer):
 
 
 def tables(recorded):
-    """H1 to H4; of the second twenty, which git bisect run was not asked, H5 to H7."""
+    """H1 to H4; of the second and third twenty, which git bisect run was not asked, H5 to H7 and H8 to H10."""
     histories, planned = recorded.histories, recorded.kept["planned"]
     has_git = all("git" in one for one in histories)
     rows = [*accusations(histories), *([beside_git(histories)] if has_git else []), comparisons(histories)]
     if len(histories) < planned:
         rows = [(seen, f"waits: {len(histories)} of {planned} have been searched") for seen, _ in rows]
-    first = 1 if has_git else 5
+    first = 1 if has_git else 8 if recorded.name == "histories-third" else 5
     asked = verdicts([(f"H{number}", *row) for number, row in enumerate(rows, first)])
     return {recorded.name: "\n\n".join([recorded.header(), asked, each(histories, has_git)])}, {}
 
