@@ -89,7 +89,7 @@ enum class Waited { kOver, kLate, kStopped, kTooMuchPrinted };
 
 // How long this thread could have run and waited for a CPU.
 nanoseconds own_delay() {
-  return nanoseconds(engine::run_delay_ns_of(host::Roots(), ::gettid()).value_or(0));
+  return nanoseconds(engine::scheduled_time_of(host::Roots(), ::gettid()).value_or(engine::ScheduledTime{}).run_delay_ns);
 }
 
 // Anything but kOver: it was killed. `late`: how long it was over before we came onto a CPU and saw it.
@@ -192,7 +192,7 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& in
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   out.wall = clock.monotonic_raw() - start - late;
-  out.delay = nanoseconds(engine::run_delay_ns_of(host::Roots(), pid).value_or(0));
+  out.delay = nanoseconds(engine::scheduled_time_of(host::Roots(), pid).value_or(engine::ScheduledTime{}).run_delay_ns);
   // What it has left running ends with it: as long as it is a zombie, no other group has its number.
   ::kill(-pid, SIGKILL);
   rusage used{};

@@ -112,12 +112,13 @@ std::optional<int64_t> migrations_of(const host::Roots& roots, int pid) {
   return {};
 }
 
-std::optional<int64_t> run_delay_ns_of(const host::Roots& roots, int pid) {
+std::optional<ScheduledTime> scheduled_time_of(const host::Roots& roots, int pid) {
   const auto text = host::read_small_file(roots.proc + "/" + std::to_string(pid) + "/schedstat");
   if (!text) return {};
   std::string_view rest = *text;  // time on a CPU, time in the queue, slices
-  (void)next_word(rest);
-  return host::to_integer(next_word(rest));
+  const auto on_cpu = host::to_integer(next_word(rest)), delay = host::to_integer(next_word(rest));
+  if (!on_cpu || !delay) return {};
+  return ScheduledTime{*on_cpu, *delay};
 }
 
 Ledger::WatchedFile::WatchedFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}

@@ -74,8 +74,12 @@ std::optional<int64_t> pressure_total_us(std::string_view pressure);
 std::optional<int64_t> vmstat_value(std::string_view vmstat, std::string_view name);
 // se.nr_migrations of /proc/PID/sched; works on a zombie too.
 std::optional<int64_t> migrations_of(const host::Roots& roots, int pid);
-// How long its first thread could have run and waited for a CPU, from /proc/PID/schedstat (Documentation/scheduler/sched-stats);
-// works on a zombie too.
-std::optional<int64_t> run_delay_ns_of(const host::Roots& roots, int pid);
+// Of a process's first thread.
+struct ScheduledTime {
+  int64_t on_cpu_ns = 0;
+  int64_t run_delay_ns = 0;  // it could have run, and waited for a CPU
+};
+// From /proc/PID/schedstat (Documentation/scheduler/sched-stats); works on a zombie too.
+std::optional<ScheduledTime> scheduled_time_of(const host::Roots& roots, int pid);
 
 }  // namespace stab::engine

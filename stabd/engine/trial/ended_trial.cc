@@ -27,15 +27,11 @@ constexpr milliseconds kKillDeadline{10'000};
 // What is kept of the output of a trial that did not pass.
 constexpr size_t kHeadBytes = 4096;
 
-// For how much of the run's time the first thread of a process that has ended was on no CPU. Nothing: the kernel doesn't count,
-// or there was no run.
-std::optional<nanoseconds> time_off_cpu(const host::Roots& roots, pid_t pid, const host::LaunchStamp& start, nanoseconds end) {
-  const auto text = host::read_small_file(roots.proc + "/" + std::to_string(pid) + "/schedstat");
-  if (!text || end <= start.raw) return {};
-  // "time on a CPU, the launcher's included; time in the queue; slices"
-  const auto on_cpu = host::to_integer(std::string_view(*text).substr(0, text->find(' ')));
-  if (!on_cpu) return {};
-  return std::max(nanoseconds(0), end - start.raw - (nanoseconds(*on_cpu) - start.user - start.system));
+// For how much of a run's time the first thread of its process was on no CPU. The process has ended, and its time counts the
+// launcher's, too.
+nanoseconds time_off_cpu(const ScheduledTime& scheduled, const host::LaunchStamp& start, nanoseconds end) {
+  const nanoseconds on_cpu = nanoseconds(scheduled.on_cpu_ns) - start.user - start.system;
+  return std::max(nanoseconds(0), end - start.raw - on_cpu);
 }
 
 }  // namespace
@@ -44,11 +40,11 @@ Result<TrialEvent> LiveTrial::kill_tree() {
   if (launched_) {
     const auto migrations = migrations_of(lab_.roots, launched_->pid());
     if (migrations) outcome_.ledger["migrations"] = static_cast<double>(*migrations);
-    const auto delay = run_delay_ns_of(lab_.roots, launched_->pid());
+    const auto scheduled = scheduled_time_of(lab_.roots, launched_->pid());
     // Before the exec it waited as the launcher, in no time of the run: what that leaves beside the time on a CPU is the most.
-    if (const auto left = time_off_cpu(lab_.roots, launched_->pid(), start_, end_raw_); delay && launcher_delay_ns_ && left)
-      outcome_.ledger["run_delay_ns"] =
-          static_cast<double>(std::clamp(*delay - *launcher_delay_ns_, int64_t{0}, left->count()));
+    if (scheduled && launcher_delay_ns_ && end_raw_ > start_.raw)
+      outcome_.ledger["run_delay_ns"] = static_cast<double>(std::clamp(
+          scheduled->run_delay_ns - *launcher_delay_ns_, int64_t{0}, time_off_cpu(*scheduled, start_, end_raw_).count()));
   }
   if (launched_) STAB_CHECK_OK(end_program());
   else STAB_CHECK_OK(lab_.tree->kill_all(kKillDeadline));

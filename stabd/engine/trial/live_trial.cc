@@ -56,7 +56,7 @@ std::optional<TrialEvent> LiveTrial::get_set() {
     return not_launched(begun_.error());
   }
   before_ = lab_.ledger->look();
-  launcher_delay_ns_ = run_delay_ns_of(lab_.roots, launched_->pid());
+  if (const auto scheduled = scheduled_time_of(lab_.roots, launched_->pid())) launcher_delay_ns_ = scheduled->run_delay_ns;
   (void)lab_.ledger->new_kernel_log_lines();
   outcome_.started_at_ns = lab_.clock->realtime().count();
   return {};
