@@ -1,6 +1,7 @@
 // The page is written whole; verify reads it back.
 #include "stabctl/records/page_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +66,17 @@ Result<std::string> to_write(const Result<std::filesystem::path>& path) {
   return path->string();
 }
 
+// No page's file is older than its experiment's end, or no report names it. The clock of files is up to 10 ms behind the one
+// that says the end (CLOCK_REALTIME_COARSE, clock_gettime(2)), and either may be set back between the two.
+void stamp_page(const std::string& path, int64_t finished_at_ns) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
+  if (nanoseconds_of(file.st_mtim).count() >= finished_at_ns) return;
+  const timespec times[2] = {{0, UTIME_OMIT}, {finished_at_ns / kSecond, finished_at_ns % kSecond}};
+  ::utimensat(AT_FDCWD, path.c_str(), times, 0);
+}
+
 // What the schedule of the page's plan is by this stabctl; empty where the plan can't be expanded here.
 std::string schedule_of(const page::PagePlan& page) {
   store::ExperimentRow row;
@@ -118,7 +130,9 @@ Status write_page(store::Store& store, const store::ExperimentRow& experiment, c
   }
   STAB_TRY(const std::vector<causal_report::CausalData> profiles, engine::load_causal(store, experiment, expanded));
   STAB_TRY(const std::string page, page::render_page(samples, evidence, profiles));
-  return write_whole(page, path);
+  STAB_CHECK_OK(write_whole(page, path));
+  stamp_page(path, experiment.finished_at_ns);
+  return {};
 }
 
 int verify_command(const Arguments& arguments) {
