@@ -483,7 +483,8 @@ def numbers():
     add_sliced(add, trials)
     add_atlas(add)
     add_histories(add)
-    add_race(add, trials)
+    add_race(add, trials, "race", "race")
+    add_race(add, trials, "race-quiet", "race.quiet")
     return named
 
 

@@ -11,10 +11,10 @@ NEEDED = (1.960 + 0.842) / math.log(1.01)   # two-sided 5 %, 80 % power, a slowd
 
 
 @functools.cache
-def answers(trials):
+def answers(trials, race):
     """{way: {experiment: (difference of logarithms, its standard error, p, seconds from first start to last end)}}."""
     runs = defaultdict(lambda: defaultdict(list))
-    for row in trials("race"):
+    for row in trials(race):
         runs[row["way"]][row["subject"]].append(row)
     complete = set.intersection(*(set(own) for own in runs.values()))
     return {name: {subject: answer(name, rows) for subject, rows in own.items() if subject in complete} for name, own in runs.items()}
@@ -43,19 +43,20 @@ def draws(name, rows):
     return [statistics.fmean(own) for own in links.values()]
 
 
-def add_race(add, trials):
+def add_race(add, trials, race, stem):
+    """Those of one run of it: `race` is its file, `stem` what its numbers' names begin with."""
     def count(name, kind, holds):
-        return sum(f"-{kind}-" in subject and p < 0.05 and holds(difference) for subject, (difference, _, p, _) in answers(trials)[name].items())
+        return sum(f"-{kind}-" in subject and p < 0.05 and holds(difference) for subject, (difference, _, p, _) in answers(trials, race)[name].items())
 
     def needed(name):
-        return [took * (NEEDED * error) ** 2 for _, error, _, took in answers(trials)[name].values()]
+        return [took * (NEEDED * error) ** 2 for _, error, _, took in answers(trials, race)[name].values()]
     for name in ("hyperfine", "pairs", "links", "sliced plain", "blocks", "sliced", "matched"):
         word = name.replace(" ", "_")
-        add(f"race.{word}.found", lambda name=name: count(name, "planted", lambda d: d > 0))
-        add(f"race.{word}.faster", lambda name=name: count(name, "planted", lambda d: d < 0))
-        add(f"race.{word}.alarms", lambda name=name: count(name, "equal", lambda d: True))
-        add(f"race.{word}.needed_s", lambda name=name: statistics.median(needed(name)))
-        add(f"race.{word}.needed_min", lambda name=name: statistics.median(needed(name)) / 60)
+        add(f"{stem}.{word}.found", lambda name=name: count(name, "planted", lambda d: d > 0))
+        add(f"{stem}.{word}.faster", lambda name=name: count(name, "planted", lambda d: d < 0))
+        add(f"{stem}.{word}.alarms", lambda name=name: count(name, "equal", lambda d: True))
+        add(f"{stem}.{word}.needed_s", lambda name=name: statistics.median(needed(name)))
+        add(f"{stem}.{word}.needed_min", lambda name=name: statistics.median(needed(name)) / 60)
     for kind in ("planted", "equal"):
-        add(f"race.{kind}", lambda kind=kind: sum(f"-{kind}-" in subject for subject in answers(trials)["matched"]))
-    add("race.n", lambda: len(answers(trials)["matched"]))
+        add(f"{stem}.{kind}", lambda kind=kind: sum(f"-{kind}-" in subject for subject in answers(trials, race)["matched"]))
+    add(f"{stem}.n", lambda: len(answers(trials, race)["matched"]))
