@@ -11,7 +11,8 @@ README_NUMBERS = [
     "(p = {aa.wide-alone.holm.alarms}, corrected for both)",
     "found {aa.wide.plain.blocks} and {aa.wide.randomized.blocks} alarms, which proves nothing (p = {aa.wide.p.alarms})",
     "found a planted 1 % in {race.matched.found} of {race.planted} cases.",
-    "Hyperfine's way found it in {race.hyperfine.found}, and called the slower program faster in {race.hyperfine.faster}",
+    "Hyperfine's way found it in {race.hyperfine.found}, and called the slower program faster in {race.hyperfine.faster}. "
+    "On a quiet machine it was {race.quiet.matched.found} and {race.quiet.hyperfine.found} of {race.quiet.planted}",
     "Of {atlas.n} public commits that claim a speedup, {atlas.real} are faster in our runs wherever functions lie, and {atlas.other} are slower",
     "takes {sliced.third.cost.all.median} % [{sliced.third.cost.all.low}, {sliced.third.cost.all.high}] more CPU time in the median of {workloads} workloads, "
     "and {sliced.third.cost.all.worst} % in the worst",
