@@ -182,8 +182,8 @@ Result<std::vector<double>> scaled_values(const CsvColumn& response, bool log_sc
   if (log_scale)
     for (size_t row = 0; row < scaled.size(); ++row) {
       if (scaled[row] <= 0)
-        return bad_input("row " + std::to_string(row + 1) + ", column '" + response.name + "': " + number_text(scaled[row]) +
-                         " has no logarithm; leave out --log or the row");
+        return bad_input("row " + std::to_string(response.row_of(row)) + ", column '" + response.name +
+                         "': " + number_text(scaled[row]) + " has no logarithm; leave out --log or the row");
       scaled[row] = std::log(scaled[row]);
     }
   STAB_CHECK_OK(statistics::check_squares(scaled));

@@ -68,7 +68,7 @@ Result<StatsData> StatsData::load(const Arguments& args, const std::string& path
     for (CsvColumn& column : data.responses_) {
       for (size_t row = 0; row < column.numbers.size(); ++row) {
         if (column.numbers[row] <= 0)
-          return bad_input("row " + std::to_string(row + 1) + ", column " + in_quotes(column.name) + ": " +
+          return bad_input("row " + std::to_string(column.row_of(row)) + ", column " + in_quotes(column.name) + ": " +
                            number_text(column.numbers[row]) + " has no logarithm; leave out --log or the row");
         column.numbers[row] = std::log(column.numbers[row]);
       }
@@ -170,6 +170,11 @@ Result<Pairs> StatsData::pairs() const {
     pairs.first = two[0].values;
     pairs.second = two[1].values;
     pairs.by_row_order = !groups_.empty();
+    // What stands behind a row that is left out would move up, to another partner.
+    if (pairs.by_row_order && responses_[0].lacking > 0)
+      return bad_input(plural(responses_[0].lacking, "row") + (responses_[0].lacking == 1 ? " lacks" : " lack") +
+                       " a value, and by row order it can't be told which pairs those are of; name the subject with --pair, or "
+                       "remove both rows of each such pair");
     return pairs;
   }
   STAB_TRY(const auto blocks, complete_blocks(nullptr));

@@ -32,6 +32,8 @@ class StatsData {
 
   // All values of the (first) response, in file order.
   const std::vector<double>& response() const { return responses_[0].numbers; }
+  // Of one of these values: the file's data row, counted from 1.
+  size_t row_of(size_t value) const { return responses_[0].row_of(value); }
   // Minus the first value: analyses of variance keep the digits of values that differ little.
   std::vector<double> response_near_zero() const;
   const std::string& response_name() const { return responses_[0].name; }

@@ -354,7 +354,7 @@ Result<text::Finding> adjust(const Arguments&, const StatsData& data) {
   const std::vector<double>& p = data.response();
   for (size_t row = 0; row < p.size(); ++row)
     if (p[row] < 0 || p[row] > 1)
-      return bad_input("row " + std::to_string(row + 1) + ": " + number_text(p[row]) + " is no p-value");
+      return bad_input("row " + std::to_string(data.row_of(row)) + ": " + number_text(p[row]) + " is no p-value");
   text::Finding finding;
   finding.add_count("n", p.size()).add("p_values", p).add("adjusted", Adjust(p));
   return finding;

@@ -387,10 +387,10 @@ Result<text::Finding> change_point_method(const Arguments& args, const StatsData
   for (size_t i = 0; i <= changes.size(); ++i) {
     const size_t end = i < changes.size() ? changes[i] : data.response().size();
     text::Finding segment;
-    segment.add_count("first_row", first + 1).add_count("last_row", end);
+    segment.add_count("first_row", data.row_of(first)).add_count("last_row", data.row_of(end - 1));
     segment.add("mean", statistics::mean(std::span(data.response()).subspan(first, end - first)));
     segments.push_back(std::move(segment));
-    if (i < changes.size()) rows.push_back(static_cast<double>(end));
+    if (i < changes.size()) rows.push_back(static_cast<double>(data.row_of(end - 1)));
     first = end;
   }
   text::Finding finding;
@@ -399,7 +399,7 @@ Result<text::Finding> change_point_method(const Arguments& args, const StatsData
   return finding;
 }
 
-// Rows are counted from 1; a change lies behind its row.
+// Rows are the file's, counted from 1; a change lies behind its row.
 Result<text::Finding> e_divisive_method(const Arguments& args, const StatsData& data) {
   const std::vector<double>& values = data.response();
   STAB_TRY(const uint64_t least, args.count("least", 5, 2));
@@ -416,19 +416,19 @@ Result<text::Finding> e_divisive_method(const Arguments& args, const StatsData& 
     const auto stretch = std::span(values).subspan(first, end - first);
     const std::vector<double> part(stretch.begin(), stretch.end());
     text::Finding segment;
-    segment.add_count("first_row", first + 1)
-        .add_count("last_row", end)
+    segment.add_count("first_row", data.row_of(first))
+        .add_count("last_row", data.row_of(end - 1))
         .add("mean", statistics::mean(part))
         .add("median", statistics::median(part));
     segments.push_back(std::move(segment));
     if (i == changes.found.size()) break;
-    rows.push_back(static_cast<double>(end));
+    rows.push_back(static_cast<double>(data.row_of(end - 1)));
     statistics.push_back(changes.found[i].statistic);
     p_values.push_back(changes.found[i].p_value);
   }
   std::optional<double> next_row, next_statistic, next_p;  // the strongest that is none
   if (!changes.rejected.empty()) {
-    next_row = static_cast<double>(changes.rejected[0].first);
+    next_row = static_cast<double>(data.row_of(changes.rejected[0].first - 1));
     next_statistic = changes.rejected[0].statistic;
     next_p = changes.rejected[0].p_value;
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "analysis/commands/table/csv_fields.h"
@@ -35,6 +37,20 @@ Result<std::vector<std::string>> header_of(const CsvText& csv, FieldWalker& walk
   return names;
 }
 
+// Two levels that a reader can't tell apart, as blanks in quotes are a part of a field; "": there are none.
+std::string alike_levels(const std::vector<std::string>& levels) {
+  const auto has_blanks = [](const std::string& level) { return level.starts_with(' ') || level.ends_with(' '); };
+  if (std::none_of(levels.begin(), levels.end(), has_blanks)) return {};
+  std::map<std::string_view, const std::string*> seen;
+  for (const std::string& level : levels) {
+    const size_t first = std::min(level.find_first_not_of(' '), level.size());
+    const std::string_view bare = std::string_view(level).substr(first, level.find_last_not_of(' ') + 1 - first);
+    if (const auto [other, is_new] = seen.try_emplace(bare, &level); !is_new)
+      return shown_field(*other->second) + " and " + shown_field(level);
+  }
+  return {};
+}
+
 // Reads the columns that were asked for.
 class TableReader {
  public:
@@ -53,7 +69,7 @@ class TableReader {
   // What a reader of the answer should know of how the file was read; "": nothing.
   std::string notes() const;
   bool has_rows() const { return rows_ > 0; }
-  std::vector<CsvColumn> take() { return std::move(columns_); }
+  std::vector<CsvColumn> take();
 
  private:
   // What a column of the file is asked for as: numbers, levels, both or nothing.
@@ -87,9 +103,9 @@ class TableReader {
   std::vector<Wanted> wanted_;      // by column of the file
   std::vector<CsvColumn> columns_;  // by request
   std::vector<LevelTable> tables_;  // by request
-  size_t rows_ = 0, blank_rows_ = 0;
+  size_t rows_ = 0;
   size_t column_ = 0;  // of the present row
-  std::vector<size_t> left_out_;
+  std::vector<size_t> left_out_, blank_rows_;
 };
 
 Status TableReader::read_header() {
@@ -164,8 +180,7 @@ Status TableReader::read_row() {
   if (!lacks) return {};
   forget_row();
   // A row of separators alone is what a spreadsheet writes behind the data.
-  if (is_blank) ++blank_rows_;
-  else left_out_.push_back(rows_);
+  (is_blank ? blank_rows_ : left_out_).push_back(rows_);
   return {};
 }
 
@@ -193,7 +208,7 @@ Status TableReader::add_level(CsvColumn& column, LevelTable& table) {
 }
 
 void TableReader::forget_row() {
-  const size_t kept = rows_ - left_out_.size() - blank_rows_ - 1;
+  const size_t kept = rows_ - left_out_.size() - blank_rows_.size() - 1;
   for (CsvColumn& one : columns_) {
     if (one.numbers.size() > kept) one.numbers.pop_back();
     if (one.rests.size() > kept) one.rests.pop_back();
@@ -209,7 +224,7 @@ Status TableReader::check_rows() const {
                        shown_field(points.pointed()) + ", and row " + std::to_string(points.bare_row()) + " " +
                        shown_field(points.bare()) +
                        ": the point may be a decimal sign or separate thousands; say --decimal point, or leave the points out");
-  if (rows_ > 0 && rows_ == left_out_.size() + blank_rows_)
+  if (rows_ > 0 && rows_ == left_out_.size() + blank_rows_.size())
     return bad_input("'" + csv_.name() + "': all of its " + std::to_string(rows_) +
                      " rows lack a value in one of the columns; name others");
   return {};
@@ -231,6 +246,13 @@ Status TableReader::finish_levels() {
   return {};
 }
 
+std::vector<CsvColumn> TableReader::take() {
+  std::vector<size_t> gone;
+  std::merge(left_out_.begin(), left_out_.end(), blank_rows_.begin(), blank_rows_.end(), std::back_inserter(gone));
+  for (CsvColumn& column : columns_) column.left_out = gone, column.lacking = left_out_.size();
+  return std::move(columns_);
+}
+
 std::string TableReader::notes() const {
   std::string said;
   const auto add = [&said](const std::string& words) { said += (said.empty() ? "" : "; ") + words; };
@@ -241,13 +263,27 @@ std::string TableReader::notes() const {
     std::string rows;
     for (size_t i = 0; i < std::min(left_out_.size(), kShown); ++i) rows += (i > 0 ? ", " : "") + std::to_string(left_out_[i]);
     if (left_out_.size() > kShown) rows += ", ...";
-    add(std::to_string(left_out_.size()) + " of " + std::to_string(rows_ - blank_rows_) +
+    add(std::to_string(left_out_.size()) + " of " + std::to_string(rows_ - blank_rows_.size()) +
         " rows lack a value and are left out (row " + rows + ")");
   }
+  for (const CsvColumn& column : columns_)
+    if (const std::string alike = alike_levels(column.levels); !alike.empty())
+      add("column '" + column.name + "' has levels that differ by blanks alone: " + alike);
   return said.empty() ? said : csv_.name() + ": " + said;
 }
 
 }  // namespace
+
+size_t CsvColumn::row_of(size_t value) const {
+  // Of the rows that are left out those that stand before it: fewer values than it are before each of them, or as many.
+  size_t before = 0, end = left_out.size();
+  while (before < end) {
+    const size_t middle = before + (end - before) / 2;
+    if (left_out[middle] - 1 - middle <= value) before = middle + 1;
+    else end = middle;
+  }
+  return value + 1 + before;
+}
 
 Result<std::vector<std::string>> csv_header(const CsvText& csv) {
   STAB_TRY(const char separator, separator_of(csv));
@@ -297,9 +333,9 @@ Result<std::vector<CsvColumn>> read_csv(const CsvText& csv, const std::vector<Cs
   STAB_CHECK_OK(reader.read_header());
   STAB_CHECK_OK(reader.read_rows());
   STAB_CHECK_OK(reader.check_rows());
-  if (notes) *notes = reader.notes();
   if (!reader.has_rows()) return bad_input("'" + csv.name() + "' has a header but no rows");
   STAB_CHECK_OK(reader.finish_levels());
+  if (notes) *notes = reader.notes();
   return reader.take();
 }
 

@@ -21,6 +21,11 @@ struct CsvColumn {
   // Asked for as levels: sorted (by value where all are numbers, else by bytes), and which one each row has.
   std::vector<std::string> levels;
   std::vector<uint32_t> codes;
+  // The file's data rows that have no part in it, ascending, counted from 1, and how many of them have some values, and not all.
+  std::vector<size_t> left_out;
+  size_t lacking = 0;
+  // Of a value, from 0: the file's data row that has it, counted from 1.
+  size_t row_of(size_t value) const;
 };
 
 enum class CsvKind { kNumber, kLevel };

@@ -151,6 +151,19 @@ TEST(Csv, RowsWithoutAValueAreLeftOutWhereThatIsSaid) {
               HasSubstr("all of its 2 rows lack a value"));
   ASSERT_TRUE(commands::read_csv(commands::CsvText::of("y,g\n1,a\n"), both, &notes));
   EXPECT_EQ(notes, "");
+  const commands::CsvColumn& numbers = (*columns)[0];
+  EXPECT_THAT((std::vector<size_t>{numbers.row_of(0), numbers.row_of(1), numbers.row_of(2)}), ElementsAre(1, 3, 6));
+  EXPECT_EQ(numbers.lacking, 3u);
+}
+
+// In quotes a blank is a part of the level, and nobody sees it.
+TEST(Csv, LevelsThatDifferByBlanksAloneAreTold) {
+  const std::vector<commands::CsvRequest> g{{"g", commands::CsvKind::kLevel}};
+  std::string notes;
+  ASSERT_TRUE(commands::read_csv(commands::CsvText::of("g\na\n\"b \"\nb\n"), g, &notes));
+  EXPECT_EQ(notes, "data.csv: column 'g' has levels that differ by blanks alone: 'b' and 'b '");
+  ASSERT_TRUE(commands::read_csv(commands::CsvText::of("g\na\n b\nb \n"), g, &notes));
+  EXPECT_EQ(notes, "");
 }
 
 TEST(Csv, NumericColumnsAreToldByTheirFirstValue) {

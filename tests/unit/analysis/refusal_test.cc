@@ -139,6 +139,32 @@ TEST_F(Refusal, PairsMustBeComplete) {
   EXPECT_THAT(stats({"paired-t", uneven, "--response", "y", "--group", "g"}), HasSubstr("can't be paired by row"));
 }
 
+// The third row of one would be paired with the second of the other.
+TEST_F(Refusal, PairsByRowOrderHaveAllTheirRows) {
+  const std::string rows = "y,g\n1,a\nNA,a\n3,a\n1.5,b\n2.5,b\n";
+  const std::string data = file(rows + "NA,b\n");
+  for (const char* method : {"paired-t", "wilcoxon"})
+    EXPECT_THAT(stats({method, data, "--response", "y", "--group", "g"}), HasSubstr("2 rows lack a value, and by row order"));
+  EXPECT_THAT(stats({"paired-t", file("x,y\n1,1.5\nNA,2\n3,3.1\n4,4.7\n"), "--response", "x,y"}), "accepted");
+  EXPECT_THAT(stats({"paired-t", file("y,g\n1,a\n2,a\n,\n1.5,b\n2.2,b\n,\n"), "--response", "y", "--group", "g"}), "accepted")
+      << "rows of a spreadsheet that are blank are none";
+}
+
+TEST_F(Refusal, RowsAreThoseOfTheFile) {
+  const std::string zero = file("y,g\n1,a\nNA,b\n2,a\n0,b\n3,b\n");
+  EXPECT_THAT(commands::run_analyze({zero, "--response", "y", "--factors", "g", "--log"}).err, HasSubstr("row 4, column 'y'"));
+  EXPECT_THAT(stats({"welch", zero, "--response", "y", "--group", "g", "--log"}), HasSubstr("row 4, column 'y'"));
+  EXPECT_THAT(stats({"holm", file("p,q\n0.5,1\nNA,1\n,\n1.5,1\n"), "--response", "p"}), HasSubstr("row 4: 1.5 is no p-value"));
+  std::string steps = "y\nNA\n";
+  for (int row = 0; row < 40; ++row) steps += (row < 20 ? "5." : "9.") + std::to_string(row % 7) + "\n";
+  for (const char* method : {"change-points", "e-divisive"}) {
+    const std::string out = commands::run_stats({method, file(steps), "--json"}).out;
+    EXPECT_THAT(out, HasSubstr("\"change_points\": [\n    21\n  ]")) << method;
+    EXPECT_THAT(out, HasSubstr("\"first_row\": 22")) << method;
+    EXPECT_THAT(out, HasSubstr("\"last_row\": 41")) << method;
+  }
+}
+
 TEST_F(Refusal, LogarithmOfZeroNamesTheRow) {
   const std::string data = file("y,g\n1,a\n0,b\n3,a\n4,b\n");
   EXPECT_THAT(stats({"welch", data, "--response", "y", "--group", "g", "--log"}), HasSubstr("row 2, column 'y'"));
