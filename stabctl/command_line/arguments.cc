@@ -327,6 +327,10 @@ class Grammar {
     if (dynamic_cast<const CLI::ExtrasError*>(&error))
       if (const std::vector<std::string> rest = app_.remaining(true); !rest.empty())
         return "'stabctl " + row->words + "' can't use the word '" + printable(rest[0]) + "'" + range_of(*row, rest[0]);
+    if (dynamic_cast<const CLI::ConversionError*>(&error))
+      for (const Option& option : row->options)
+        for (const std::string& word : typed)
+          if (option.is_switch() && word.starts_with(option.name + "=")) return option.name + " takes no value";
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
       for (const Given& one : options_)
         if (one.row == row && one.given->get_expected_max() == 1 && one.given->results().size() > 1)

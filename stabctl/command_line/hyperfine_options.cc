@@ -25,8 +25,9 @@ constexpr Habit kHabits[] = {
      "name each command: stabctl compare './prog -j1' './prog -j2' './prog -j4'; for more than eight, or several parameters, "
      "'stabctl init' writes a plan"},
     {" -n --command-name ", "sides are called as they are typed; a plan gives its levels names: --save"},
-    {" --reference ", "the first side is what the others are compared with"},
-    {" --style --sort -u --time-unit ", "leave it out; --json has seconds, --quiet no progress"},
+    {" --reference --reference-name ", "the first side is what the others are compared with"},
+    {" --style --sort -u --time-unit --debug-mode ", "leave it out; --json has seconds, --quiet no progress"},
+    {" --min-benchmarking-time ", "it runs as often as an answer needs, within --at-most TIME"},
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ Error wrong_sides(const Arguments& arguments) {
   if (words.size() > kMostSides && (!arguments.build.empty() || !not_a_program(arguments)))
     return bad_input("compare takes " + std::to_string(kMostSides) + " sides at most, and these are " +
                      std::to_string(words.size()) + "; of more write a plan ('stabctl init')");
-  if (!is_file(words[0]) && !is_file(words[1])) {
+  if (!arguments.shell && !is_file(words[0]) && !is_file(words[1])) {
     std::string verdict = "stabctl verdict";
     for (const std::string& word : words) verdict += " " + shell_word(word);
     return bad_input("compare takes programs; recorded levels of a factor are compared by: " + verdict);

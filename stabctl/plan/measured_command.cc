@@ -116,6 +116,19 @@ Status check_program(const std::string& path) {
   return bad_input(named + " can't be executed; chmod +x " + shell_word(path) + " if it is a program");
 }
 
+namespace {
+
+// What hyperfine's --shell takes, which here takes nothing: a shell that gets no command, or one where a script is expected.
+bool is_name_for_shell(const std::string& typed, const std::vector<std::string>& arguments) {
+  constexpr std::string_view kNames[] = {"none", "default", "sh", "bash", "dash", "zsh", "ksh", "fish"};
+  const std::string name = fs::path(typed).filename().string();
+  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) return false;
+  std::error_code error;
+  return arguments.empty() || (arguments[0].find(' ') != std::string::npos && !fs::exists(arguments[0], error));
+}
+
+}  // namespace
+
 Result<MeasuredCommand> measured_command(const std::string& typed, const std::vector<std::string>& arguments, bool shell) {
   MeasuredCommand out;
   if (typed.find_first_not_of(" \t\n") == std::string::npos)
@@ -123,6 +136,10 @@ Result<MeasuredCommand> measured_command(const std::string& typed, const std::ve
   std::string behind;
   for (const std::string& word : arguments) behind += " " + shell_word(word);
   out.shown = one_line(typed + behind);
+  if (shell && is_name_for_shell(typed, arguments))
+    return bad_input("--shell takes no name, and " + in_quotes(typed) +
+                     " is no command: /bin/sh runs commands; for another shell write '" + one_line(typed) +
+                     " -c ...', and without --shell there is none");
   if (shell) {
     out.words = {"/bin/sh", "-c", typed + behind};
     if (const Status text = check_plan_word(out.words.back()); !text) return text.error();
