@@ -23,6 +23,7 @@
 #include "stabctl/explain/explained_simulation.h"
 #include "stabctl/records/database.h"
 #include "stabctl/run/run_command.h"
+#include "stabctl/run/unbegun.h"
 #include "stabctl/sides/ad_hoc_plan.h"
 #include "stabctl/sides/copy_facts.h"
 #include "stabctl/sides/measured_runs.h"
@@ -223,7 +224,8 @@ class Explainer {
 
   // Makes the builds, however long that takes, and sees that functions of them can be moved.
   Status build(store::Id id, bool& is_one_build) {
-    STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_, &told_));
+    STAB_TRY(const engine::RunEnd end, begun_or_taken_back(engine_.store(), id,
+                                                           build_until(engine_, id, arguments_, clock_, stop_, &told_)));
     is_interrupted_ = end == engine::RunEnd::kStopped;
     if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
@@ -263,7 +265,8 @@ class Explainer {
   // Until it is over, or `most` is. An Error where nothing was measured.
   Result<engine::RunEnd> run(store::Id id, nanoseconds most) {
     Budget limit{std::max(most, nanoseconds(std::chrono::seconds(1)))};
-    STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_, &told_));
+    STAB_TRY(const engine::RunEnd end, begun_or_taken_back(engine_.store(), id,
+                                                           run_until(engine_, id, arguments_, clock_, limit, stop_, &told_)));
     is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
     // What is kept of it is over: no run of explain goes on with one before it.
     if (end == engine::RunEnd::kStopped && limit.is_over)

@@ -20,6 +20,7 @@
 #include "stabctl/revisions/gate_start.h"
 #include "stabctl/revisions/revisions.h"
 #include "stabctl/run/run_command.h"
+#include "stabctl/run/unbegun.h"
 #include "stabctl/sides/measured_runs.h"
 #include "stabctl/sides/recorded_sides.h"
 #include "stabctl/terminal/progress.h"
@@ -226,9 +227,9 @@ Status GateRun::measure() {
   STAB_TRY(const StartedGate started,
            start_gate(*engine_, revisions_, file_, {}, arguments_, clock_, limit_, *caught_, stop_, told_));
   facts_.clock = started.clock;
-  STAB_TRY(const engine::RunEnd end,
-           started.tried ? Result<engine::RunEnd>(*started.tried)
-                         : run_until(*engine_, started.experiment, arguments_, clock_, limit_, stop_, &told_));
+  const auto run = [&] { return run_until(*engine_, started.experiment, arguments_, clock_, limit_, stop_, &told_); };
+  STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
+                                                   : begun_or_taken_back(engine_->store(), started.experiment, run()));
   facts_.seconds = std::chrono::duration<double>(spent()).count();
   STAB_TRY(row_, engine_->store().experiment(started.experiment));
   ended_ = end;

@@ -16,6 +16,7 @@
 #include "stabctl/records/logbook_of.h"
 #include "stabctl/revisions/gate_start.h"
 #include "stabctl/revisions/git.h"
+#include "stabctl/run/unbegun.h"
 #include "stabctl/selftest/selftest_run.h"
 #include "stabctl/terminal/temporary_folder.h"
 #include "stabctl/terminal/terminal.h"
@@ -102,8 +103,10 @@ int control_of_repository(const Arguments& arguments) {
   ToldNotes told;
   const auto started = start_gate(**engine, *revisions, *file, changes, arguments, clock, limit, caught, stop, told);
   if (!started) return complain_of_no_answer(started.error());
-  const auto end = started->tried ? Result<engine::RunEnd>(*started->tried)
-                                  : run_until(**engine, started->experiment, arguments, clock, limit, stop, &told);
+  const auto end = started->tried
+                       ? Result<engine::RunEnd>(*started->tried)
+                       : begun_or_taken_back((*engine)->store(), started->experiment,
+                                             run_until(**engine, started->experiment, arguments, clock, limit, stop, &told));
   if (!end) return complain_of_no_answer(end.error());
   const auto row = (*engine)->store().experiment(started->experiment);
   if (!row) return complain_of_no_answer(row.error());

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "stabctl/run/unbegun.h"
 #include "stabctl/sides/probe.h"
-#include "stabctl/sides/unbegun.h"
 #include "stabd/engine/experiment/preflight.h"
 #include "stabd/engine/machine/time_slices.h"
 
