@@ -7,6 +7,7 @@
 #include "analysis/commands/stats/stats_data.h"
 #include "analysis/commands/table/method_flags.h"
 #include "analysis/text/finding.h"
+#include "base/wording.h"
 
 namespace stab::commands {
 
@@ -17,9 +18,10 @@ Result<text::Finding> by_group(const Arguments& args, const StatsData& data, con
   STAB_TRY(const auto samples, data.samples(1, SIZE_MAX));
   std::vector<text::Finding> rows;
   for (const NamedSample& sample : samples) {
-    STAB_TRY(const text::Finding part, describe(args, sample.values));
+    const Result<text::Finding> part = describe(args, sample.values);
+    if (!part) return Error{part.error().code, "group " + in_quotes(sample.name) + ": " + part.error().message, {}};
     text::Finding row;
-    row.add("group", sample.name).append(part);
+    row.add("group", sample.name).append(*part);
     rows.push_back(std::move(row));
   }
   text::Finding finding;

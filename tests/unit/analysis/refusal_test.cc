@@ -97,6 +97,8 @@ TEST_F(Refusal, TooFewGroupsAndValues) {
   const std::string two = file("y\n1\n2\n");
   EXPECT_THAT(stats({"shapiro-wilk", two}), HasSubstr("at least 3 values, got 2"));
   EXPECT_THAT(stats({"anderson-darling", two}), HasSubstr("at least 8"));
+  EXPECT_THAT(stats({"shapiro-wilk", file("g,y\na,1\na,2\na,4\nb,5\nb,5\nb,5\n"), "--response", "y", "--group", "g"}),
+              HasSubstr("group 'b': all values are equal"));
   const std::string single = file("y,g\n1,a\n2,b\n");
   EXPECT_THAT(stats({"welch", single, "--group", "g"}), HasSubstr("at least 2 values in each group"));
   EXPECT_THAT(stats({"anova", single, "--group", "g"}), HasSubstr("no degrees of freedom"));
