@@ -221,6 +221,10 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
       caveat.hint =
           "the gate chose slices by itself; write blocks = \"sliced\" below [gate]: one block in ten then runs alone, which "
           "measures it from 20 blocks on";
+    if (caveat.code == report::CaveatCode::kOneLayout)
+      caveat.hint =
+          "links = 10 below [gate] draws others, if the build obeys their number; of what szc doesn't link 'stabctl import' "
+          "judges a suite's files, and 'stabctl compare BASE HEAD --build COMMAND -- PROGRAM' two binaries";
     if (caveat.code == report::CaveatCode::kFailedTrials)
       caveat.hint =
           "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";
