@@ -7,8 +7,8 @@ alignas(arch::kPage) ControlPages stab_control_pages;
 
 const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = {
     "no code metadata of this version in the executable; build it with szc or run stab-postlink on it",
-    ("the text differs from what its code metadata describes; run stab-postlink again after editing the binary, and start it "
-     "without a debugger's breakpoints"),
+    ("the text differs from what its code metadata describes; link the program again after editing it, start it without a "
+     "debugger's breakpoints, and take code = 'off' for what llvm-bolt has rewritten"),
     "the code metadata is malformed; run stab-postlink again",
     "no helper process could be started; raise the limit on processes or allow clone",
     ("no shared memory from memfd_create; allow it in the sandbox, mount /proc, and raise the limits on open files and their "

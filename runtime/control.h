@@ -35,7 +35,7 @@ inline uint64_t peek(const uint64_t& counter) { return __atomic_load_n(&counter,
 // words in kDegradationWords (control.cc); the dose report lists them. Add at the end.
 enum class Degradation : uint8_t {
   kNoMetadata,         // the executable carries no stab_code, or not of this version
-  kTextDiffers,        // its text is not what the metadata describes
+  kTextDiffers,        // its text is not what the metadata describes, or elsewhere
   kMetadataMalformed,  // stab_code holds something impossible
   kNoHelper,           // the helper could not be started
   kNoMemfd,            // the kernel gave no shared memory

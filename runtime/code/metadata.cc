@@ -182,8 +182,9 @@ uint32_t function_at(const Metadata& code, uint64_t start) {
 
 namespace {
 
-// `name` with its final 0, of as many bytes as kCodeSection. Of sections in memory, or of those that aren't.
-bool find_section(ReadAt read_at, void* context, const char* name, bool in_memory, FileSpan& out) {
+// Of sections in memory, or of those that aren't.
+template <size_t kNameBytes>
+bool find_section(ReadAt read_at, void* context, const char (&name)[kNameBytes], bool in_memory, FileSpan& out) {
   Elf64_Ehdr ehdr;
   if (!read_at(context, &ehdr, sizeof ehdr, 0)) return false;
   if (!same_bytes(reinterpret_cast<const char*>(ehdr.e_ident), ELFMAG, SELFMAG)) return false;
@@ -191,7 +192,6 @@ bool find_section(ReadAt read_at, void* context, const char* name, bool in_memor
   if (ehdr.e_shentsize != sizeof(Elf64_Shdr) || ehdr.e_shstrndx >= ehdr.e_shnum) return false;
   Elf64_Shdr names;
   if (!read_at(context, &names, sizeof names, ehdr.e_shoff + uint64_t{ehdr.e_shstrndx} * sizeof names)) return false;
-  constexpr size_t kNameBytes = sizeof abi::kCodeSection;  // with its final 0
   constexpr uint32_t kAtATime = 32;
   Elf64_Shdr sections[kAtATime];
   for (uint32_t first = 0; first < ehdr.e_shnum; first += kAtATime) {
@@ -219,8 +219,12 @@ bool find_code_section(ReadAt read_at, void* context, FileSpan& out) {
 }
 
 bool find_pads_section(ReadAt read_at, void* context, FileSpan& out) {
-  static_assert(sizeof abi::kPadsSection == sizeof abi::kCodeSection);
   return find_section(read_at, context, abi::kPadsSection, true, out);
+}
+
+bool has_text_elsewhere(ReadAt read_at, void* context, uint64_t start, uint64_t bytes) {
+  FileSpan text;
+  return find_section(read_at, context, ".text", true, text) && text.bytes > 0 && text.address - start >= bytes;
 }
 
 bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset) {

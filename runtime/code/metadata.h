@@ -72,6 +72,10 @@ using ReadAt = bool (*)(void* context, void* to, size_t size, uint64_t offset);
 bool find_code_section(ReadAt read_at, void* context, FileSpan& out);
 bool find_pads_section(ReadAt read_at, void* context, FileSpan& out);
 
+// Whether the file's .text lies outside of these link-time addresses. What rewrites a program may put its code elsewhere and
+// leave the bytes that were there, as llvm-bolt does.
+bool has_text_elsewhere(ReadAt read_at, void* context, uint64_t start, uint64_t bytes);
+
 // The offset in the file of a link-time address that an executable segment holds.
 bool find_text(ReadAt read_at, void* context, uint64_t address, uint64_t& offset);
 

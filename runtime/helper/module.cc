@@ -105,6 +105,7 @@ Degradation read_module(int file, ModuleMemory& memory, Module& out) {
   const abi::CodeHeader& header = *out.code.header;
   uint64_t offset = 0;
   if (!code::find_text(read_file_at, &file, header.text_start, offset)) return Degradation::kTextDiffers;
+  if (code::has_text_elsewhere(read_file_at, &file, header.text_start, header.text_bytes)) return Degradation::kTextDiffers;
   out.text_bytes = round_up(header.text_bytes, arch::kPage);
   if (out.text_bytes > kMostFileBytes) return Degradation::kNoNearMemory;
   // What the program executes now, the rest of the last page included, which is zero behind the file's end.

@@ -42,6 +42,8 @@ const char* read_binary(int file, Binary& out) {
   const abi::CodeHeader& header = *out.code.header;
   uint64_t offset = 0;
   if (!code::find_text(read_at, &file, header.text_start, offset)) return "its text is not where the metadata says";
+  if (code::has_text_elsewhere(read_at, &file, header.text_start, header.text_bytes))
+    return "its text is not where the metadata says";
   out.text = read_part(file, offset, header.text_bytes);
   if (out.text == nullptr) return "its text can't be read";
   const uint64_t from = header.function_count == 0 ? header.text_bytes : out.code.functions[0].start;

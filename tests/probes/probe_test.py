@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -439,6 +440,24 @@ class BadCases(unittest.TestCase):
             bytes_[end] = 0x90
             program.write_bytes(bytes_)
         self.check_unmoved(self.changed("edited-text", edit), "text differs", "its bytes changed after post-link")
+
+    def test_text_elsewhere(self):
+        """As llvm-bolt leaves a program: the bytes that the metadata describes are there, and nothing executes them any more."""
+        def move(program):
+            bytes_ = bytearray(program.read_bytes())
+            headers, = struct.unpack_from("<Q", bytes_, 0x28)
+            count, names_at = struct.unpack_from("<HH", bytes_, 0x3c)
+            names, = struct.unpack_from("<Q", bytes_, headers + 64 * names_at + 0x18)
+            for section in range(headers, headers + 64 * count, 64):
+                name = names + struct.unpack_from("<I", bytes_, section)[0]
+                if bytes_[name:name + 6] == b".text\0":
+                    address, = struct.unpack_from("<Q", bytes_, section + 0x10)
+                    struct.pack_into("<Q", bytes_, section + 0x10, address + (1 << 24))
+            program.write_bytes(bytes_)
+        program = self.changed("text-elsewhere", move)
+        result, dose = dose_of([program, "exit"], **MOVING)
+        self.assertEqual((result.returncode, dose["code"]["functions_moved"]), (3, 0))
+        self.assertTrue(any("llvm-bolt has rewritten" in words for words in dose["degradations"]), dose["degradations"])
 
     def test_stripped_symbols_still_move(self):
         program = self.changed("stripped", lambda p: subprocess.run(["strip", "-s", p], check=True))
