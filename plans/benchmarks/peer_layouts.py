@@ -4,6 +4,7 @@ cdsort  LLVM's order of functions by a call graph, which lld makes of the edges 
         The code is the plain build's, byte for byte; only the order of its functions is another.
 bolt    llvm-bolt on the finished binary, which it first instruments for a run: order of functions, order of blocks, hot and cold
         parts apart. That is other code, and without our metadata: it runs with code off only.
+bolt-shuffled   the same with its functions in an order drawn by the link's seed: what BOLT's code gains wherever it lies.
 """
 import re
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from debian_source import Failure
 
-PEERS = ("cdsort", "bolt")
+PEERS = ("cdsort", "bolt", "bolt-shuffled")
 # By its own path: in /usr/bin, where Debian links it, it doesn't find the library that instrumented programs get.
 BOLT = Path("/usr/lib/llvm-19/bin/llvm-bolt")
 
@@ -39,8 +40,9 @@ def sorted_by_lld(edges, where):
     return ["--call-graph-ordering-file=calls", "--call-graph-profile-sort=cdsort", "--no-warn-symbol-ordering"]
 
 
-def bolted(linked, run_once):
-    """Has BOLT instrument `linked`, runs that by `run_once(path)`, and rewrites `linked` by what was counted."""
+def bolted(linked, run_once, seed=None):
+    """Has BOLT instrument `linked`, runs that by `run_once(path)`, and rewrites `linked` by what was counted. seed: of the order of its
+    functions; None: BOLT's own order."""
     if not has_bolt():
         raise Failure(f"{BOLT} is not there; install bolt-19 (packaging/scripts/install --compare)")
     instrumented, counted, better = (Path(f"{linked}.{end}") for end in ("instrumented", "fdata", "bolt"))
@@ -49,7 +51,8 @@ def bolted(linked, run_once):
     run_once(instrumented)
     if not counted.exists():
         raise Failure(f"{instrumented} has run and left no profile")
-    said(BOLT, linked, "-o", better, f"--data={counted}", "--reorder-functions=cdsort", "--reorder-blocks=ext-tsp", "--split-functions")
+    order = ["--reorder-functions=cdsort"] if seed is None else ["--reorder-functions=random", f"--bolt-seed={seed}"]
+    said(BOLT, linked, "-o", better, f"--data={counted}", *order, "--reorder-blocks=ext-tsp", "--split-functions")
     shutil.move(better, linked)
     instrumented.unlink()
     counted.unlink()

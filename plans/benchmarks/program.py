@@ -110,8 +110,9 @@ class Program:
         """Builds one configuration if needed; returns the binary's path."""
         if compiler.checked().order not in ("source", *ORDERS, *PEERS):
             raise Failure(f"no order '{compiler.order}' of functions; there are: source, {', '.join((*ORDERS, *PEERS))}")
-        profile = self.profile() if compiler.pgo or compiler.order not in ("source", "bolt") else None
-        if compiler.order == "bolt":
+        bolt_seed = {"bolt": None, "bolt-shuffled": compiler.link}
+        profile = self.profile() if compiler.pgo or compiler.order not in ("source", *bolt_seed) else None
+        if compiler.order in bolt_seed:
             self.inputs()
         with self._locked():
             if compiler.as_built():
@@ -121,7 +122,7 @@ class Program:
             record = RecordedLink(self.folder / placed.configuration())
             functions = ordered(compiler.order, profile, built) if compiler.order in ORDERS else ()
             calls = self._calls(compiler) if compiler.order == "cdsort" else None
-            rewrite = (lambda linked: bolted(linked, self._run_for_profile)) if compiler.order == "bolt" else None
+            rewrite = (lambda linked: bolted(linked, self._run_for_profile, bolt_seed[compiler.order])) if compiler.order in bolt_seed else None
             name = "-".join(str(getattr(compiler, option)) for option in AS_BUILT)
             if functions or calls:   # a new profile is a new order
                 name += "-" + hashlib.sha256(repr(functions or sorted(calls.items())).encode()).hexdigest()[:8]
