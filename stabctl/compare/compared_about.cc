@@ -46,6 +46,12 @@ std::string kinds_of(const std::vector<MeasuredCommand>& sides) {
   return out + " with the programs that the " + (scripts == 1 ? "script starts" : "scripts start");
 }
 
+// "'./prog.bolt' was rewritten by llvm-bolt". Empty: none was.
+std::string rewritten_of(const std::vector<MeasuredCommand>& sides) {
+  const auto found = std::find_if(sides.begin(), sides.end(), [](const MeasuredCommand& one) { return one.szc.rewritten; });
+  return found == sides.end() ? std::string() : in_quotes(found->words[0]) + " was rewritten by llvm-bolt";
+}
+
 std::string about_binaries(const AdHocPlan& plan) {
   const std::vector<MeasuredCommand>& sides = plan.commands;
   const bool has_more = plan.sides() > 2;
@@ -65,6 +71,10 @@ std::string about_binaries(const AdHocPlan& plan) {
   if (std::any_of(sides.begin(), sides.end(), is_script))
     return why_not_randomized(plan) + (has_more ? "the differences are those of " : "the difference is that of ") +
            kinds_of(sides) + ": the addresses of all their code are a part of " + (has_more ? "them" : "it");
+  if (const std::string rewritten = rewritten_of(sides); !rewritten.empty())
+    return rewritten + ", and its code stays where that put it, so no layout was random: " + begin +
+           "binaries, the addresses of their code included; a plan with link = { seeds = 10 } compares ten links of each, where "
+           "each link is rewritten anew";
   return why_not_randomized(plan) + begin +
          "binaries, the addresses of their code included; built with CC=szc, 'stabctl explain' " +
          (has_more ? "tells code and addresses apart" : "tells the two apart");

@@ -48,6 +48,9 @@ std::string about_of(const AdHocPlan& plan) {
     return "built by szc: " + plan.randomized_parts() + " of each layout are drawn at random, and each layout runs twice";
   if (plan.commands[0].is_script)
     return "the programs that it starts lie as they were linked: how far another link of them would move its time is not known";
+  if (plan.commands[0].szc.rewritten)
+    return "llvm-bolt has rewritten this binary, whose code stays where that put it: how far another link of it would move its "
+           "time is not known";
   return "this is one binary in one layout: how far another link of it would move its time is not known; build it with CC=szc to "
          "see that";
 }

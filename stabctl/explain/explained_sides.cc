@@ -27,6 +27,7 @@
 #include "stabctl/sides/ad_hoc_plan.h"
 #include "stabctl/sides/measured_runs.h"
 #include "stabctl/terminal/whole_file.h"
+#include "stabd/engine/build/szc_program.h"
 #include "stabd/host/installation.h"
 
 namespace stab::ctl {
@@ -332,6 +333,10 @@ Status must_move(const std::string& path, const std::string& shown, const std::s
   const Result<std::string> rows = tool.match({whole, false});
   if (rows) return {};
   if (rows.error().code != ErrorCode::kCorrupt) return rows.error();
+  if (engine::szc_program(whole).rewritten)
+    return bad_input(shown +
+                     " was rewritten by llvm-bolt, so none of its functions can be put elsewhere, and code can't be told "
+                     "from place; a plan with link = { seeds = 10 } compares ten links, where each is rewritten anew");
   return bad_input(
       shown + " was not built by szc, so none of its functions can be put elsewhere, and code can't be told from place; " + cure);
 }

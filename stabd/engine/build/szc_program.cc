@@ -18,6 +18,7 @@
 namespace stab::engine {
 namespace {
 
+constexpr char kBoltSection[] = ".note.bolt_info";  // in all that it writes
 constexpr size_t kMostSections = 1 << 16, kMostNames = 1 << 24, kMostCode = 1 << 30;
 
 // None: it is no ELF program of 64 bits, or can't be read.
@@ -47,7 +48,9 @@ SzcProgram szc_program(const std::string& path) {
     const std::string_view name = names.c_str() + section.sh_name;
     out.code |= name == abi::kCodeSection;
     out.stack |= name == abi::kPadsSection && section.sh_size > 0;
+    out.rewritten |= name == kBoltSection;
   }
+  out.code &= !out.rewritten;  // what post-link has told is of the code that was there before
   return out;
 }
 

@@ -8,6 +8,7 @@ namespace stab::engine {
 struct SzcProgram {
   bool code = false;   // post-link has told what of its code may move; szc links the heap into such a program, too
   bool stack = false;  // its functions take pads
+  bool rewritten = false;  // llvm-bolt has made other code of it since it was linked, whoever compiled it; then `code` is false
   bool is_szc() const { return code || stack; }
 };
 

@@ -39,6 +39,18 @@ TEST(ComparedAbout, ScriptIsNamedNextToBinary) {
                                      "'/x/newer.sh', a script, with the programs that the scripts start"));
 }
 
+// Neither szc nor explain helps there: its code can't move, and stays where llvm-bolt has put it.
+TEST(ComparedAbout, RewrittenProgramIsNamed) {
+  AdHocPlan plan;
+  plan.commands = {command("/x/old", "1"), command("/x/new", "1")};
+  for (MeasuredCommand& one : plan.commands) one.szc.stack = true;
+  plan.commands[0].szc.code = true;
+  plan.commands[1].szc.rewritten = true;
+  EXPECT_THAT(about(plan), testing::StartsWith("'/x/new' was rewritten by llvm-bolt, and its code stays where that put it, so no "
+                                               "layout was random: the difference is that of these two binaries, the addresses"));
+  EXPECT_THAT(about(plan), Not(HasSubstr("CC=szc")));
+}
+
 // One command is run in both, and each has what was built of its commit.
 TEST(ComparedAbout, CommitsAreTwoBinaries) {
   AdHocPlan plan;
