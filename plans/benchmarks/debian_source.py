@@ -101,11 +101,12 @@ class DebianSources:
         run_logged(self._apt("update"), self.log)
         stamp.write_text(digest)
 
-    def fetch(self, package, into, patched=True):
+    def fetch(self, package, into, patched=True, members=()):
         """Unpacks a source package as folder `into`; returns its version.
 
         It is the release's own version, the same for everyone, whatever security updates the machine knows.
-        patched: with Debian's patches applied; else upstream's archive alone, as it is.
+        patched: with Debian's patches applied; else upstream's archive alone, as it is. members: files and folders of that archive, as
+        paths below its one folder; nothing else of it is unpacked. Failure: one isn't there.
         """
         if not shutil.which("dpkg-source"):
             raise Failure("dpkg-source not found; run packaging/scripts/install")
@@ -125,7 +126,9 @@ class DebianSources:
         if not patched:
             archive, = download.glob("*.orig.tar.*[!c]")  # not the detached signature, .asc
             into.mkdir()
-            run_logged(["tar", "-xf", archive, "-C", into, "--strip-components=1"], self.log)
+            below = [f"*/{member}" for member in members]   # the archive's one folder has a name of its own
+            run_logged(["tar", "-xf", archive, "-C", into, "--strip-components=1",
+                        "--anchored", "--wildcards", "--no-wildcards-match-slash", *below], self.log)
             shutil.rmtree(download)
             return re.search(r"_(.+)\.orig\.tar", archive.name)[1]
         description, = download.glob("*.dsc")

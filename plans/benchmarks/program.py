@@ -43,7 +43,8 @@ def root():
 
 
 ROOT = root()
-PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched", "changes"}
+PROGRAM_KEYS = {"name", "source", "language", "build", "binary", "inputs", "run", "short", "slowed", "like", "patched", "members", "large",
+                "changes"}
 BUILD_VERSION = "0"   # another one when builds are made in another way: none of the old ones is good any more
 RUN_KEYS = {"name", "args", "stdin", "env", "output", "exit", "uses"}
 
@@ -71,7 +72,9 @@ class Program:
             raise Failure(f"manifest.toml: program '{entry.get('name')}' has unknown keys: {', '.join(unknown)}")
         self.name, self.source, self.language = entry["name"], entry["source"], entry["language"]
         self.recipe, self.binary, self.like = entry["build"], entry["binary"], entry.get("like", "")
-        self.patched = entry.get("patched", True)
+        self.patched, self.members, self.large = entry.get("patched", True), entry.get("members", []), entry.get("large", False)
+        if self.members and self.patched:
+            raise Failure(f"manifest.toml: '{self.name}' has members of upstream's archive and patches of Debian's; it needs patched = false")
         self.inputs_recipe = entry.get("inputs", "true")
         short = [{"name": "short", **entry["short"]}] if "short" in entry else []
         for run in [*entry["run"], *short]:
@@ -98,7 +101,7 @@ class Program:
             ROOT.mkdir(parents=True, exist_ok=True)
             with open(ROOT / ".apt-lock", "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                version = DebianSources(ROOT).fetch(self.source, self.folder / "source", self.patched)
+                version = DebianSources(ROOT).fetch(self.source, self.folder / "source", self.patched, self.members)
                 stamp.write_text(f"{self.source} {version}")
         return stamp.read_text()
 
@@ -313,3 +316,8 @@ def read_manifest():
     with open(HERE / "manifest.toml", "rb") as file:
         programs = [Program(entry) for entry in tomllib.load(file)["program"]]
     return {program.name: program for program in programs}
+
+
+def not_large(manifest):
+    """The names of those that are meant where no name is given."""
+    return [name for name, program in manifest.items() if not program.large]

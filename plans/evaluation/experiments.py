@@ -372,3 +372,6 @@ CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda progr
 
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}
+
+# Plans of one program, which is in no other: its source is large.
+ALONE = {}
