@@ -226,22 +226,32 @@ declare("sliced-libraries", "What does everything cost where all code of a progr
         "{cc} --library", seed=27, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
         below=plain_off_and_all(12))
 
-declare("sliced-doses", "What does everything cost at epochs from half a second, the paper's, to 5 ms?",
-        "{cc}", seed=31, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
+def plain_and_all_by_epoch(links):
+    """Factors of plain builds and of szc's with everything on at five epochs, each in so many seeded links."""
+    return f"""
 [factors]
 cc = ["clang-19", "szc"]
 code = ["off", "shuffle"]
 stack = ["off", "on"]
 heap = ["off", "page"]
 epoch = ["500ms", "100ms", "20ms", "10ms", "5ms"]
-link = { seeds = 12 }
+link = {{ seeds = {links} }}
 # Plain, and everything on at each epoch.
 exclude = [
-  { cc = "clang-19", code = "shuffle" }, { cc = "clang-19", stack = "on" }, { cc = "clang-19", heap = "page" },
-  { cc = "szc", code = "off" }, { cc = "szc", stack = "off" }, { cc = "szc", heap = "off" },
+  {{ cc = "clang-19", code = "shuffle" }}, {{ cc = "clang-19", stack = "on" }}, {{ cc = "clang-19", heap = "page" }},
+  {{ cc = "szc", code = "off" }}, {{ cc = "szc", stack = "off" }}, {{ cc = "szc", heap = "off" }},
 ]
-nested = [{ factor = "epoch", within = { code = ["shuffle"] } }]
-""")
+nested = [{{ factor = "epoch", within = {{ code = ["shuffle"] }} }}]
+"""
+
+
+declare("sliced-doses", "What does everything cost at epochs from half a second, the paper's, to 5 ms?",
+        "{cc}", seed=31, replicates=12, these="twelve links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
+        below=plain_and_all_by_epoch(12))
+
+declare("sliced-lld", "What does everything cost the linker lld, at epochs from half a second to 5 ms?",
+        "{cc}", seed=34, replicates=40, these="forty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
+        below=plain_and_all_by_epoch(40))
 
 declare("sliced-normality", "How does a run's time go to normal with its number of layouts, where slicing takes the machine's noise out? "
         "The paper's Table 1.",
@@ -370,8 +380,8 @@ CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda progr
           "sliced-control": lambda program: program.name in ("sqlite3", "gnugo", "perl", "tcl", "lua", "minisat", "x264", "cadical"),
           "sliced-normality": lambda program: program.short, "layout-share": lambda program: program.short}
 
+# Plans of one program, which is in no other: its source is large.
+ALONE = {"sliced-lld": "lld"}
+
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}
-
-# Plans of one program, which is in no other: its source is large.
-ALONE = {}

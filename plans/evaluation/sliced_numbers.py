@@ -25,7 +25,8 @@ def add_sliced(add, trials):
     add_overhead(add, trials, "sliced-overhead-second", "sliced.second.cost")
     add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
     add_overhead(add, trials, "sliced-libraries", "sliced.libraries.cost")
-    add_doses(add, functools.partial(dose_costs, trials))
+    add_doses(add, functools.partial(dose_costs, trials, "sliced-doses"))
+    add_linker(add, functools.partial(dose_costs, trials, "sliced-lld"))
     add_shapes(add, functools.partial(shapes, trials))
 
 
@@ -191,8 +192,8 @@ EPOCHS = ("500ms", "100ms", "20ms", "10ms", "5ms")
 
 
 @functools.cache
-def dose_costs(trials):
-    return paired_changes(trials, "sliced-doses", lambda row: "plain" if row["cc"] == "clang-19" else row["epoch"],
+def dose_costs(trials, experiment):
+    return paired_changes(trials, experiment, lambda row: "plain" if row["cc"] == "clang-19" else row["epoch"],
                           {epoch: (epoch, "plain") for epoch in EPOCHS})
 
 
@@ -203,6 +204,15 @@ def add_doses(add, answers):
         add(f"{name}.worst", lambda epoch=epoch: percent(max(a["mean"] for a in answers()[epoch].values())))
         for at, bound in enumerate(("low", "high")):
             add(f"{name}.{bound}", lambda epoch=epoch, at=at: percent(way.median_bounds([a["mean"] for a in answers()[epoch].values()])[at]))
+
+
+def add_linker(add, answers):
+    def cost(epoch):
+        return answers()[epoch]["lld/link"]
+    for epoch in EPOCHS:
+        for what in ("mean", "low", "high"):
+            add(f"sliced.lld.{epoch}.{what}", lambda epoch=epoch, what=what: percent(cost(epoch)[what]))
+        add(f"sliced.lld.{epoch}.half", lambda epoch=epoch: (percent(cost(epoch)["high"]) - percent(cost(epoch)["low"])) / 2)
 
 
 # Normality, of the logarithms over the fixed layout of the block

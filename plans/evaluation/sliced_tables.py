@@ -260,26 +260,51 @@ DOSES_ASKED = {"500ms": ("D1", 1.01, 1.05), "20ms": ("D2", 1.02, math.inf), "5ms
 LONGEST, SHORTEST = "500ms", "5ms"
 
 
-def doses(recorded):
-    """D1 to D4."""
+def costs_by_epoch(recorded):
+    """{epoch: {subject: ratio of everything on to plain}}, the longest epoch first."""
     epochs = sorted({cell["epoch"] for cell in recorded.cells if cell["cc"] == "szc"}, key=lambda text: -int(text.removesuffix("ms")))
     subjects = sorted(recorded.subjects)
 
     def compare(subject, epoch):
         return ratio_in_blocks(recorded.where(subject, cc="szc", epoch=epoch), recorded.where(subject, cc="clang-19"), RESPONSE)
-    found = {epoch: dict(zip(subjects, in_parallel(compare, [(subject, epoch) for subject in subjects]))) for epoch in epochs}
+    return {epoch: dict(zip(subjects, in_parallel(compare, [(subject, epoch) for subject in subjects]))) for epoch in epochs}
+
+
+def epochs_table(recorded, found, summaries=None):
+    """A row for each workload, one for their medians, and one for how many layouts a run had."""
+    layouts = {epoch: [t["layouts_executed"] for t in recorded.where(cc="szc", epoch=epoch)] for epoch in found}
+    rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in sorted(recorded.subjects)]
+    rows += [["**median**", *map(median_text, summaries.values())]] if summaries else []
+    rows.append(["layouts a run, median", *(f"{statistics.median(own):g}" for own in layouts.values())])
+    legend = "Change of CPU time over plain builds [95 %], within blocks, each block another link, by epoch:"
+    return f"{legend}\n\n{table(['workload', *found], rows)}"
+
+
+def doses(recorded):
+    """D1 to D4."""
+    found = costs_by_epoch(recorded)
     summaries = {epoch: stats("describe", {"ratio": [f["estimate"] for f in own.values()]}) for epoch, own in found.items()}
     asked = [(question, *cost_answer(found[epoch], summaries[epoch], of_median, of_worst))
              for epoch, (question, of_median, of_worst) in DOSES_ASKED.items()]
     sides = [{subject: f["estimate"] for subject, f in found[epoch].items()} for epoch in (SHORTEST, LONGEST)]
     more = as_ratio(of_pairs("wilcoxon", *sides))
     asked.append(("D4", f"{SHORTEST} over {LONGEST} {change(more)}, p {p_four(more['p_value'])}", one_sided(more["p_value"], more["estimate"] - 1)))
-    layouts = {epoch: [t["layouts_executed"] for t in recorded.where(cc="szc", epoch=epoch)] for epoch in epochs}
-    rows = [[subject, *(change(own[subject]) for own in found.values())] for subject in subjects]
-    rows.append(["**median**", *map(median_text, summaries.values())])
-    rows.append(["layouts a run, median", *(f"{statistics.median(own):g}" for own in layouts.values())])
-    legend = "Change of CPU time over plain builds [95 %], within blocks, each block another link, by epoch:"
-    return {recorded.name: "\n\n".join([recorded.header(), verdicts(asked), legend, table(["workload", *epochs], rows)])}, {}
+    return {recorded.name: "\n\n".join([recorded.header(), verdicts(asked), epochs_table(recorded, found, summaries)])}, {}
+
+
+LLD_ASKED_AT = "10ms"
+LLD_AT_MOST, LLD_HALF = 1.05, 0.005   # the ratio that its interval may reach, and half of that interval
+
+
+def linker(recorded):
+    """D5: what everything costs the linker lld, its interval below the bound and narrow."""
+    found = costs_by_epoch(recorded)
+    costs = found[LLD_ASKED_AT].values()
+    half = max((cost["conf_high"] - cost["conf_low"]) / 2 for cost in costs)
+    within = all(cost["conf_high"] <= LLD_AT_MOST for cost in costs) and half <= LLD_HALF
+    verdict = "refuted" if any(cost["conf_low"] > LLD_AT_MOST for cost in costs) else "confirmed" if within else "open"
+    asked = [("D5", f"{'; '.join(map(change, costs))}; half an interval {percent(half, 2)}", verdict)]
+    return {recorded.name: "\n\n".join([recorded.header(), verdicts(asked), epochs_table(recorded, found)])}, {}
 
 
 def cost_answer(costs, summary, of_median, of_worst):
