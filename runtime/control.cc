@@ -32,8 +32,9 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the map for perf could not be written; make room in /tmp and remove the perf-PID.map that another user left there",
     ("a shared library reads a stab_stack of its own, so it has no pads; link it again with this version of Stab, or name "
      "stab_stack under 'global:' in its version script"),
-    ("libraries don't find the runtime's names in the executable, so its code and heap stay; name _Unwind_Find_FDE, malloc and "
-     "the like, stab_stack and stab_rt_* under 'global:' in its version script, and start it without LD_DYNAMIC_WEAK"),
+    ("libraries don't find the runtime's names, so code and heap stay; name _Unwind_Find_FDE, malloc and the like, stab_stack "
+     "and stab_rt_* under 'global:' in the executable's version script, or preload libstabhost.so before libraries that define "
+     "them"),
     ("the executable holds an unwinder that can't be told of moved functions, so exceptions would end there; link without "
      "-static-libgcc"),
     "a library of the program brings a malloc, which serves all calls; link without it, or don't preload it",
@@ -76,8 +77,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     "the program's CPU time can't be read, so epochs end by the time of day; mount /proc in the program's PID namespace",
     ("the helper could not read a shared library's file, or its code was changed after it was linked, so that code stays; keep "
      "the program dumpable and /proc mounted, and run stab-postlink again on a library that was edited"),
-    ("there was no room for a shared library's images within 2 GiB of it, or no memory, so its code stays; raise the limits on "
-     "address space and files' size (ulimit -v, ulimit -f), and let a seccomp filter pass mremap"),
+    ("there was no memory for a shared library's images, so its code stays; raise the limits on address space and files' size "
+     "(ulimit -v, ulimit -f), and let a seccomp filter pass mremap"),
     ("more than 48 shared libraries would have moved at a time, with those that forked children may still run in; the code of "
      "the others stays; load fewer at a time, or end those children"),
     ("pointers to functions lead to the originals: the executable doesn't say where they are, or its data can't be written "
@@ -87,6 +88,10 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("the program makes code while it runs, and its memory could not be searched for stacks that rest, so no image was reused "
      "meanwhile (it takes more than 1 s of the helper's own time, or the kernel has no /proc/PID/pagemap); use longer epochs or "
      "STAB_CODE=once"),
+    ("libraries don't find the runtime's names, as the loader prefers others to weak ones, so code and heap stay; start the "
+     "program without LD_DYNAMIC_WEAK"),
+    ("there was no room for a shared library's images within 2 GiB of it, from where its code reaches them, so its code stays; "
+     "load fewer large libraries at a time"),
 };
 
 }  // namespace stab

@@ -80,11 +80,13 @@ enum class Degradation : uint8_t {
   kNoIdentities,       // layouts are to be matched, and the executable says no identities of functions
   kWallEpochs,         // the program's CPU time can't be read: epochs end by the time of day
   kLibraryUnread,      // a shared library's file couldn't be read, or describes other code than there is: its code stays
-  kLibraryNoRoom,      // there was no memory for a shared library's images, or none in its reach: its code stays
+  kLibraryNoMemory,    // there was no memory for a shared library's images: its code stays
   kLibrariesDropped,   // more shared libraries than can move at a time: the code of some stays
   kPointersStay,       // pointers to functions were to lead to copies, and lead to the originals
   kExecutableUnread,   // the executable's file couldn't be opened: what it says of its code is unknown
   kMemoryUnsearched,   // the program makes code while it runs, and its memory couldn't be searched for stacks at rest
+  kDynamicWeak,        // libraries don't find the runtime's names, which are weak: LD_DYNAMIC_WEAK is set
+  kLibraryOutOfReach,  // within reach of a shared library there was no room for its images: its code stays
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

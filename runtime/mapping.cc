@@ -67,6 +67,14 @@ uint64_t map_in_reach(const Extent& extent, uint64_t bytes, const RingMemory& me
   return below != 0 ? below : map_ring_near(extent.high + kGap + kRingGrain, kStep, tries, bytes, memory);
 }
 
+// Whether there is as much address space anywhere.
+bool may_map(uint64_t bytes) {
+  void* const found = sys::map(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  if (!sys::is_address(found)) return false;
+  sys::unmap(found, bytes);
+  return true;
+}
+
 // Fewer slots where address space is scarce.
 uint64_t map_ring(const Extent& extent, const Plan& plan, int images, uint32_t& slots) {
   for (slots = static_cast<uint32_t>(plan.slot_limit); slots >= 2; slots /= 2)
@@ -204,7 +212,7 @@ bool map_library(const Extent& extent, code::LibraryMove& library) {
   const RingMemory bare{-1, 0, settings().perf_map ? PROT_READ | PROT_EXEC : PROT_NONE};
   const uint64_t ring = map_in_reach(extent, ring_bytes + kControlBytes, bare);
   if (ring == 0) {
-    degrade(control(), Degradation::kLibraryNoRoom);
+    degrade(control(), may_map(ring_bytes + kControlBytes) ? Degradation::kLibraryOutOfReach : Degradation::kLibraryNoMemory);
     return false;
   }
   const uint64_t end = library.ring_offset + ring_bytes;
@@ -216,7 +224,7 @@ bool map_library(const Extent& extent, code::LibraryMove& library) {
   if (sys::is_address(all)) sys::unmap(all, end);
   if (!done) {
     sys::unmap(pointer_to(ring), ring_bytes + kControlBytes);
-    degrade(control(), Degradation::kLibraryNoRoom);
+    degrade(control(), Degradation::kLibraryNoMemory);
     return false;
   }
   library.ring_address = ring;

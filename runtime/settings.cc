@@ -239,6 +239,7 @@ bool parse_settings(const char* const* environment, ParsedSettings& out, char (&
       line << entry << ": expected the fixed-width form of settings version 4, as our launcher writes it";
       return false;
     }
+    if (after(entry, "LD_DYNAMIC_WEAK=") != nullptr) out.has_dynamic_weak = true;
     if (after(entry, "STAB_") == nullptr) continue;
     if (!is_for_others(entry)) readable = entry;
     if (!parse_readable(entry, out, line)) return false;
@@ -276,5 +277,7 @@ const abi::Settings& settings() {
 const char* report_path() { return parsed.report_path; }
 
 const char* script_path() { return parsed.script_path; }
+
+bool has_dynamic_weak() { return parsed.has_dynamic_weak; }
 
 }  // namespace stab

@@ -16,6 +16,9 @@ const char* report_path();
 // STAB_LAYOUT, or nullptr. pre: settings() was called.
 const char* script_path();
 
+// Whether LD_DYNAMIC_WEAK is set. pre: settings() was called.
+bool has_dynamic_weak();
+
 // Parsing alone, for tests and for settings(). `environment` ends with a nullptr.
 // False: `message` holds the one line that says why, without newline.
 struct ParsedSettings {
@@ -23,6 +26,7 @@ struct ParsedSettings {
   const char* report_path = nullptr;
   const char* script_path = nullptr;
   bool seed_given = false;
+  bool has_dynamic_weak = false;  // LD_DYNAMIC_WEAK is set: the loader takes any other definition before a weak one, as ours are
 };
 inline constexpr size_t kSettingsMessageBytes = 256;
 bool parse_settings(const char* const* environment, ParsedSettings& out, char (&message)[kSettingsMessageBytes]);

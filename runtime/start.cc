@@ -446,7 +446,7 @@ void refuse_layout_script(uint32_t fault, uint32_t line) {
 void start(const OwnHelper* own) {
   const abi::Settings& wanted = settings();
   if (wanted.heap != abi::HeapMode::kOff && !heap::libraries_find_ours() && heap::leave_to_libc())
-    degrade(control(), Degradation::kNamesHidden);
+    degrade(control(), has_dynamic_weak() ? Degradation::kDynamicWeak : Degradation::kNamesHidden);
   // Where the program's own malloc serves, no call comes to ours that would tell.
   if (wanted.heap != abi::HeapMode::kOff) heap::find_brought();
   if (heap::find_library_operators != nullptr) heap::find_library_operators();

@@ -9,6 +9,7 @@
 #include "runtime/code/linked_unwinders.h"
 #include "runtime/code/unwind.h"
 #include "runtime/libc_names.h"
+#include "runtime/settings.h"
 
 extern "C" {
 __attribute__((weak, visibility("default"))) const void* _Unwind_Find_FDE(void* pc, stab::code::EhBases* bases);
@@ -38,21 +39,29 @@ FindFde find_real(void* caller) {
 FindFde real_find_fde;
 stab::code::FindObject real_find_object;
 
+bool is_in_our_file(const void* address) {
+  Dl_info theirs, ours;
+  return stab::libc::find_file(address, &theirs) && stab::libc::find_file(reinterpret_cast<void*>(&stab_own_find_fde), &ours) &&
+         theirs.dli_fbase == ours.dli_fbase;
+}
+
 // Whether the executable holds an unwinder with one of its own, which knows nothing of images: libgcc_eh.a's, linked for
-// __register_frame.
+// __register_frame. libstabhost.so gets libgcc_s's in place of its own where weak names stand behind others.
 bool is_replaced_by_program() {
   const void* (*volatile linked)(void*, EhBases*) = _Unwind_Find_FDE;
-  return linked != stab_own_find_fde;
+  return linked != stab_own_find_fde && (!stab::has_dynamic_weak() || is_in_our_file(reinterpret_cast<void*>(linked)));
 }
 
 // Whether the other files of this process find ours, too: an executable's link may hide it (--exclude-libs, a version
 // script). libgcc_s then asks itself, which knows nothing of images; also one that comes later, by pthread_cancel.
 bool is_before_libgcc() {
   void* const found = stab::libc::find_symbol(RTLD_DEFAULT, "_Unwind_Find_FDE");
-  if (found != nullptr) return found == reinterpret_cast<void*>(&_Unwind_Find_FDE);
+  if (found != nullptr) return found == reinterpret_cast<void*>(&stab_own_find_fde);
   stab::libc::clear_error();  // the program's next one is not to tell of this
   // No libgcc_s yet. Other compilers' links of C programs export what libraries refer to, so malloc only.
-  return stab::libc::find_symbol(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(&malloc);
+  void* const ours = reinterpret_cast<void*>(&malloc);
+  if (stab::has_dynamic_weak() && !is_in_our_file(ours)) return false;
+  return stab::libc::find_symbol(RTLD_DEFAULT, "malloc") == ours;
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ stab::helper::Unwinder stab::code::find_unwinder() {
   using helper::Unwinder;
   if (const Unwinder linked = linked_unwinder(); linked != Unwinder::kFollows) return linked;
   if (is_replaced_by_program()) return Unwinder::kReplaced;
-  if (!is_before_libgcc()) return Unwinder::kNamesHidden;
+  if (!is_before_libgcc()) return has_dynamic_weak() ? Unwinder::kDynamicWeak : Unwinder::kNamesHidden;
   return libraries_bring_unwinder() ? Unwinder::kOther : Unwinder::kFollows;
 }
 

@@ -19,3 +19,5 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 bool stab::heap::library_has_malloc() { return false; }
 bool stab::heap::program_has_malloc() { return false; }
 bool stab::heap::libraries_find_ours() { return true; }
+
+bool stab::heap::is_passed_over() { return false; }

@@ -18,6 +18,7 @@ bool is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) 
 #define NAME(function) function
 #include "runtime/heap/c_functions.inc"
 #include "runtime/libc_names.h"
+#include "runtime/settings.h"
 
 // Ours, by names that nobody replaces. Only their addresses are used.
 #pragma GCC diagnostic push
@@ -110,6 +111,8 @@ bool program_has_malloc() {
   return has_any || STAB_IS_REPLACED(reallocarray) || STAB_IS_REPLACED(memalign) || STAB_IS_REPLACED(valloc) ||
          STAB_IS_REPLACED(pvalloc) || STAB_IS_REPLACED(malloc_usable_size);
 }
+
+bool is_passed_over() { return has_dynamic_weak() && !is_in_executable(); }
 
 bool libraries_find_ours() {
   return libc::find_symbol(RTLD_DEFAULT, "malloc") == reinterpret_cast<void*>(STAB_UNWRAPPED(malloc));

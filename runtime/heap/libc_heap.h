@@ -59,5 +59,7 @@ int libc_trim(size_t pad);
 
 // Whether libraries call our malloc, too. An executable's link may hide it; then one side frees what the other made.
 bool libraries_find_ours();
+// Whether what stands before a preloaded heap of ours is only there by LD_DYNAMIC_WEAK, as ours are weak.
+bool is_passed_over();
 
 }  // namespace stab::heap

@@ -68,4 +68,6 @@ int libc_trim(size_t pad) { return __real_malloc_trim != nullptr ? __real_malloc
 
 bool libraries_find_ours() { return true; }
 
+bool is_passed_over() { return false; }
+
 }  // namespace stab::heap

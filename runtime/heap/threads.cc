@@ -92,8 +92,9 @@ bool is_brought() {
   const bool by_library = library_has_malloc();
   called_by_name = behind;
   const bool by_program = program_has_malloc();
+  const Degradation programs = is_passed_over() ? Degradation::kDynamicWeak : Degradation::kHeapOfProgram;
   if (settings().heap != abi::HeapMode::kOff && (by_program || by_library))
-    degrade(control(), by_program ? Degradation::kHeapOfProgram : Degradation::kHeapOfLibrary);
+    degrade(control(), by_program ? programs : Degradation::kHeapOfLibrary);
   return by_program || by_library;
 }
 

@@ -113,12 +113,13 @@ void write_code(Text& out, const Control& control, const HelperUse& use) {
   object.close();
 }
 
-// Libc's where its callers don't find ours (kNamesHidden says it of code, too).
+// Libc's where its callers don't find ours (kNamesHidden and kDynamicWeak say it of code, too).
 const char* server_of_heap(const Control& control) {
   const auto is = [&control](Degradation what) { return (peek(control.degradations) >> static_cast<unsigned>(what) & 1) != 0; };
   if (is(Degradation::kHeapOfProgram)) return "program";
   if (is(Degradation::kHeapOfLibrary)) return "library";
-  return is(Degradation::kNamesHidden) && peek(control.heap.mallocs) == 0 ? "libc" : "stab";
+  const bool is_passed_over = is(Degradation::kNamesHidden) || is(Degradation::kDynamicWeak);
+  return is_passed_over && peek(control.heap.mallocs) == 0 ? "libc" : "stab";
 }
 
 // Names come printable and without anything to escape (read_board).

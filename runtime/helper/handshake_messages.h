@@ -55,6 +55,7 @@ enum class Unwinder : uint32_t {
   kNamesHidden,  // libraries don't find the runtime's names
   kReplaced,     // the executable has libgcc_eh's _Unwind_Find_FDE
   kOther,        // a library brings one that asks neither of ours
+  kDynamicWeak,  // libraries don't find the runtime's names, by LD_DYNAMIC_WEAK
   kCount
 };
 

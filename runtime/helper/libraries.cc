@@ -113,7 +113,7 @@ const code::LayoutScript* script_about(Session& session, int file, uint64_t addr
   read_soname(file, name, sizeof name);
   auto* const script = reinterpret_cast<code::LayoutScript*>(library.memory.allocate(sizeof(code::LayoutScript)));
   if (script == nullptr) {
-    degrade(*session.control, Degradation::kLibraryNoRoom);
+    degrade(*session.control, Degradation::kLibraryNoMemory);
     return nullptr;
   }
   (void)code::parse_script(followed.file.text, followed.file.text_bytes, *script, name);
@@ -151,9 +151,9 @@ bool read_library(Session& session, int file, uint64_t bias, Library& library) {
     // Whether it moves or not, its stacks are among those that are looked at.
     if ((module.code.header->flags & abi::kCodeSwitchesStacks) != 0) session.images.switches_stacks = true;
     done = bind_module(script, library.memory, module) && match_library(session, module);
-    if (!done) degrade(*session.control, Degradation::kLibraryNoRoom);
+    if (!done) degrade(*session.control, Degradation::kLibraryNoMemory);
   } else if (why == Degradation::kNoNearMemory) {
-    degrade(*session.control, Degradation::kLibraryNoRoom);
+    degrade(*session.control, Degradation::kLibraryNoMemory);
   } else if (why != Degradation::kNoMetadata) {
     degrade_if_alive(session, Degradation::kLibraryUnread);
   }
@@ -191,19 +191,19 @@ uint64_t slots_for(Session& session, const Module& module) {
   return slots * module.slot_bytes < uint64_t{1} << 31 ? slots : 0;
 }
 
-// A part of the memory for text and slots.
-bool give_memory(Session& session, Library& library) {
+// A part of the memory for text and slots. kCount: it is there.
+Degradation give_memory(Session& session, Library& library) {
   Libraries& all = session.images.libraries;
   const uint64_t slots = slots_for(session, library.module);
   const uint64_t wanted = library.module.text_bytes + slots * library.module.slot_bytes;
-  if (slots == 0) return false;
+  if (slots == 0) return Degradation::kLibraryOutOfReach;
   library.slots = slots;
-  if (library.bytes >= wanted) return true;
-  if (wanted > all.room - all.used || sys::truncate(all.memory_fd, all.used + wanted) != 0) return false;
+  if (library.bytes >= wanted) return Degradation::kCount;
+  if (wanted > all.room - all.used || sys::truncate(all.memory_fd, all.used + wanted) != 0) return Degradation::kLibraryNoMemory;
   library.offset = all.used;
   library.bytes = wanted;
   all.used += wanted;
-  return true;
+  return Degradation::kCount;
 }
 
 // From kMoveAsked to kMovePlanned. False: its code stays.
@@ -219,8 +219,8 @@ bool plan_library(Session& session, uint32_t place) {
   if (place >= all.count) all.count = place + 1;
   const int descriptor = __atomic_load_n(&asked.file, __ATOMIC_RELAXED);
   if (!know_library(session, descriptor, bias, library)) return false;
-  if (!give_memory(session, library)) {
-    degrade(control, Degradation::kLibraryNoRoom);
+  if (const Degradation why = give_memory(session, library); why != Degradation::kCount) {
+    degrade(control, why);
     return false;
   }
   Module& module = library.module;
@@ -295,7 +295,7 @@ bool move_library(Session& session) {
   if (!begin_module(session, module)) {
     module.moves = false;
     tell_looks(session);
-    degrade(*session.control, Degradation::kLibraryNoRoom);
+    degrade(*session.control, Degradation::kLibraryNoMemory);
     return false;
   }
   add(session.control->code.libraries_moved);

@@ -146,6 +146,7 @@ bool may_move(Session& session) {
     case Unwinder::kFollows: return true;
     case Unwinder::kLlvm: return refuse(Degradation::kNoUnwinder);
     case Unwinder::kNamesHidden: return refuse(Degradation::kNamesHidden);
+    case Unwinder::kDynamicWeak: return refuse(Degradation::kDynamicWeak);
     case Unwinder::kReplaced: return refuse(Degradation::kUnwinderReplaced);
     case Unwinder::kOther:
     case Unwinder::kCount: break;

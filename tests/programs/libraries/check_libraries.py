@@ -22,7 +22,8 @@ import llvm  # noqa: E402
 
 ALL_ON = {"STAB_CODE": "shuffle", "STAB_STACK": "on", "STAB_HEAP": "shuffle", "STAB_EPOCH": "500us", "STAB_SEED": "11"}
 UNREAD = "could not read a shared library's file"
-NO_ROOM = "no room for a shared library's images"
+NO_MEMORY = "no memory for a shared library's images"
+OUT_OF_REACH = "no room for a shared library's images within 2 GiB of it"
 UNDRAWN = "pads of a shared library could not be drawn"
 DROPPED = "more than 48 shared libraries"
 SWITCHES = "switches stacks"
@@ -105,7 +106,7 @@ class Place:
         expect((code["libraries_moved"], code["libraries_stay"]) == (moved, stay),
                 f"{self.shown(command, settings)}: {code['libraries_moved']} move and {code['libraries_stay']} stay, "
                 f"expected {moved} and {stay}: {dose['degradations']}")
-        for words in (UNREAD, NO_ROOM, DROPPED, SWITCHES):
+        for words in (UNREAD, NO_MEMORY, OUT_OF_REACH, DROPPED, SWITCHES):
             said = any(words in text for text in dose["degradations"])
             expect(said == (words in degraded), f"{self.shown(command, settings)}: the dose says {dose['degradations']}")
         return dose
@@ -968,6 +969,51 @@ def check_no_room(place):
     expect("done\n" in said, "it never ran")
 
 
+FILLS = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include "repeat.h"
+enum { kHole = 160 << 10, kSmallest = 4 << 10, kLargest = 32 << 20 };
+#define FILLED (UINT64_C(2250) << 20)
+static void fill(char* at, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  if (mmap(at, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED || bytes <= kSmallest) return;
+  fill(at, bytes / 2);
+  fill(at + bytes / 2, bytes / 2);
+}
+static int (*load(const char* file))(int) {
+  void* library = dlopen(file, RTLD_NOW);
+  if (library == NULL) puts(dlerror());
+  CHECK(library != NULL);
+  return (int (*)(int))dlsym(library, "work");
+}
+/* The one gap that is left holds the second library, and is too small for its images. */
+int main(void) {
+  int (*first)(int) = load("./libsimple.so");
+  char* const hole = mmap(NULL, kHole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(hole != MAP_FAILED);
+  char* const below_stack = (char*)__builtin_frame_address(0) - (64 << 20);
+  for (char* at = hole - FILLED; at < hole + FILLED && at < below_stack; at += kLargest) fill(at, kLargest);
+  CHECK(munmap(hole, kHole) == 0);
+  int (*second)(int) = load("./libother.so");
+  CHECK((char*)second - hole >= 0 && (char*)second - hole < kHole);
+  REPEAT CHECK(first(41) == 83 && second(41) == 83);
+  puts("done");
+}
+"""
+
+
+def check_out_of_reach(place):
+    """Where other mappings take all that a library's code reaches, it stays and the report says so. No limit is to blame."""
+    build_simple(place)
+    place.write("fills.c", FILLS)
+    place.must("szc", "-O2", "fills.c", "-o", "fills")
+    (place.directory / "libother.so").write_bytes((place.directory / "libsimple.so").read_bytes())
+    dose = place.alike("./fills", moved=1, stay=1, degraded=[OUT_OF_REACH], times=1)
+    expect(not any("ulimit" in text for text in dose["degradations"]), f"the report blames a limit: {dose['degradations']}")
+
+
 def check_static_program(place):
     """Objects of a library in an executable, dynamic and static: they are part of it, and no library."""
     place.write("simple.c", SIMPLE)
@@ -1104,6 +1150,21 @@ def check_hosts(place):
     place.must("szc", "-O2", "main.c", "./libsimple.so", "-o", "prog")
     code = place.alike("./prog", moved=1, preloaded=host)["code"]
     expect(code["functions_moved"] > 0, f"the program's own runtime doesn't serve: {code}")
+
+
+def check_hosts_by_dynamic_weak(place):
+    """LD_DYNAMIC_WEAK leads libraries past the preloaded runtime's names, so all stays, and the report says to leave it out. A host has
+    no version script of szc's."""
+    build_simple(place)
+    place.must("gcc", "-O2", "main.c", "./libsimple.so", "-Wl,--no-as-needed", "-lgcc_s", "-o", "prog")
+    host = str(place.runtime / "libstabhost.so")
+    ran = place.must("./prog", **ALL_ON | {"STAB_REPORT": "dose", "LD_PRELOAD": host, "LD_DYNAMIC_WEAK": "1"})
+    dose = place.dose()
+    said = dose["degradations"]
+    expect((ran.stdout, dose["code"]["libraries_moved"]) == ("done\n", 0), f"it prints {ran.stdout}, and the report has {dose['code']}")
+    expect(any("without LD_DYNAMIC_WEAK" in text for text in said), f"the report says {said}")
+    expect(not any(words in text for text in said for words in ("version script", "static-libgcc", "preload", "malloc of its own")), f"the report says {said}")
+    place.alike("./prog", moved=1, times=1, preloaded=host)
 
 
 def check_hosts_without_proc(place):

@@ -77,6 +77,7 @@ TEST(DoseReport, SaysWhoseMallocItWas) {
   EXPECT_EQ(served_by(Degradation::kHeapOfProgram), "program");
   EXPECT_EQ(served_by(Degradation::kHeapOfLibrary), "library");
   EXPECT_EQ(served_by(Degradation::kNamesHidden), "libc");
+  EXPECT_EQ(served_by(Degradation::kDynamicWeak), "libc");
 }
 
 TEST(DoseReport, EveryDegradationHasWords) {
