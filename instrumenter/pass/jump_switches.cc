@@ -9,6 +9,9 @@
 // handler's: its chain of handlers begins there. A mark is linked with the object. Post-link takes it for a switch of stacks if
 // the program calls longjmp, and keeps the program's pads at 0.
 //
+// Who calls another function to leave may be seen, too: it goes on alike, whether that has returned or somebody has come back.
+// Who handles errors does something else then. Its buffer is its coroutine's, and so no variable of the program's.
+//
 // A wrong mark costs little: layouts end with the ring, and the starts of stacks alone are random.
 #include "instrumenter/pass/jump_switches.h"
 
@@ -20,6 +23,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
 #include "instrumenter/pass/section_mark.h"
@@ -122,9 +126,62 @@ bool leaves_by_another(const llvm::Instruction* first, const Value* saved, const
   return false;
 }
 
+// Where a path comes to that does nothing on its way; null: nowhere. `from`: the block before.
+const llvm::BasicBlock* end_of_idle_path(const llvm::BasicBlock* block, const llvm::BasicBlock*& from) {
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 4> seen;
+  while (seen.insert(block).second) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&*block->getFirstNonPHIOrDbg());
+    if (branch == nullptr || branch->isConditional() || llvm::isa<llvm::PHINode>(block->front())) return block;
+    from = block;
+    block = branch->getSuccessor(0);
+  }
+  return nullptr;
+}
+
+bool calls_function(const llvm::BasicBlock& block) {
+  return llvm::any_of(block, [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return call != nullptr && !call->isInlineAsm() && !llvm::isa<llvm::IntrinsicInst>(call);
+  });
+}
+
+// Whether the values with which a block is entered are the same, by which path ever.
+bool is_entered_alike(const llvm::BasicBlock& block, const llvm::BasicBlock* from) {
+  return llvm::all_of(block.phis(), [from](const llvm::PHINode& phi) {
+    const Value* const comes = phi.getIncomingValueForBlock(from);
+    return llvm::all_of(phi.incoming_values(), [comes](const llvm::Use& other) { return other.get() == comes; });
+  });
+}
+
+// Whether something is called where setjmp has returned 0, and what follows is what follows where it has returned something else.
+bool goes_on_alike(const llvm::CallBase& save) {
+  if (llvm::isa<llvm::Constant>(save.getArgOperand(0)) || !save.hasOneUse()) return false;
+  const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(*save.user_begin());
+  const auto* number = compare == nullptr ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(compare->getOperand(1));
+  if (number == nullptr || !number->isZero() || !compare->isEquality() || !compare->hasOneUse()) return false;
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(*compare->user_begin());
+  if (branch == nullptr) return false;
+  const unsigned where_zero = compare->getPredicate() == llvm::ICmpInst::ICMP_EQ ? 0 : 1;
+  const llvm::BasicBlock* from = branch->getParent();
+  const llvm::BasicBlock* const back = end_of_idle_path(branch->getSuccessor(1 - where_zero), from);
+  if (back == nullptr || !is_entered_alike(*back, from)) return false;
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
+  llvm::SmallVector<const llvm::BasicBlock*, 16> left = {branch->getSuccessor(where_zero)};
+  bool calls = false, comes_to_it = false;
+  while (!left.empty()) {
+    const llvm::BasicBlock* const block = left.pop_back_val();
+    comes_to_it |= block == back;
+    if (block == back || block == save.getParent() || !seen.insert(block).second) continue;
+    calls |= calls_function(*block);
+    llvm::append_range(left, llvm::successors(block));
+  }
+  return calls && comes_to_it;
+}
+
 bool switches_at(const llvm::CallBase& save, const llvm::DataLayout& sizes) {
   const Value* const saved = save.getArgOperand(0);
   if (llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(saved))) return false;
+  if (goes_on_alike(save)) return true;
   if (leaves_by_another(save.getNextNode(), saved, sizes)) return true;
   const Result result(save);
   llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;

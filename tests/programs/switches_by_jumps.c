@@ -6,6 +6,10 @@
 #include <string.h>
 #include "repeat.h"
 
+#ifndef LEAVE
+#define LEAVE(place) longjmp(place, 1)
+#endif
+
 enum { kCoroutines = 6, kRoom = 8192, kRounds = 3 };
 struct coroutine {
   jmp_buf place;
@@ -17,7 +21,7 @@ static struct coroutine* volatile running;
 static jmp_buf scheduler;
 
 NOINLINE static void leave_for_scheduler(struct coroutine* self) {
-  if (setjmp(self->place) == 0) longjmp(scheduler, 1);
+  if (setjmp(self->place) == 0) LEAVE(scheduler);
 }
 
 /* No component of the call graph: calls go through a pointer. Each has a frame and, where nothing keeps it from that, a pad. */
@@ -49,7 +53,7 @@ NOINLINE static void run(struct coroutine* self) {
   for (long round = 0; round < kRounds; ++round)
     self->result = self->result * 7 + first(steps, self, round + (self - coroutines));
   self->finished = 1;
-  longjmp(scheduler, 1);
+  LEAVE(scheduler);
 }
 
 static void start_below(struct coroutine* self);
@@ -58,7 +62,7 @@ NOINLINE static void rest_until_called(struct coroutine* self, volatile char* ro
   running = self;
   if (setjmp(self->place) == 0) {
     if (running + 1 < coroutines + kCoroutines) start_below(running + 1);
-    longjmp(scheduler, 1);
+    LEAVE(scheduler);
   }
   run(running);
 }
@@ -79,7 +83,7 @@ NOINLINE static void wait_for_layouts(void) {
 
 NOINLINE static void resume(struct coroutine* one) {
   running = one;
-  if (setjmp(scheduler) == 0) longjmp(one->place, 1);
+  if (setjmp(scheduler) == 0) LEAVE(one->place);
 }
 
 NOINLINE static void start_all(void) {
