@@ -3,8 +3,9 @@
 //
 // The approach: before the program calls one of the three, it hands what it calls it with to the runtime, which takes pads below
 // the array alone from then on (runtime/stack/stacks_in_frames.cc). Most such arrays are main's, and assembly may switch to one,
-// too. So where main has an array, pads are taken below main's frame alone. Not seen are arrays of other functions that assembly
-// switches to.
+// too. So where main has an array, pads are taken below main's frame alone; so it is with each function of a module that has
+// assembly which loads the stack pointer. Arrays of other modules are seen where that assembly is C's and gets a stack's end.
+// Not seen are those that assembly of another file switches to.
 #include "instrumenter/pass/stacks_in_frames.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -17,6 +18,7 @@
 
 #include <iterator>
 
+#include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/runtime_calls.h"
 
@@ -35,12 +37,12 @@ constexpr Taker kTakers[] = {{"makecontext", "stab_rt_context_stack", 0},
                              {"clone", "stab_rt_clone_stack", 1},
                              {"__clone", "stab_rt_clone_stack", 1}};
 
-// void (): called by main, it takes pads below main's frame alone.
+// void (): it takes pads below its caller's frame alone.
 constexpr llvm::StringRef kFrameSymbol = "stab_rt_frame_of_stacks";
 constexpr uint64_t kSmallestStackBits = uint64_t{1024} * 8;
 
-bool is_main_with_array(const llvm::Function& function) {
-  if (function.getName() != "main" || !may_call_runtime(function)) return false;
+bool has_array(const llvm::Function& function) {
+  if (!may_call_runtime(function)) return false;
   const llvm::DataLayout& sizes = function.getParent()->getDataLayout();
   return llvm::any_of(function.getEntryBlock(), [&sizes](const llvm::Instruction& instruction) {
     if (!is_fixed_local(instruction)) return false;
@@ -49,16 +51,27 @@ bool is_main_with_array(const llvm::Function& function) {
   });
 }
 
-// At the beginning, before main takes its pad.
-void tell_of_frame(llvm::Function& main) {
-  llvm::Module& module = *main.getParent();
+// Whether assembly of the module may lead to another stack.
+bool loads_stack_pointer(const llvm::Module& module) {
+  if (llvm::StringRef(module.getModuleInlineAsm()).contains("%rsp")) return true;
+  return llvm::any_of(module, [](const llvm::Function& function) {
+    return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      return call != nullptr && call->isInlineAsm() && may_load_stack_pointer(*call);
+    });
+  });
+}
+
+// At the beginning, before the function takes its pad.
+void tell_of_frame(llvm::Function& function) {
+  llvm::Module& module = *function.getParent();
   llvm::Function* told =
       runtime_function(module, kFrameSymbol, llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false));
   if (told == nullptr) return;
-  llvm::Instruction* first = &main.getEntryBlock().front();
+  llvm::Instruction* first = &function.getEntryBlock().front();
   while (is_fixed_local(*first)) first = first->getNextNode();
   llvm::IRBuilder<> build(if_there(told, first));
-  if (llvm::DISubprogram* place = main.getSubprogram())
+  if (llvm::DISubprogram* place = function.getSubprogram())
     build.SetCurrentDebugLocation(llvm::DILocation::get(module.getContext(), place->getLine(), 0, place));
   build.CreateCall(told);
 }
@@ -71,15 +84,39 @@ const Taker* called_taker(const llvm::CallBase& call) {
   return is_taker ? found : nullptr;
 }
 
-void tell_of(llvm::CallBase& call) {
-  const Taker& taker = *called_taker(call);
+// In front of the call.
+void tell(llvm::StringRef runtime_name, llvm::Value* value, llvm::CallBase& call) {
   llvm::LLVMContext& context = call.getContext();
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context)}, false);
-  llvm::Function* told = runtime_function(*call.getModule(), taker.told, type);
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
+  llvm::Function* told = runtime_function(*call.getModule(), runtime_name, type);
   if (told == nullptr) return;
   llvm::IRBuilder<> build(if_there(told, &call));
   build.SetCurrentDebugLocation(call.getDebugLoc());
-  build.CreateCall(told, {call.getArgOperand(taker.argument)});
+  build.CreateCall(told, {value->getType()->isPointerTy() ? value : build.CreateIntToPtr(value, pointer)});
+}
+
+// Values that assembly which loads the stack pointer gets in registers: one may be the end of a stack.
+llvm::SmallVector<llvm::Value*, 2> given_to(const llvm::CallBase& assembly) {
+  llvm::SmallVector<llvm::Value*, 2> values;
+  unsigned argument = 0;
+  for (const llvm::InlineAsm::ConstraintInfo& constraint : assembly_of(assembly)->ParseConstraints()) {
+    if (!constraint.hasArg()) continue;
+    llvm::Value* const value = assembly.getArgOperand(argument++);
+    const bool is_address = value->getType()->isPointerTy() || value->getType()->isIntegerTy(64);
+    if (!constraint.isIndirect && is_address && !llvm::isa<llvm::Constant>(value)) values.push_back(value);
+  }
+  return values;
+}
+
+void tell_of(llvm::CallBase& call) {
+  if (const Taker* taker = called_taker(call)) return tell(taker->told, call.getArgOperand(taker->argument), call);
+  for (llvm::Value* value : given_to(call)) tell("stab_rt_clone_stack", value, call);
+}
+
+bool is_told_of(const llvm::CallBase& call) {
+  if (call.isInlineAsm()) return may_load_stack_pointer(call) && !given_to(call).empty();
+  return called_taker(call) != nullptr;
 }
 
 }  // namespace
@@ -91,14 +128,16 @@ llvm::PreservedAnalyses StacksInFrames::run(llvm::Module& module, llvm::ModuleAn
   for (llvm::Function& function : module) {
     if (!may_call_runtime(function) || early.contains(&function)) continue;
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && called_taker(*call) != nullptr)
-        calls.push_back(call);
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && is_told_of(*call)) calls.push_back(call);
   }
+  const bool may_switch = loads_stack_pointer(module);
+  llvm::SmallVector<llvm::Function*, 4> frames;
+  for (llvm::Function& function : module)
+    if ((may_switch || function.getName() == "main") && !early.contains(&function) && has_array(function))
+      frames.push_back(&function);
   for (llvm::CallBase* call : calls) tell_of(*call);
-  llvm::Function* const main = module.getFunction("main");
-  const bool has_array = main != nullptr && is_main_with_array(*main);
-  if (has_array) tell_of_frame(*main);
-  return calls.empty() && !has_array ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  for (llvm::Function* function : frames) tell_of_frame(*function);
+  return calls.empty() && frames.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
 }
 
 }  // namespace stab

@@ -1,7 +1,7 @@
-// What code of szc's calls before it gives a stack to makecontext, sigaltstack or clone, and where main has an array that may be
-// a stack (instrumenter/pass/stacks_in_frames.cc). An array in one of the thread's frames has room for the program's frames, not
-// for pads. So pads end above it: they are taken below it alone, where what the function calls lies. That lasts, as nobody says
-// when the array is gone. Safe in signal handlers.
+// What code of szc's calls before it gives a stack to makecontext, sigaltstack or clone, before assembly may switch to one, and
+// where a function has an array that may be a stack (instrumenter/pass/stacks_in_frames.cc). An array in one of the thread's
+// frames has room for the program's frames, not for pads. So pads end above it: they are taken below it alone, where what the
+// function calls lies. That lasts, as nobody says when the array is gone. Safe in signal handlers.
 #include <signal.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -16,10 +16,10 @@ void keep_pads_out_of(const stack_t& stack) {
   if (low < stab_stack.base && low + stack.ss_size > stab_stack.lowest) stab_stack.base = low;
 }
 
-// Where a stack begins is not told. It lies above what runs now.
+// Where a stack begins is not told. It lies above what runs now, unless that runs on a stack of its own.
 void keep_pads_below_here(const void* end) {
   const auto high = reinterpret_cast<uint64_t>(end), here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (here < high && high <= stab_stack.base && high > stab_stack.lowest) stab_stack.base = here;
+  if (here > stab_stack.lowest && here < high && high <= stab_stack.base) stab_stack.base = here;
 }
 
 }  // namespace
