@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/same_text.h"
+#include "runtime/sys.h"
 
 namespace stab::code {
 
@@ -15,11 +17,17 @@ const Elf64_Dyn* dynamic_of(const dl_phdr_info& file) {
   return nullptr;
 }
 
+bool make_writable(const Elf64_Sym& symbol) {
+  const uint64_t first = reinterpret_cast<uint64_t>(&symbol) & ~(arch::kPage - 1);
+  const uint64_t end = (reinterpret_cast<uint64_t>(&symbol + 1) + arch::kPage - 1) & ~(arch::kPage - 1);
+  return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(end - first), PROT_READ | PROT_WRITE) == 0;
+}
+
 }  // namespace
 
 DynamicSymbols::DynamicSymbols(const dl_phdr_info& file) : DynamicSymbols(dynamic_of(file), file.dlpi_addr) {}
 
-DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) {
+DynamicSymbols::DynamicSymbols(const Elf64_Dyn* dynamic, uint64_t bias) : bias_(bias) {
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     // The loader has made addresses of these, but for the kernel's own file.
     const uint64_t value = dynamic->d_un.d_ptr;
@@ -51,6 +59,15 @@ const Elf64_Sym* DynamicSymbols::definition_of(const char* name) const {
     if ((chain[i - first] | 1) == (hash | 1) && same_text(name_of(symbols_[i]), name)) return &symbols_[i];
     if ((chain[i - first] & 1) != 0) return nullptr;
   }
+}
+
+bool DynamicSymbols::lead(const char* name, uint64_t address) const {
+  const Elf64_Sym* const symbol = definition_of(name);
+  if (symbol == nullptr) return false;
+  if (__atomic_load_n(&symbol->st_value, __ATOMIC_RELAXED) == address - bias_) return true;
+  if (!make_writable(*symbol)) return false;
+  __atomic_store_n(const_cast<uint64_t*>(&symbol->st_value), address - bias_, __ATOMIC_RELAXED);
+  return true;
 }
 
 bool DynamicSymbols::has_soname(const char* name) const {

@@ -15,6 +15,10 @@ class DynamicSymbols {
 
   // Where it stands in the table; nullptr: not defined.
   const Elf64_Sym* definition_of(const char* name) const;
+  // From now on whoever looks the name up in this file finds `address`: who looks in it before he looks in the program, as a
+  // library does that is loaded with RTLD_DEEPBIND. False: the table can't be written, or lacks it. Safe in several threads that
+  // lead it to the same; the table stays writable, so that they need no lock.
+  bool lead(const char* name, uint64_t address) const;
   bool defines(const char* name) const { return definition_of(name) != nullptr; }
   // Its link-time address; 0: not defined.
   uint64_t value_of(const char* name) const;
@@ -29,6 +33,7 @@ class DynamicSymbols {
   uint32_t imports_end() const { return gnu_hash_ != nullptr ? gnu_hash_[1] : count(); }
   const char* name_of(const Elf64_Sym& symbol) const { return names_ + symbol.st_name; }
 
+  uint64_t bias_ = 0;
   const Elf64_Sym* symbols_ = nullptr;
   const char* names_ = nullptr;
   const uint32_t* gnu_hash_ = nullptr;

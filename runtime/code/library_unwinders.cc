@@ -12,6 +12,7 @@
 #include "runtime/arch/arch.h"
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/code/frame_header.h"
+#include "runtime/code/unwind.h"
 #include "runtime/control.h"
 #include "runtime/libc_names.h"
 
@@ -40,8 +41,9 @@ bool handles_exceptions(const uint8_t* frame_header) {
   }
 }
 
-// `apart`: it doesn't find our names before those of libgcc and the loader.
-bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header, bool apart) {
+// `apart`: it doesn't find our names before those of libgcc and the loader. `asks_ours`: it finds our _dl_find_object all the
+// same.
+bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header, bool apart, bool asks_ours) {
   const auto defines_one_of = [&](const auto& names) {
     for (const char* name : names)
       if (symbols.defines(name)) return true;
@@ -50,7 +52,7 @@ bool brings_unwinder(const DynamicSymbols& symbols, const uint8_t* frame_header,
   if (defines_one_of(kOfLibunwind)) return true;
   if (!apart && symbols.defines("_Unwind_Find_FDE")) return false;
   if (defines_one_of(kOfUnwinders)) return true;
-  const bool looks_itself = symbols.takes("dl_iterate_phdr") || (apart && symbols.takes("_dl_find_object"));
+  const bool looks_itself = symbols.takes("dl_iterate_phdr") || (!asks_ours && symbols.takes("_dl_find_object"));
   return looks_itself && !symbols.takes_any("_Unwind_") && handles_exceptions(frame_header);
 }
 
@@ -61,9 +63,12 @@ bool switches_stacks(const DynamicSymbols& symbols) {
   return (symbols.takes("makecontext") || symbols.takes("swapcontext")) && !symbols.defines("ASYNC_start_job");
 }
 
+// Whether who looks in libc's table for _dl_find_object finds ours.
+bool is_libc_led;
+
 struct Search {
-  bool apart = false;
-  size_t skipped = 1;  // the first is the executable
+  size_t skipped = 1;             // the first is the executable
+  size_t apart_from = ~size_t{0}; // files that came by RTLD_DEEPBIND are last
   size_t seen = 0;
   bool found = false;
 };
@@ -75,7 +80,8 @@ int count_file(dl_phdr_info*, size_t, void* count) {
 
 int look_at_file(dl_phdr_info* file, size_t, void* context) {
   Search& search = *static_cast<Search*>(context);
-  if (search.seen++ < search.skipped) return 0;
+  const size_t number = search.seen++;
+  if (number < search.skipped) return 0;
   const uint8_t* frame_header = nullptr;
   for (int i = 0; i < file->dlpi_phnum; ++i) {
     const uint64_t address = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
@@ -83,7 +89,8 @@ int look_at_file(dl_phdr_info* file, size_t, void* context) {
   }
   const DynamicSymbols symbols(*file);
   if (switches_stacks(symbols)) __atomic_store_n(&control().orders.stacks_switch, 1u, __ATOMIC_SEQ_CST);
-  search.found = brings_unwinder(symbols, frame_header, search.apart);
+  const bool apart = number >= search.apart_from;
+  search.found = brings_unwinder(symbols, frame_header, apart, !apart || __atomic_load_n(&is_libc_led, __ATOMIC_RELAXED));
   return search.found;
 }
 
@@ -92,8 +99,8 @@ int read_loads(dl_phdr_info* file, size_t, void* loads) {
   return 1;
 }
 
-// How many files had ever been loaded when libraries were looked at last.
-unsigned long long looked_at_loads;
+// How many files had ever been loaded when libraries were looked at last, and before the last load with RTLD_DEEPBIND.
+unsigned long long looked_at_loads, loads_before;
 
 unsigned long long loads_so_far() {
   unsigned long long loads = 0;
@@ -101,7 +108,8 @@ unsigned long long loads_so_far() {
   return loads;
 }
 
-bool may_move() { return has_images() && __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) == 0; }
+bool is_at_home() { return __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) != 0; }
+bool may_move() { return has_images() && !is_at_home(); }
 
 // A helper that is dead makes no further image, and what is there stays.
 void go_home() {
@@ -128,9 +136,11 @@ bool libraries_bring_unwinder() {
 }
 
 void before_load(Load* load, int mode) {
-  if (!may_move() || (mode & RTLD_DEEPBIND) == 0) return;
+  if ((mode & RTLD_DEEPBIND) == 0 || is_at_home()) return;
+  __atomic_store_n(&is_libc_led, lead_libc_to_ours(), __ATOMIC_RELAXED);
   load("libgcc_s.so.1", RTLD_LAZY);
-  after_load(0);  // that one is not apart
+  after_load(0);
+  __atomic_store_n(&loads_before, loads_so_far(), __ATOMIC_RELAXED);  // that one is not apart
 }
 
 void after_load(int mode) {
@@ -142,7 +152,8 @@ void after_load(int mode) {
   size_t files = 0;
   libc::iterate_files(count_file, &files);
   Search search;
-  search.apart = (mode & RTLD_DEEPBIND) != 0;
+  const unsigned long long came_apart = loads - __atomic_load_n(&loads_before, __ATOMIC_RELAXED);
+  if ((mode & RTLD_DEEPBIND) != 0) search.apart_from = came_apart < files ? files - came_apart : 0;
   if (came < files) search.skipped = files - came;
   libc::iterate_files(look_at_file, &search);
   if (search.found) go_home();
@@ -156,7 +167,7 @@ void after_load_apart(void* handle) {
     dl_find_object object;
     const bool found = _dl_find_object(file->l_ld, &object) == 0;
     const auto* frame_header = static_cast<const uint8_t*>(found ? object.dlfo_eh_frame : nullptr);
-    if (brings_unwinder(DynamicSymbols(file->l_ld, file->l_addr), frame_header, true)) return go_home();
+    if (brings_unwinder(DynamicSymbols(file->l_ld, file->l_addr), frame_header, true, false)) return go_home();
   }
 }
 

@@ -14,10 +14,11 @@ bool defines_switch(const DynamicSymbols& symbols);
 // Whether a loaded library brings one that can't be told of copies. What the executable holds itself is not looked at.
 bool libraries_bring_unwinder();
 
-// Around a load by dlopen with this mode, in a program whose code may move. before_load: RTLD_DEEPBIND would let libgcc_s, if it
-// came with the library, find itself before ours, so it comes first. after_load: if an unwinder has come that can't be told of
-// copies, the code goes home (Orders::home_wanted), and the dose says so. Both searches also tell the helper of libraries that
-// switch stacks (Orders::stacks_switch).
+// Around a load by dlopen with this mode, in a program whose code moves, or would if the library came with code that does.
+// before_load: RTLD_DEEPBIND would let libgcc_s, if it came with the library, find itself before ours, so it comes first. An
+// unwinder in the library would find libc's _dl_find_object, so libc's table is led to ours. after_load: if an unwinder has come
+// that can't be told of copies, the code goes home (Orders::home_wanted), and the dose says so. Both searches also tell the
+// helper of libraries that switch stacks (Orders::stacks_switch).
 using Load = void*(const char* file, int mode);
 void before_load(Load* load, int mode);
 void after_load(int mode);

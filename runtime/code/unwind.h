@@ -23,6 +23,9 @@ using FindObject = int (*)(void*, dl_find_object*);
 // nothing.
 int find_moved_object(FindObject real, void* pc, dl_find_object* result);
 
+// So that an unwinder that looks for _dl_find_object in libc finds ours. False: it doesn't.
+bool lead_libc_to_ours();
+
 // Who unwinds in this process, and whether images can be told to all of them.
 // pre: before main
 helper::Unwinder find_unwinder();

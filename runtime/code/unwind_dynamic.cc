@@ -2,8 +2,10 @@
 // -static-libgcc that registers frames of generated code has libgcc_eh.a's, which is in one object with __register_frame, and
 // stays unmoved.
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 
+#include "runtime/code/dynamic_symbols.h"
 #include "runtime/code/frame_tables.h"
 #include "runtime/code/library_unwinders.h"
 #include "runtime/code/linked_unwinders.h"
@@ -74,14 +76,34 @@ stab::helper::Unwinder stab::code::find_unwinder() {
   return libraries_bring_unwinder() ? Unwinder::kOther : Unwinder::kFollows;
 }
 
-// Found at the first question, which may come before main.
+namespace {
+
+// Found at the first question, which may come before main. libc's table may have been led to ours meanwhile.
+stab::code::FindObject loaders_find_object() {
+  stab::code::FindObject real = __atomic_load_n(&real_find_object, __ATOMIC_ACQUIRE);
+  if (real != nullptr) return real;
+  real = reinterpret_cast<stab::code::FindObject>(stab::libc::find_symbol(RTLD_NEXT, "_dl_find_object"));
+  if (real == _dl_find_object) return __atomic_load_n(&real_find_object, __ATOMIC_ACQUIRE);
+  __atomic_store_n(&real_find_object, real, __ATOMIC_RELEASE);
+  return real;
+}
+
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* pc, dl_find_object* result) noexcept {
-  stab::code::FindObject real = __atomic_load_n(&real_find_object, __ATOMIC_RELAXED);
-  if (real == nullptr) {
-    real = reinterpret_cast<stab::code::FindObject>(stab::libc::find_symbol(RTLD_NEXT, "_dl_find_object"));
-    __atomic_store_n(&real_find_object, real, __ATOMIC_RELAXED);
+  return stab::code::find_moved_object(loaders_find_object(), pc, result);
+}
+
+// libc has it, or the loader.
+bool stab::code::lead_libc_to_ours() {
+  if (loaders_find_object() == nullptr) return false;
+  bool is_led = false;
+  for (const link_map* file = _r_debug.r_map; file != nullptr; file = file->l_next) {
+    const DynamicSymbols symbols(file->l_ld, file->l_addr);
+    if (file->l_addr != _r_debug.r_ldbase && !symbols.has_soname("libc.so.6")) continue;
+    is_led |= symbols.lead("_dl_find_object", reinterpret_cast<uint64_t>(&_dl_find_object));
   }
-  return stab::code::find_moved_object(real, pc, result);
+  return is_led;
 }
 
 extern "C" const void* _Unwind_Find_FDE(void* pc, EhBases* bases) {

@@ -16,6 +16,7 @@
 #include "runtime/heap/libc_table.h"
 #include "runtime/heap/threads.h"
 #include "runtime/libc_names.h"
+#include "runtime/mapping.h"
 
 extern "C" {
 extern const Elf64_Ehdr __ehdr_start __attribute__((weak, visibility("hidden")));
@@ -54,6 +55,9 @@ int mode_for(int mode) {
   return mode & ~RTLD_DEEPBIND;
 }
 
+// Whether code moves, or may from this load on.
+bool may_move() { return has_images() || has_library_memory(); }
+
 bool needs_caller(const char* file) {
   return file != nullptr && (strchr(file, '/') == nullptr || strchr(file, '$') != nullptr);
 }
@@ -64,7 +68,7 @@ bool needs_caller(const char* file) {
 extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlopen(const char* file, int mode) {
   stab::code::Load* const next = stab::find_next(stab::next_open, "dlopen");
   mode = stab::mode_for(mode);
-  if (!stab::has_images() || (stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0)))) return next(file, mode);
+  if (!stab::may_move() || (stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0)))) return next(file, mode);
   stab::code::before_load(next, mode);
   void* const handle = next(file, mode);
   if (handle != nullptr) stab::code::after_load(mode);
@@ -75,8 +79,12 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] void* dlmopen(Lmid_t space,
   stab::LoadApart* const next = stab::find_next(stab::next_open_apart, "dlmopen");
   if (space == LM_ID_BASE) mode = stab::mode_for(mode);
   const bool is_asked_for_it = stab::needs_caller(file) && !stab::is_ours(__builtin_return_address(0));
-  if (space == LM_ID_BASE || !stab::has_images() || is_asked_for_it) return next(space, file, mode);
+  if (!stab::may_move() || is_asked_for_it) return next(space, file, mode);
+  const bool is_apart = space != LM_ID_BASE;
+  if (!is_apart) stab::code::before_load(stab::find_next(stab::next_open, "dlopen"), mode);
   void* const handle = next(space, file, mode);
-  if (handle != nullptr) stab::code::after_load_apart(handle);
+  if (handle == nullptr) return handle;
+  if (is_apart) stab::code::after_load_apart(handle);
+  else stab::code::after_load(mode);
   return handle;
 }

@@ -1,14 +1,11 @@
-// The table stays writable, so that threads need no lock: each of them stores the same values.
+// libc is found by the name that its file has of itself. What it lacks of the family nobody finds there.
 #include "runtime/heap/libc_table.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/mman.h>
 
-#include "runtime/arch/arch.h"
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/libc_names.h"
-#include "runtime/sys.h"
 
 namespace stab::heap {
 namespace {
@@ -22,12 +19,6 @@ const link_map* find_libc() {
   return file;
 }
 
-bool make_writable(const Elf64_Sym& symbol) {
-  const uint64_t first = reinterpret_cast<uint64_t>(&symbol) & ~(arch::kPage - 1);
-  const uint64_t end = (reinterpret_cast<uint64_t>(&symbol + 1) + arch::kPage - 1) & ~(arch::kPage - 1);
-  return sys::call(SYS_mprotect, static_cast<long>(first), static_cast<long>(end - first), PROT_READ | PROT_WRITE) == 0;
-}
-
 }  // namespace
 
 bool lead_libc_to_ours() {
@@ -35,11 +26,9 @@ bool lead_libc_to_ours() {
   if (libc == nullptr) return false;
   const code::DynamicSymbols symbols(libc->l_ld, libc->l_addr);
   for (const char* name : kFamily) {
-    const Elf64_Sym* const symbol = symbols.definition_of(name);
     const auto found = reinterpret_cast<uint64_t>(libc::find_symbol(RTLD_DEFAULT, name));
-    if (symbol == nullptr || found == 0 || symbol->st_value == found - libc->l_addr) continue;
-    if (!make_writable(*symbol)) return false;
-    __atomic_store_n(const_cast<uint64_t*>(&symbol->st_value), found - libc->l_addr, __ATOMIC_RELAXED);
+    if (found == 0 || !symbols.defines(name)) continue;
+    if (!symbols.lead(name, found)) return false;
   }
   return true;
 }

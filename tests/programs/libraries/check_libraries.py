@@ -667,6 +667,65 @@ def check_deep_binding(place):
         place.alike("./host", moved=2, preloaded=preloaded)
 
 
+OWN_UNWINDER = """#include <stdexcept>
+#include <string>
+static int alive;
+struct Guard { Guard() { ++alive; } ~Guard() { --alive; } };
+static __attribute__((noinline)) int deep(int n) {
+  Guard guard;
+  if (n == 0) throw std::runtime_error("bottom");
+  return deep(n - 1) + n;
+}
+static int caught(int n) {
+  try { return deep(n); } catch (const std::exception& error) { return (int)std::string(error.what()).size() + alive; }
+}
+static const int at_start = caught(7);
+extern "C" void fails(int n) { Guard guard; if (n % 2 == 0) throw n; deep(n % 5); }
+extern "C" int work(int n, void (*call)(int)) {
+  try { call(n); } catch (int thrown) { return thrown + at_start + alive; } catch (const std::exception&) { return caught(n % 9) + alive; }
+  return 0;
+}
+"""
+UNWOUND_HOST = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include "repeat.h"
+static void (*fails)(int);
+__attribute__((noinline)) static void calls_back(int n) { if (n >= 0) fails(n); puts("not thrown"); }
+static void (*volatile called)(int) = calls_back;
+/* Before the library comes, functions of the program run in copies. */
+__attribute__((noinline)) static int before(int n) { for (volatile int i = 0; i < 3; ++i) n += i; return n; }
+int main(int count, char** words) {
+  (void)words;
+  REPEAT CHECK(before(1) == 4);
+  for (int i = 0; i < 2; ++i) {
+    const int mode = RTLD_NOW | (count > 1 ? RTLD_DEEPBIND : 0);
+    void* library = i ? dlmopen(LM_ID_BASE, "./also.so", mode) : dlopen("./unwinds.so", mode);
+    if (library == NULL) puts(dlerror());
+    CHECK(library != NULL);
+    int (*work)(int, void (*)(int)) = (int (*)(int, void (*)(int)))dlsym(library, "work");
+    fails = (void (*)(int))dlsym(library, "fails");
+    int n = 0;
+    REPEAT { CHECK(work(n, called) == (n % 2 == 0 ? n + 6 : 6)); n = (n + 1) % 100; }
+    dlclose(library);
+  }
+  puts("done");
+}
+"""
+
+
+def check_deep_binding_unwinder(place):
+    """A library with an unwinder of its own that is loaded with RTLD_DEEPBIND: what it throws passes its copies and the program's, from
+    its constructors on."""
+    place.write("unwinds.cc", OWN_UNWINDER)
+    place.write("host.c", UNWOUND_HOST)
+    place.library("unwinds.so", "unwinds.cc", "-static-libgcc", "-static-libstdc++", compiler="szc++")
+    (place.directory / "also.so").write_bytes((place.directory / "unwinds.so").read_bytes())
+    for compiler, preloaded in (("szc", None), (llvm.tool("clang"), place.runtime / "libstabhost.so")):
+        place.must(compiler, "-O2", "-fexceptions", "host.c", "-o", "host")
+        for words in ([], ["deep"]):
+            place.alike("./host", *words, moved=2, preloaded=preloaded)
+
+
 def check_names(place):
     """dladdr and backtrace know functions of libraries by their names while they run in images."""
     place.write("names.c", '#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <execinfo.h>\n#include <string.h>\n#include "repeat.h"\n'
