@@ -253,8 +253,9 @@ std::string mapping_script(const LayoutMapping& layout, const std::string& workl
   begin();
   for (const MappedBuild& one : layout.measured) {
     if (one.workload != workload || one.build != build) continue;
-    // Addresses are of one binary.
-    if (script.starts_with(kAny)) script.replace(0, kAny.size(), "stab-script 1 " + one.text_hash + "\n");
+    // Addresses are of one binary. One that szc has not built has no hash, and addresses are its libraries'.
+    if (script.starts_with(kAny) && !one.text_hash.empty())
+      script.replace(0, kAny.size(), "stab-script 1 " + one.text_hash + "\n");
     std::set<std::string> forced;
     const auto force = [&](const std::string& library, uint64_t linked) {
       const std::string function = (library.empty() ? "" : library + "!") + hex_text(linked);

@@ -239,6 +239,19 @@ void in_libraries(const LayoutMap& map, Caveats& out) {
                  "build those libraries with szc: the map has functions that move, of libraries whose files are still there"});
 }
 
+void left_out_libraries(const LayoutMap& map, Caveats& out) {
+  if (map.libraries_left_out.empty()) return;
+  const size_t count = map.libraries_left_out.size(), shown = std::min<size_t>(count, 3);
+  std::string each;
+  for (size_t i = 0; i < shown; ++i)
+    each += (i ? "; " : "") + map.libraries_left_out[i].name + ": " + map.libraries_left_out[i].why;
+  if (count > shown) each += "; and " + std::to_string(count - shown) + " more";
+  const std::string which =
+      count == 1 ? "a shared library that moved: " : std::to_string(count) + " shared libraries that moved: ";
+  out.push_back({"libraries-left-out", "the map looks at no function of " + which + each,
+                 "leave libraries' files where the program found them until the map is made; --json has all of them"});
+}
+
 void between_runs(const LayoutMap& map, Caveats& out) {
   if (map.screen.between_runs.empty()) return;
   std::string names;
@@ -332,6 +345,7 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
   map.functions = data.functions;
   map.program_functions = data.program_functions;
   map.in_libraries = data.in_libraries;
+  map.libraries_left_out = data.libraries_left_out;
 
   const statistics::PlacementScreen screen(differences);
   const std::vector<Tried> tried = try_places(data, screen);
@@ -355,6 +369,7 @@ Result<LayoutMap> screen_layouts(const PlacementData& data, const MapSettings& s
   coarse_counts(map, data.work_per_unit, map.caveats);
   no_samples(map, map.caveats);
   in_libraries(map, map.caveats);
+  left_out_libraries(map, map.caveats);
   between_runs(map, map.caveats);
   unconfirmed(map, map.caveats);
   return map;

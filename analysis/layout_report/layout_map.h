@@ -45,6 +45,11 @@ struct PlacementData {
     double samples = 0;  // its share of the CPU time that was sampled
   };
   std::vector<InLibrary> in_libraries;
+  // A library that moved and none of whose functions is looked at.
+  struct LeftOutLibrary {
+    std::string name, why;
+  };
+  std::vector<LeftOutLibrary> libraries_left_out;
   std::vector<std::pair<std::string, uint64_t>> left_out;  // units that say nothing, by why
 
   std::vector<double> signal;       // logarithm of CPU time by work
@@ -157,6 +162,7 @@ struct LayoutMap {
   std::vector<PlacementData::Function> functions;  // that were looked at
   size_t program_functions = 0;
   std::vector<PlacementData::InLibrary> in_libraries;
+  std::vector<PlacementData::LeftOutLibrary> libraries_left_out;
   Screen screen;
   std::optional<Confirmation> confirmation;
   std::vector<MapCaveat> caveats;

@@ -215,6 +215,9 @@ std::string render_map_json(const LayoutMap& map) {
   json.end().begin_array("in_libraries");
   for (const PlacementData::InLibrary& one : map.in_libraries)
     json.begin_object().value("name", one.name).value("samples", one.samples).end();
+  json.end().begin_array("libraries_left_out");
+  for (const PlacementData::LeftOutLibrary& one : map.libraries_left_out)
+    json.begin_object().value("name", one.name).value("why", one.why).end();
   json.end();
   json.begin_object("screen")
       .value("tests", map.screen.tests)

@@ -213,6 +213,28 @@ void write_degradations(Text& out, const Control& control) {
   out << "]";
 }
 
+// As many as there is room for. pre: the report is ended behind them
+void write_libraries(Text& out, const HelperUse& use, Object& report) {
+  constexpr size_t kMostOthers = 512;  // of an entry but for its path, and of what follows
+  report.key("libraries") << "[";
+  uint32_t told = 0;
+  for (; told < use.moved_file_count && out.size() + sizeof(MovedFile::path) + kMostOthers < kReportBytes; ++told) {
+    const MovedFile& file = use.moved_files[told];
+    if (told > 0) out << ",";
+    Object one(out);
+    one.text("path", file.path);
+    (one.key("text_hash") << "\"0x").hex(file.text_hash) << "\"";
+    (one.key("drawn_by") << "\"0x").hex(file.drawn_by) << "\"";
+    one.number("text_address", file.text_address)
+        .number("ring_address", file.ring_address)
+        .number("slot_bytes", file.slot_bytes)
+        .number("first_image", file.first_image)
+        .close();
+  }
+  out << "]";
+  report.number("libraries_untold", use.moved_file_count - told);
+}
+
 }  // namespace
 
 size_t write_report(const abi::Settings& settings, const Control& control, const HelperUse& use, End end, char* to,
@@ -248,6 +270,7 @@ size_t write_report(const abi::Settings& settings, const Control& control, const
   }
   report.key("degradations");
   write_degradations(out, control);
+  if (use.moved_file_count > 0) write_libraries(out, use, report);
   report.close();
   out << "\n";
   return out.size();

@@ -22,7 +22,9 @@
 //                "rows":N,"threads_sharing":N,"points_dropped":N,"visits_dropped":N},   if a point was visited
 //    "helper":{"cpu_ns":N,"start_ns":N,"start_cpu_ns":N,"minor_faults":N,"major_faults":N,"ticks":N,"ticks_late":N,
 //              "epochs_by":"cpu"|"wall"},
-//    "degradations":["words",...]}
+//    "degradations":["words",...],
+//    "libraries":[{"path":"/usr/lib/libwork.so.1","text_hash":"0x...","drawn_by":"0x...","text_address":N,"ring_address":N,
+//                  "slot_bytes":N,"first_image":N},...],"libraries_untold":N}   shared libraries that moved, where they lay last
 //
 // A helper whose program never said hello (it is no program of ours, or it died before main) writes
 // {"abi":4,"hello":false}. Fields are only ever added.
@@ -44,6 +46,17 @@ inline constexpr size_t kReportBytes = 32 * 1024;
 // kUnwatched: there is no helper; written at the start.
 enum class End : uint8_t { kExit, kDied, kExec, kUnwatched };
 
+// A shared library that moved, as it lay when it was loaded last.
+struct MovedFile {
+  char path[512];             // as it is mapped; empty: not known, or not to be written without escapes
+  uint64_t text_hash;         // CodeHeader::text_hash
+  uint64_t drawn_by;          // what its layouts are drawn by, with seed and image
+  uint64_t text_address;      // of CodeHeader::text_start
+  uint64_t ring_address;
+  uint64_t slot_bytes;
+  uint32_t first_image;       // number of the image in place when it came
+};
+
 struct HelperUse {
   uint64_t cpu_ns = 0;
   uint64_t start_ns = 0;      // wall time from the greeting until main could begin
@@ -57,6 +70,8 @@ struct HelperUse {
   const code::LongLoops* loops = nullptr;      // that it led; nullptr: nobody asked for it
   uint32_t matched = 0;       // functions that were placed by a match table
   uint32_t placed_in_libraries = 0;  // by the script
+  const MovedFile* moved_files = nullptr;
+  uint32_t moved_file_count = 0;
   uint32_t pointers_led = 0;  // words of data and instructions that hold or make the address of a copy
   bool counts_cpu = false;    // epochs are of the program's CPU time
   bool launched = false;

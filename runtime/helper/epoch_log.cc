@@ -96,6 +96,14 @@ void EpochLog::add(uint32_t epoch, uint32_t image, uint32_t refill, int slot, ui
   samples.write_sums(record);
 }
 
+void EpochLog::note_image(uint32_t image, int slot) {
+  if (!is_on() || count_ == 0) return;
+  EpochRecord& record = records_[count_ - 1];
+  if (record.image != kNoImage) return;
+  record.image = image;
+  record.slot = slot < 0 ? uint8_t{0} : static_cast<uint8_t>(slot);
+}
+
 void EpochLog::write_to(int fd) const {
   if (!is_on()) return;
   EpochHeader header{};

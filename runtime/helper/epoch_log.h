@@ -26,6 +26,8 @@ class EpochLog {
   void tell_progress(int fd);
 
   // Behind what was written there before. Blocks until somebody has read it.
+  // An image that came into an epoch that had none, as with the first library of a host.
+  void note_image(uint32_t image, int slot);
   void write_to(int fd) const;
 
  private:

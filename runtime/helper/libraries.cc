@@ -136,7 +136,7 @@ int open_in_program(const Session& session, int descriptor) {
 // False: the library's code stays, and where that is no choice of its makers' there is a degradation.
 bool read_library(Session& session, int file, uint64_t bias, Library& library) {
   library.memory.release();
-  library.is_read = false;
+  library.is_read = library.has_moved = false;
   library.module = Module{};
   library.stamp = stamp_of(file);
   Module& module = library.module;
@@ -231,6 +231,7 @@ bool plan_library(Session& session, uint32_t place) {
   module.text_replaced = false;
   module.place.bias = bias;
   module.place.text = bias + module.code.header->text_start;
+  library.has_moved = false;
   library.sampled_file = session.samples.note_library(session.family.program, module, descriptor);
   memcpy(module.text, module.original, module.text_bytes);
   asked.text_address = module.place.text;
@@ -298,9 +299,31 @@ bool move_library(Session& session) {
     degrade(*session.control, Degradation::kLibraryNoMemory);
     return false;
   }
+  library.has_moved = true;
+  library.first_image = session.layouts.image;
+  session.layouts.log.note_image(session.layouts.image, images.ring.newest());
   add(session.control->code.libraries_moved);
   count_functions(session);
   if (module.scratch.script != nullptr) note_obeyed(session.followed, *module.scratch.script);
+  return true;
+}
+
+// Of the file that is mapped where the library begins, in front of its text. False: there is none, or a report would have to
+// escape it.
+bool find_path(const Session& session, const Library& library, char (&to)[sizeof MovedFile::path]) {
+  Mapping mapping;
+  static MappedFile mapped;
+  const char* found = session.samples.path_of(library.sampled_file);
+  if (found == nullptr || *found == 0) {
+    const Module& module = library.module;
+    if (!find_mapping(session.family.program, module.place.bias, session.looks.looker.buffer, mapping, &mapped)) return false;
+    found = mapped.path;
+  }
+  size_t length = 0;
+  for (; found[length] != 0; ++length)
+    if (found[length] < ' ' || found[length] > '~' || found[length] == '"' || found[length] == '\\') return false;
+  if (*found != '/' || length >= sizeof to) return false;
+  memcpy(to, found, length + 1);
   return true;
 }
 
@@ -348,6 +371,25 @@ void serve_library(Session& session) {
   }
   __atomic_store_n(&control.library.moves, move_library(session) ? 1u : 0u, __ATOMIC_RELAXED);
   go_on(control, step, code::kMoveIdle);
+}
+
+uint32_t tell_libraries(const Session& session, MovedFile* to) {
+  const Libraries& all = session.images.libraries;
+  uint32_t told = 0;
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const Library& library = all.all[i];
+    const Module& module = library.module;
+    if (!library.has_moved) continue;
+    MovedFile& file = to[told++];
+    if (!find_path(session, library, file.path)) file.path[0] = 0;
+    file.text_hash = module.code.header->text_hash;
+    file.drawn_by = module.name;
+    file.text_address = module.place.text;
+    file.ring_address = module.ring_address;
+    file.slot_bytes = module.slot_bytes;
+    file.first_image = library.first_image;
+  }
+  return told;
 }
 
 void let_libraries_go(Session& session) {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "runtime/code/moved_library.h"
+#include "runtime/helper/dose_report.h"
 #include "runtime/helper/handshake_messages.h"
 #include "runtime/helper/module.h"
 
@@ -28,6 +29,8 @@ struct Library {
   bool is_read = false;
   FileStamp stamp;      // of what was read
   uint32_t sampled_file = ~0u;  // of SampledFiles; kNone: its samples are not told
+  bool has_moved = false;       // where the module says, since it was loaded last
+  uint32_t first_image = 0;     // number of the image in place when it came
 };
 
 // invariant: the parts of the memory don't overlap and end at `used`
@@ -46,6 +49,10 @@ void make_library_memory(Session& session, Plan& plan);
 
 // Obeys what the program asks in Control::library. pre: `advancing` is set
 void serve_library(Session& session);
+
+// Those that moved, for the dose report; `to` has room for kMaxLibraries. Returns how many. What is still mapped has a path, and
+// so has what may be sampled.
+uint32_t tell_libraries(const Session& session, MovedFile* to);
 
 // Nothing of a library that is leaving is changed any more. pre: `advancing` is set
 void let_libraries_go(Session& session);

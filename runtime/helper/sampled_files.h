@@ -26,6 +26,8 @@ class SampledFiles {
   // A library that is about to move, whose text is still the file's; `descriptor` is the file, and stays the caller's. kNone:
   // there is no room for one more.
   uint32_t note_library(const Process& process, const Module& module, int descriptor);
+  // Of a library that was noted; nullptr: of none.
+  const char* path_of(uint32_t file) const { return file < file_count_ ? files_[file].header.path : nullptr; }
   // A sample in a function of such a library, by its link-time address; function_bytes 0: in none of its functions.
   void count_in_library(uint32_t file, uint64_t linked, uint32_t function_bytes, SampledIn in);
   // A sample in nothing that moves now; what is known of mappings may be somewhat older than `now_ns`. True: in the text of a

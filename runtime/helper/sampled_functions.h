@@ -35,6 +35,9 @@ class SampledFunctions {
     return is_on() ? files_.note_library(process, module, descriptor) : SampledFiles::kNone;
   }
 
+  // As SampledFiles has it.
+  const char* path_of(uint32_t file) const { return files_.path_of(file); }
+
   // Takes what has been sampled. `newest` is the slot that it counts as of.
   void take(const Family& family, Images& images);
   void write_sums(EpochRecord& record) const;

@@ -58,6 +58,9 @@ void fill_use(Session& session) {
   session.use.placed_in_libraries = session.followed.placed_in_libraries();
   session.use.matched = session.images.program.scratch.match.count > 0 ? session.images.program.scratch.order_count : 0;
   session.use.counts_cpu = session.clock.counts_cpu();
+  static MovedFile moved_files[code::kMaxLibraries];
+  session.use.moved_files = moved_files;
+  session.use.moved_file_count = tell_libraries(session, moved_files);
 }
 
 // Known at the end alone, as a library with pads may come at any time.

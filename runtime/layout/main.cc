@@ -8,11 +8,12 @@
 // Modes are words of STAB_CODE and STAB_STACK; the script is the run's, if it had one. The first form tells of all functions in
 // one layout. One line a function, in the order of the executable, fields parted by tabs:
 //
-//   stab-layout 1 0xTEXT_HASH SLOT_BYTES PADS TEXT_START
+//   stab-layout 1 0xTEXT_HASH SLOT_BYTES PADS TEXT_START [LIBRARY]
 //   START BYTES OFFSET PAD NAME
 //
 // START is its link-time address in hexadecimal; OFFSET where its body lies in the slot of the image, PAD what its frame is moved
-// by; "-" where it does not move, has no pad, or nothing was asked. TEXT_HASH is of the metadata, as in dose reports.
+// by; "-" where it does not move, has no pad, or nothing was asked. TEXT_HASH is of the metadata, as in dose reports. LIBRARY is
+// what a library is called (helper/library_name.h), and may have spaces.
 //
 // The second form tells of the functions that are named by their START (without any: of all that move, in the order of the
 // executable) in the images 0 to N, and in the refills 0 to N, behind the same first line; a line for each:
@@ -127,6 +128,7 @@ struct Run {
   code::ImageScratch scratch;
   uint32_t* pad_of = nullptr;
   uint32_t frame_rows = 0;  // of an image
+  char library_name[sizeof helper::LibraryHeader::file] = {};
 
   bool moves() const { return options.settings.code != abi::CodeMode::kOff; }
   bool pads() const { return binary.pads != nullptr && options.settings.stack != abi::StackMode::kOff; }
@@ -135,18 +137,15 @@ struct Run {
 };
 
 // What the script says of this library, read once more as the helper does (helper/libraries.cc): by the name of its file.
-void take_lines_of_library(Run& run, int library) {
-  static char name[sizeof helper::LibraryHeader::file];
-  helper::name_by_path(run.options.executable, name, sizeof name);
-  helper::read_soname(library, name, sizeof name);
-  (void)code::parse_script(run.script.text, run.script.text_bytes, run.script.script, name);
+void take_lines_of_library(Run& run) {
+  (void)code::parse_script(run.script.text, run.script.text_bytes, run.script.script, run.library_name);
 }
 
 // Says what is wrong; false: nothing can be computed.
-bool take_script(Run& run, int binary, int file) {
+bool take_script(Run& run, int file) {
   code::ScriptVerdict verdict = helper::read_script_file(file, run.options.settings.code, run.script);
   if (verdict.fault == code::ScriptFault::kUnreadable) return refuse(run.options.script, "it can't be read"), false;
-  if (verdict.fault == code::ScriptFault::kNone && run.options.library != 0) take_lines_of_library(run, binary);
+  if (verdict.fault == code::ScriptFault::kNone && run.options.library != 0) take_lines_of_library(run);
   if (verdict.fault == code::ScriptFault::kNone)
     verdict = code::bind_script(run.binary.code, helper::name_in, &run.names, run.script.script);
   if (verdict.fault == code::ScriptFault::kNone) return true;
@@ -179,7 +178,11 @@ bool prepare(Run& run) {
   if (const char* lacks = layout::read_binary(file, run.binary)) return refuse(executable, lacks), false;
   if (!run.names.read(file, run.binary.code)) return refuse(executable, "its symbols can't be read"), false;
   run.frame_rows = layout::count_frame_rows(file, run.binary.code);
-  if (run.options.script != nullptr && !take_script(run, file, script)) return false;
+  if (run.options.library != 0) {
+    helper::name_by_path(executable, run.library_name, sizeof run.library_name);
+    helper::read_soname(file, run.library_name, sizeof run.library_name);
+  }
+  if (run.options.script != nullptr && !take_script(run, script)) return false;
   if (run.options.script == nullptr && run.options.settings.code == abi::CodeMode::kDesign)
     return refuse(executable, code::kScriptFaultWords[static_cast<size_t>(code::ScriptFault::kMissing)]), false;
   void* memory = calloc(1, code::scratch_bytes(run.binary.code) + 8);
@@ -197,9 +200,14 @@ void print_head(const Run& run) {
   const uint32_t frames = run.frame_rows;
   const uint64_t slot = match.count > 0 ? code::in_strides(code::slot_bytes(match, frames))
                                         : code::slot_bytes(run.binary.code, run.script_or_none(), frames);
-  printf("stab-layout 1 0x%llx %llu %u %llx\n", static_cast<unsigned long long>(run.header().text_hash),
+  printf("stab-layout 1 0x%llx %llu %u %llx", static_cast<unsigned long long>(run.header().text_hash),
          static_cast<unsigned long long>(slot), run.binary.pad_count,
          static_cast<unsigned long long>(run.header().text_start));
+  if (run.options.library != 0) {
+    putchar(' ');
+    layout::print_name(run.library_name);
+  }
+  putchar('\n');
 }
 
 layout::ImageSeries images_of(Run& run) {

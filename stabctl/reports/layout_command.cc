@@ -23,29 +23,40 @@ Json maybe(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+// Calls `each` with the program's functions, then with those of its libraries.
+template <typename Each>
+void for_each_function(const engine::TrialLayout& layout, Each each) {
+  for (const auto* functions : {&layout.functions, &layout.in_libraries})
+    for (const engine::PlacedFunction& function : *functions) each(function);
+}
+
 void print_json(const engine::TrialLayout& layout, int64_t trial) {
-  Json functions = Json::array();
-  for (const engine::PlacedFunction& function : layout.functions)
+  Json functions = Json::array(), untold = Json::array();
+  for_each_function(layout, [&functions](const engine::PlacedFunction& function) {
     functions.push_back({{"name", function.name},
                          {"address", function.address ? Json(hex_text(*function.address)) : Json(nullptr)},
                          {"moved", function.moved},
                          {"pad", maybe(function.pad)},
                          {"bytes", function.bytes},
                          {"linked", hex_text(function.linked)}});
+  });
+  for (const engine::UntoldFile& file : layout.untold) untold.push_back({{"file", file.name}, {"why", file.why}});
   const Json all = {{"format", "stab-layout"}, {"version", 1},          {"trial", trial},
                     {"epoch", layout.epoch},   {"code", layout.code},   {"stack", layout.stack},
                     {"seed", hex_text(layout.seed)}, {"image", maybe(layout.image)}, {"refill", maybe(layout.refill)},
-                    {"binary", layout.binary}, {"libraries_moved", layout.libraries_moved}, {"functions", functions}};
+                    {"binary", layout.binary}, {"libraries_moved", layout.libraries_moved}, {"untold", untold},
+                    {"functions", functions}};
   // A path may have bytes that are no text.
   std::printf("%s\n", all.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 void print_csv(const engine::TrialLayout& layout) {
   std::printf("address,moved,pad,bytes,linked,name\n");
-  for (const engine::PlacedFunction& function : layout.functions)
+  for_each_function(layout, [](const engine::PlacedFunction& function) {
     std::printf("%s,%d,%s,%u,%s,%s\n", function.address ? hex_text(*function.address).c_str() : "", function.moved ? 1 : 0,
                 function.pad ? std::to_string(*function.pad).c_str() : "", function.bytes, hex_text(function.linked).c_str(),
                 csv_text(function.name).c_str());
+  });
 }
 
 void print_text(const engine::TrialLayout& layout, int64_t trial) {
@@ -54,14 +65,14 @@ void print_text(const engine::TrialLayout& layout, int64_t trial) {
               layout.code.c_str(), layout.stack.c_str(), hex_text(layout.seed).c_str(), or_none(layout.image).c_str(),
               or_none(layout.refill).c_str());
   std::printf("%16s %6s %5s %7s %12s  %s\n", "address", "mod 64", "pad", "bytes", "linked", "function");
-  for (const engine::PlacedFunction& function : layout.functions)
+  for_each_function(layout, [](const engine::PlacedFunction& function) {
     std::printf("%16s %6s %5s %7u %12" PRIx64 "  %s%s\n", function.address ? hex_text(*function.address).c_str() + 2 : "-",
                 function.address ? std::to_string(*function.address % 64).c_str() : "-",
                 function.pad ? std::to_string(*function.pad).c_str() : "-", function.bytes, function.linked,
                 printable(function.name).c_str(), function.moved ? "" : "  (stays)");
-  if (layout.libraries_moved > 0)
-    std::printf("beside it %" PRId64 " shared %s moved; where functions of those lay is not computed\n", layout.libraries_moved,
-                layout.libraries_moved == 1 ? "library" : "libraries");
+  });
+  for (const engine::UntoldFile& file : layout.untold)
+    std::printf("not told: %s: %s\n", one_line(file.name).c_str(), one_line(file.why).c_str());
 }
 
 }  // namespace

@@ -40,9 +40,12 @@ Status choose(LiveExperiment& experiment, TrialRunner& runner, const store::Tria
   const auto say = [&](const std::string& text) {
     return experiment.note_and_log("no-counted-entries", whose + " visits no progress point, and " + text);
   };
-  if (!preflight.profile || preflight.profile->functions.empty())
+  if (!preflight.profile || preflight.profile->totals.period_ns == 0)
     return say(
         "it could not be sampled (kernel.perf_event_paranoid above 2?), so no function's calls can measure its work");
+  if (preflight.profile->functions.empty())
+    return say("none of its samples lie in functions of its own that move; put STAB_PROGRESS(\"NAME\") of stab/progress.h where "
+               "a piece of the work is done, in a library, too");
   STAB_TRY(const store::Outcome outcome, experiment.store().outcome(trial.id));
   const LayoutTool tool = layout_tool(experiment.options(), experiment.row(), experiment.gate(), experiment.stop().now_fd());
   const Archive archive(archive_beside(experiment.options().database));

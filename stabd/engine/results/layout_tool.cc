@@ -13,6 +13,7 @@
 
 #include "base/line_ends.h"
 #include "base/number_text.h"
+#include "base/printable.h"
 #include "base/split.h"
 #include "runtime/code_abi.h"
 #include "stabd/engine/build/gate_open.h"
@@ -27,6 +28,11 @@ template <typename T>
 T number(const Json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_number_unsigned() ? at->get<T>() : T{};
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
 bool is_word(const std::string& text) {
@@ -66,6 +72,32 @@ Error no_time(const std::string& why) {
 
 }  // namespace
 
+namespace {
+
+// A report is the program's user's: what can't be so is left out.
+std::vector<MovedFile> read_libraries(const Json& dose) {
+  std::vector<MovedFile> out;
+  const auto all = dose.find("libraries");
+  if (all == dose.end() || !all->is_array()) return out;
+  for (const Json& one : *all) {
+    if (!one.is_object()) continue;
+    const std::string path = text_of(one, "path"), drawn_by = text_of(one, "drawn_by");
+    MovedFile file{!has_control(path) && path.starts_with('/') ? path : "",
+                   text_of(one, "text_hash"),
+                   0,
+                   number<uint64_t>(one, "text_address"),
+                   number<uint64_t>(one, "ring_address"),
+                   number<uint64_t>(one, "slot_bytes"),
+                   number<uint32_t>(one, "first_image")};
+    if (!drawn_by.starts_with("0x") || !take(std::string_view(drawn_by).substr(2), 16, file.drawn_by)) continue;
+    if (file.drawn_by == 0) continue;
+    out.push_back(std::move(file));
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<Ran> read_dose(const std::string& text) {
   const Error corrupt{ErrorCode::kCorrupt, "the layout report of this trial can't be read", {}};
   const Json dose = Json::parse(text, nullptr, false);
@@ -75,20 +107,16 @@ Result<Ran> read_dose(const std::string& text) {
   Ran ran;
   const Json settings = dose.value("settings", Json::object()), code = dose.value("code", Json::object());
   if (!settings.is_object() || !code.is_object()) return corrupt;
-  const auto word = [](const Json& object, const char* key) {
-    const auto at = object.find(key);
-    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-  };
-  ran.code = word(settings, "code");
-  ran.stack = word(settings, "stack");
-  const std::string seed = word(settings, "seed");
+  ran.code = text_of(settings, "code");
+  ran.stack = text_of(settings, "stack");
+  const std::string seed = text_of(settings, "seed");
   if (!is_word(ran.code) || !is_word(ran.stack) || !seed.starts_with("0x") ||
       std::from_chars(seed.data() + 2, seed.data() + seed.size(), ran.seed, 16).ptr != seed.data() + seed.size())
     return corrupt;
   ran.range = number<uint64_t>(settings, "stack_range_bytes");
-  ran.text_hash = word(code, "text_hash");
+  ran.text_hash = text_of(code, "text_hash");
   if (const auto script = code.find("script"); script != code.end() && script->is_object())
-    ran.script_hash = word(*script, "hash");
+    ran.script_hash = text_of(*script, "hash");
   ran.text_address = number<uint64_t>(code, "text_address");
   ran.ring_address = number<uint64_t>(code, "ring_address");
   ran.slot_bytes = number<uint64_t>(code, "slot_bytes");
@@ -96,7 +124,24 @@ Result<Ran> read_dose(const std::string& text) {
   ran.libraries_moved = number<int64_t>(code, "libraries_moved");
   if (const auto stack = dose.find("stack"); stack != dose.end() && stack->is_object())
     ran.refills = number<int64_t>(*stack, "refills");
+  ran.libraries = read_libraries(dose);
   return ran;
+}
+
+std::optional<LayoutHead> read_head(std::string_view line) {
+  const std::vector<std::string_view> fields = split(line, ' ');
+  LayoutHead out;
+  if (fields.size() < 6 || fields[0] != "stab-layout" || fields[1] != "1" || !take(fields[3], 10, out.slot_bytes) ||
+      !take(fields[5], 16, out.text_start))
+    return std::nullopt;
+  out.text_hash = fields[2];
+  if (fields.size() > 6) out.library = line.substr(static_cast<size_t>(fields[6].data() - line.data()));
+  return out;
+}
+
+std::vector<std::string> words_for_library(const Ran& ran, uint64_t drawn_by) {
+  return {"--library", hex_text(drawn_by), "--code", ran.code, "--stack", "off",
+          "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
 
 LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd) {

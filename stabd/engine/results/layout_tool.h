@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,6 +19,15 @@
 
 namespace stab::engine {
 
+// A shared library that a trial has moved, as it lay when it was loaded last.
+struct MovedFile {
+  std::string path;  // empty: not known
+  std::string text_hash;
+  uint64_t drawn_by = 0;  // what its layouts are drawn by, with seed and image
+  uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
+  uint32_t first_image = 0;  // number of the image in place when it came
+};
+
 // What a dose report says of where things were.
 struct Ran {
   std::string code = "off", stack = "off";
@@ -27,6 +37,7 @@ struct Ran {
   uint64_t text_address = 0, ring_address = 0, slot_bytes = 0;
   int64_t layouts = 0, refills = 0;
   int64_t libraries_moved = 0;  // shared libraries whose code did, each time that one was loaded
+  std::vector<MovedFile> libraries;
 };
 Result<Ran> read_dose(const std::string& text);
 
@@ -67,6 +78,18 @@ inline constexpr std::chrono::minutes kLayoutsOfAnExperiment{15};
 LayoutTool layout_tool(const EngineOptions& options, const store::ExperimentRow& row, Gate& gate, int cancel_fd);
 // For somebody who looks at an experiment: started as its submitter where we are root, else as ourselves.
 LayoutTool layout_tool(const host::Installation& installation, const store::ExperimentRow& row);
+
+// The first line of what stab-layout prints about a file.
+struct LayoutHead {
+  std::string text_hash;
+  uint64_t slot_bytes = 0, text_start = 0;
+  std::string library;  // what it is called; empty: it is an executable
+};
+// Absent: it is none of this version.
+std::optional<LayoutHead> read_head(std::string_view line);
+
+// The words that ask for the layouts of a library's code. Its pads can't be drawn again.
+std::vector<std::string> words_for_library(const Ran& ran, uint64_t drawn_by);
 
 // Of an answer about all functions, its first line and what follows its last one included. kUnavailable: it tells of more
 // functions than are mapped, as a stranger's binary may claim.

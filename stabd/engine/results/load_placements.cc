@@ -70,6 +70,9 @@ struct Samples {
   std::map<std::string, MovedLibrary> moved;  // by what its file is called
 };
 
+// A library is known by the hash of its code and what its layouts are drawn by, before its name is.
+using LibraryKey = std::pair<std::string, uint64_t>;
+
 struct Group {
   Samples samples;
   int subject = 0, build = 0;
@@ -78,6 +81,7 @@ struct Group {
   bool by_trial = false;
   std::vector<std::string> points;
   std::vector<TrialUnits> trials;
+  std::map<LibraryKey, std::string> libraries;  // that moved, sampled or not: a path of each
   std::string match_rows;  // of the match table that scripts of its trials name, behind a byte 0
   std::map<std::string, uint64_t> left_out;
 
@@ -257,16 +261,9 @@ std::vector<std::string> words_for(const Ran& ran) {
   return {"--code", ran.code, "--stack", ran.stack, "--range", std::to_string(ran.range), "--seed", std::to_string(ran.seed)};
 }
 
-std::vector<std::string> words_for(const Ran& ran, const MovedLibrary& library) {
-  Ran code = ran;
-  code.stack = "off";
-  std::vector<std::string> words = words_for(code);
-  words.insert(words.begin(), {"--library", hex_text(library.drawn_by)});
-  return words;
-}
-
 // The functions of a file, as stab-layout names them.
 struct Listed {
+  std::string library;  // what it is called; empty: it is the program
   std::vector<PlacementData::Function> moving;
   std::map<std::string, size_t> named;  // how many have a name; those that never move count, too
 };
@@ -278,14 +275,14 @@ Result<Listed> functions_in(const LayoutTool& tool, const Group& group, const Bi
   words.insert(words.end(), {"--image", "0"});
   STAB_TRY(const std::string text, tool.output(file, words, group.trials.front().ran, group.script_of(group.trials.front())));
   STAB_TRY(const std::vector<std::string_view> lines, lines_of_functions(text));
-  const std::vector<std::string_view> head = split(lines[0], ' ');
-  if (head.size() != 6 || head[0] != "stab-layout" || head[1] != "1") return tool.another_version();
-  if (head[2] != text_hash)
+  const std::optional<LayoutHead> head = read_head(lines[0]);
+  if (!head) return tool.another_version();
+  if (head->text_hash != text_hash)
     return Error{ErrorCode::kCorrupt,
-                 "'" + file.path + "' is not what the trials ran: its code has hash " + std::string(head[2]) + ", theirs " +
-                     text_hash,
+                 "'" + file.path + "' is not what the trials ran: its code has hash " + head->text_hash + ", theirs " + text_hash,
                  {}};
   Listed out;
+  out.library = head->library;
   for (size_t i = 1; i + 1 < lines.size(); ++i) {
     const std::vector<std::string_view> fields = split(lines[i], '\t');
     PlacementData::Function function;
@@ -310,25 +307,61 @@ Hits hits_at(const std::map<Key, Hits>& of, Key key) {
   return at == of.end() ? Hits() : at->second;
 }
 
-// Of the program's own.
+// Of the program's own. One whose code stayed may be anybody's.
 Result<Listed> functions_of(const LayoutTool& tool, const Group& group) {
+  if (group.text_hash.empty()) return Listed();
   return functions_in(tool, group, group.binary, words_for(group.trials.front().ran), group.text_hash,
                       [&](uint32_t index, uint64_t) { return hits_at(group.samples.of, index); });
 }
 
-// Adds those of each library that moved, so far as its file is still where the program found it.
-Status add_libraries(const LayoutTool& tool, const Group& group, std::vector<PlacementData::Function>& functions) {
+// Whether a library's file is gone, was built again, or has more functions than are told: no other file's are wrong then.
+bool is_of_its_file(const Error& error) { return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnavailable; }
+
+// Where nothing was sampled, all that moved is as good as any other. What a library is called, its file says.
+Status take_unsampled(const LayoutTool& tool, Group& group, PlacementData& data) {
+  for (const auto& [key, path] : group.libraries) {
+    const auto no_hits = [](uint32_t, uint64_t) { return Hits(); };
+    const Ran& ran = group.trials.front().ran;
+    const Result<Listed> listed =
+        functions_in(tool, group, {path, false}, words_for_library(ran, key.second), key.first, no_hits);
+    uint64_t text_hash = 0;
+    if (!listed && !is_of_its_file(listed.error())) return listed.error();
+    if (!listed) {
+      data.libraries_left_out.push_back({path, listed.error().message});
+      continue;
+    }
+    (void)take(std::string_view(key.first).substr(std::string_view("0x").size()), 16, text_hash);
+    MovedLibrary& library = group.samples.moved[listed->library];
+    library.text_hashes.insert(text_hash);
+    library.path = path;
+    library.drawn_by = key.second;
+  }
+  return {};
+}
+
+// Adds those of each library that moved, so far as its file is still where the program found it. What is wrong with a library,
+// such as that it has too many functions, says nothing of the rest.
+Status add_libraries(const LayoutTool& tool, Group& group, PlacementData& data) {
+  if (group.samples.all == 0) STAB_CHECK_OK(take_unsampled(tool, group, data));
   for (const auto& [name, library] : group.samples.moved) {
-    if (library.text_hashes.size() != 1) continue;
+    const auto leave_out = [&data, &name](const std::string& why) { data.libraries_left_out.push_back({name, why}); };
+    if (library.text_hashes.size() != 1) {
+      leave_out("trials of one build found several builds of it");
+      continue;
+    }
     const auto hits_of = [&of = library.of](uint32_t, uint64_t linked) { return hits_at(of, linked); };
-    Result<Listed> listed = functions_in(tool, group, {library.path, false}, words_for(group.trials.front().ran, library),
-                                         hex_text(*library.text_hashes.begin()), hits_of);
-    if (!listed && listed.error().code == ErrorCode::kCorrupt) continue;  // gone, or built again since then
-    if (!listed) return listed.error();
+    Result<Listed> listed =
+        functions_in(tool, group, {library.path, false}, words_for_library(group.trials.front().ran, library.drawn_by),
+                     hex_text(*library.text_hashes.begin()), hits_of);
+    if (!listed && !is_of_its_file(listed.error())) return listed.error();
+    if (!listed) {
+      leave_out(listed.error().message);
+      continue;
+    }
     for (PlacementData::Function& function : listed->moving) {
       function.library = name;
       function.name.insert(0, name + "!");
-      functions.push_back(std::move(function));
+      data.functions.push_back(std::move(function));
     }
   }
   return {};
@@ -390,7 +423,7 @@ bool take_page_offset(std::string_view field, uint16_t& out) {
 // Of one file, `library` or the program: where its functions lie, in the columns of theirs. pre: `columns` is not empty
 Status draw_file(const LayoutTool& tool, const Group& group, const TrialUnits& trial, const MovedLibrary* library,
                  const std::vector<PlacementData::Function>& functions, const std::vector<size_t>& columns, Drawn& drawn) {
-  std::vector<std::string> words = library == nullptr ? words_for(trial.ran) : words_for(trial.ran, *library);
+  std::vector<std::string> words = library == nullptr ? words_for(trial.ran) : words_for_library(trial.ran, library->drawn_by);
   words.insert(words.end(), {"--through", std::to_string(drawn.offset.size() - 1)});
   for (const size_t column : columns) words.push_back(hex_text(functions[column].linked));
   const BinaryFile file = library == nullptr ? group.binary : BinaryFile{library->path, false};
@@ -411,8 +444,9 @@ Status draw_file(const LayoutTool& tool, const Group& group, const TrialUnits& t
   return rest.empty() ? Status() : tool.another_version();
 }
 
+// `drawing`: the library that is at it, also where that fails; empty: the program.
 Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const TrialUnits& trial,
-                         const std::vector<PlacementData::Function>& functions) {
+                         const std::vector<PlacementData::Function>& functions, std::string& drawing) {
   uint32_t last = 0;
   for (const Unit& unit : trial.units)
     for (const uint32_t which : {unit.image, unit.refill})
@@ -423,6 +457,7 @@ Result<Drawn> draw_again(const LayoutTool& tool, const Group& group, const Trial
   std::map<std::string, std::vector<size_t>> columns;  // by library
   for (size_t f = 0; f < functions.size(); ++f) columns[functions[f].library].push_back(f);
   for (const auto& [name, of] : columns) {
+    drawing = name;
     const MovedLibrary* const library = name.empty() ? nullptr : &group.samples.moved.at(name);
     STAB_CHECK_OK(draw_file(tool, group, trial, library, functions, of, drawn));
   }
@@ -440,10 +475,11 @@ void add_row(const Drawn& drawn, const Unit& unit, bool has_pads, PlacementData&
 // Levels of a script come once in each run of so many images (runtime/code/layout_script.h).
 constexpr uint32_t kScriptBlock = 4;
 
-Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> point, PlacementData& data) {
+Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> point, PlacementData& data, std::string& drawing) {
   std::vector<double> cpu, work;
+  data.signal.clear(), data.series.clear(), data.stratum.clear(), data.offset.clear(), data.pad.clear();
   for (const TrialUnits& trial : group.trials) {
-    STAB_TRY(const Drawn drawn, draw_again(tool, group, trial, data.functions));
+    STAB_TRY(const Drawn drawn, draw_again(tool, group, trial, data.functions, drawing));
     const auto series = static_cast<uint32_t>(group.by_trial ? trial.cell : static_cast<int>(&trial - group.trials.data()));
     uint32_t stratum = 0, block = 0;
     for (const Unit& unit : trial.units) {
@@ -467,7 +503,19 @@ Status fill(const LayoutTool& tool, const Group& group, std::optional<size_t> po
   return {};
 }
 
-Result<Placements> placements_of(const Group& group, const plan::Plan& plan, const std::string& workload,
+// A library whose layouts take too long is left out, and the others are drawn again without it.
+Status fill_with_what_can_be_drawn(const LayoutTool& tool, const Group& group, std::optional<size_t> point, PlacementData& data) {
+  for (;;) {
+    std::string drawing;
+    const Status filled = fill(tool, group, point, data, drawing);
+    if (filled || drawing.empty() || !is_of_its_file(filled.error())) return filled;
+    std::erase_if(data.functions, [&drawing](const auto& function) { return function.library == drawing; });
+    if (data.functions.empty()) return filled;
+    data.libraries_left_out.push_back({drawing, filled.error().message});
+  }
+}
+
+Result<Placements> placements_of(Group& group, const plan::Plan& plan, const std::string& workload,
                                  const std::set<FunctionKey>& wanted, const LayoutTool& tool) {
   Placements out;
   out.subject = group.subject;
@@ -487,14 +535,14 @@ Result<Placements> placements_of(const Group& group, const plan::Plan& plan, con
   }
   STAB_TRY(Listed listed, functions_of(tool, group));
   data.functions = std::move(listed.moving);
-  STAB_CHECK_OK(add_libraries(tool, group, data.functions));
+  STAB_CHECK_OK(add_libraries(tool, group, data));
   data.program_functions = data.functions.size();
   tell_rest_of_libraries(group, data);
   choose_functions(plan, wanted, data.functions);
   if (data.functions.empty())
     return bad_input(plan.layout.only.empty() ? "no function of " + workload + " moves"
                                               : "'only' of [layout] names no function of " + workload + " that moves");
-  STAB_CHECK_OK(fill(tool, group, point, data));
+  STAB_CHECK_OK(fill_with_what_can_be_drawn(tool, group, point, data));
   return out;
 }
 
@@ -524,7 +572,8 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
   STAB_TRY(const store::Outcome outcome, store.outcome(trial.id));
   if (outcome.dose_json.empty() || !outcome.excluded_by.empty() || trial.pass != 0) return {};
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
-  if (ran.text_hash.empty() || ran.code == "copy" || ran.code == "off") return {};
+  const bool moved = !ran.text_hash.empty() || !ran.libraries.empty();
+  if (!moved || ran.code == "copy" || ran.code == "off") return {};
   STAB_TRY(const std::string stored, store.epochs(trial.id));
   const bool by_trial = abi::has_one_layout(plan::code_mode(ran.code));
   if (stored.empty() && !by_trial) {
@@ -537,8 +586,13 @@ Status take_trial(store::Store& store, const store::TrialRow& trial, const Archi
     group.build = trial.build;
     group.by_trial = by_trial;
     group.text_hash = ran.text_hash;
-    STAB_TRY(group.binary, find_binary(store, trial, archive, true));
+    if (!ran.text_hash.empty()) {
+      STAB_TRY(group.binary, find_binary(store, trial, archive, true));
+    }
   }
+  for (const MovedFile& library : ran.libraries)
+    if (!library.path.empty()) group.libraries[{library.text_hash, library.drawn_by}] = library.path;
+  if (ran.text_hash.empty() && !group.text_hash.empty()) return {};  // its own code stayed, whatever kept it
   if (ran.text_hash != group.text_hash)
     return Error{
         ErrorCode::kCorrupt, "trials of one build ran code with hashes " + group.text_hash + " and " + ran.text_hash, {}};
@@ -601,6 +655,7 @@ Result<std::vector<std::string>> hot_functions(store::Store& store, const store:
   STAB_TRY(const Ran ran, read_dose(outcome.dose_json));
   Group group;
   group.text_hash = ran.text_hash;
+  if (ran.text_hash.empty()) return std::vector<std::string>();
   STAB_TRY(group.binary, find_binary(store, trial, archive, true));
   group.trials.push_back({trial.id, trial.cell, ran, series.script, {}});
   STAB_CHECK_OK(find_table(store, trial, archive, tool, group));

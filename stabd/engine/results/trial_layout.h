@@ -1,4 +1,5 @@
-// TrialLayout: where the functions of a trial's program lay in one of its epochs, computed again from binary and seed.
+// TrialLayout: where the functions of a trial's program lay in one of its epochs, and those of its shared libraries that moved,
+// computed again from binaries and seed.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,17 @@
 namespace stab::engine {
 
 struct PlacedFunction {
-  std::string name;
+  std::string name;                 // of a library's with its file: "libfoo.so.1!inflate"
   uint64_t linked = 0;              // where the linker has put it
   uint32_t bytes = 0;
   std::optional<uint64_t> address;  // where it ran; absent: it stayed, and where the program was loaded is not known
   bool moved = false;
-  std::optional<uint32_t> pad;      // of its frames, in bytes; absent: it has none, or it never moves
+  std::optional<uint32_t> pad;      // of its frames, in bytes; absent: it has none, it never moves, or it is a library's
+};
+
+// A file whose functions can't be told, and why.
+struct UntoldFile {
+  std::string name, why;
 };
 
 struct TrialLayout {
@@ -29,11 +35,17 @@ struct TrialLayout {
   uint64_t seed = 0;
   std::string binary;
   std::vector<PlacedFunction> functions;  // by linked; those of the executable
-  int64_t libraries_moved = 0;            // shared libraries that moved beside it: where their functions lay is not computed
+  std::vector<PlacedFunction> in_libraries;  // of shared libraries that moved, one library after the other
+  std::vector<UntoldFile> untold;
+  int64_t libraries_moved = 0;            // shared libraries whose code did, each time that one was loaded
 };
 
-// Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known.
+// Without an epoch the first. Where the epochs of a trial were not kept, only its first layout is known. Libraries' functions are
+// told where they lay when the library was loaded last, and not in epochs before that.
 Result<TrialLayout> layout_of(store::Store& store, store::Id trial, std::optional<uint32_t> epoch, const LayoutTool& tool,
                               const Archive& archive);
+// Its executable's functions alone, without addresses.
+Result<std::vector<PlacedFunction>> program_functions(store::Store& store, store::Id trial, const LayoutTool& tool,
+                                                      const Archive& archive);
 
 }  // namespace stab::engine

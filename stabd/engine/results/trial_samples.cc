@@ -52,14 +52,13 @@ Result<TrialSamples> samples_of(store::Store& store, store::Id trial, const Layo
     if (!file.moved) out.elsewhere -= std::min(out.elsewhere, file.samples());
   }
   if (!profile->functions.empty()) {
-    STAB_TRY(const TrialLayout layout, layout_of(store, trial, {}, tool, archive));
-    if (layout.functions.size() != totals.function_count)
-      return Error{
-          ErrorCode::kCorrupt,
-          "'" + layout.binary + "' has another number of functions than trial " + std::to_string(trial) + " has told samples of",
-          {}};
+    STAB_TRY(const std::vector<PlacedFunction> functions, program_functions(store, trial, tool, archive));
+    if (functions.size() != totals.function_count)
+      return Error{ErrorCode::kCorrupt,
+                   "its binary has another number of functions than trial " + std::to_string(trial) + " has told samples of",
+                   {}};
     for (const helper::FunctionSamples& one : profile->functions) {
-      const PlacedFunction& function = layout.functions[one.function];
+      const PlacedFunction& function = functions[one.function];
       out.functions.push_back({function.name, function.linked, one.newest, one.older, one.original});
     }
   }

@@ -169,6 +169,25 @@ TEST(LayoutMap, SaysHowMuchLiesInLibrariesAndNamesIt) {
   EXPECT_FALSE(has(*few, "in-libraries"));
 }
 
+TEST(LayoutMap, SaysWhichLibrariesItLeavesOut) {
+  PlacementData data = made_placements(3, {.planted = false});
+  data.libraries_left_out = {{"libone.so.1", "it has too many functions"}};
+  const Result<LayoutMap> map = screen_layouts(data, {});
+  ASSERT_TRUE(map);
+  ASSERT_TRUE(has(*map, "libraries-left-out"));
+  const std::string text = render_map_text(*map, 1000);
+  EXPECT_NE(text.find("of a shared library that moved: libone.so.1: it has too many functions"), std::string::npos) << text;
+  data.libraries_left_out = {{"a", "x"}, {"b", "x"}, {"c", "x"}, {"d", "gone"}, {"e", "x"}};
+  const Result<LayoutMap> more = screen_layouts(data, {});
+  ASSERT_TRUE(more);
+  const std::string all = render_map_text(*more, 1000);
+  EXPECT_NE(all.find("of 5 shared libraries that moved: a: x; b: x; c: x; and 2 more"), std::string::npos) << all;
+  EXPECT_NE(render_map_json(*more).find("gone"), std::string::npos);
+  const Result<LayoutMap> none = screen_layouts(made_placements(3, {.planted = false}), {});
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(has(*none, "libraries-left-out"));
+}
+
 TEST(LayoutMap, RefusesWhatIsTooLittle) {
   EXPECT_FALSE(screen_layouts(made_placements(8, {.trials = 1, .epochs = 100}), {}));
   EXPECT_FALSE(screen_layouts(made_placements(8, {.trials = 100, .epochs = 2}), {}));

@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace stab::helper {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::string report(const abi::Settings& settings, const Control& control, End end) {
@@ -60,6 +63,37 @@ TEST(DoseReport, FitsWithEveryDegradationAndLargestNumbers) {
   const std::string text = report(settings, *control, End::kExit);
   EXPECT_LT(text.size(), kReportBytes - 100);
   EXPECT_THAT(text, HasSubstr("]}\n"));
+}
+
+std::string report_of_libraries(const std::vector<MovedFile>& files) {
+  HelperUse use;
+  use.moved_files = files.data();
+  use.moved_file_count = static_cast<uint32_t>(files.size());
+  std::string text(kReportBytes, '\0');
+  text.resize(write_report(abi::Settings(), Control(), use, End::kExit, text.data()));
+  return text;
+}
+
+TEST(DoseReport, SaysWhereLibrariesThatMovedLay) {
+  const std::string text =
+      report_of_libraries({{"/lib/libone.so.1", 0xabc, 7, 4096, 8192, 12288, 3}, {"", 1, 2, 3, 4, 5, 6}});
+  EXPECT_THAT(text, EndsWith(R"("libraries":[{"path":"/lib/libone.so.1","text_hash":"0xabc","drawn_by":"0x7",)"
+                             R"("text_address":4096,"ring_address":8192,"slot_bytes":12288,"first_image":3},)"
+                             R"({"path":"","text_hash":"0x1","drawn_by":"0x2","text_address":3,"ring_address":4,)"
+                             R"("slot_bytes":5,"first_image":6}],"libraries_untold":0})"
+                             "\n"));
+}
+
+TEST(DoseReport, LeavesOutLibrariesThatItHasNoRoomFor) {
+  MovedFile one{};
+  std::fill_n(one.path, sizeof one.path - 1, 'x');
+  const std::string text = report_of_libraries(std::vector<MovedFile>(60, one));
+  EXPECT_LT(text.size(), kReportBytes);
+  const auto begin = text.begin() + static_cast<long>(text.find("\"libraries\":"));
+  const auto told = static_cast<size_t>(std::count(begin, text.end(), '{'));
+  EXPECT_GT(told, 30u);
+  EXPECT_LT(told, 60u);
+  EXPECT_THAT(text, EndsWith("],\"libraries_untold\":" + std::to_string(60 - told) + "}\n"));
 }
 
 TEST(DoseReport, SaysWhoseMallocItWas) {

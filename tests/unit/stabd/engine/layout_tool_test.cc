@@ -62,6 +62,49 @@ TEST_F(LayoutToolTest, MoreFunctionsThanAProgramHasAreRefused) {
   EXPECT_THAT(more.error().message, HasSubstr("map a program with fewer"));
 }
 
+TEST(LayoutHead, NamesALibraryWhateverItsNameIs) {
+  const auto program = read_head("stab-layout 1 0xab 64 3 1000");
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(program->text_hash, "0xab");
+  EXPECT_EQ(program->slot_bytes, 64u);
+  EXPECT_EQ(program->text_start, 0x1000u);
+  EXPECT_EQ(program->library, "");
+  const auto library = read_head("stab-layout 1 0xab 64 3 1000 lib my work.so");
+  ASSERT_TRUE(library.has_value());
+  EXPECT_EQ(library->library, "lib my work.so");
+  for (const char* wrong : {"", "stab-layout 2 0xab 64 3 1000", "stab-layout 1 0xab 64 3", "stab-layout 1 0xab x 3 1000"})
+    EXPECT_FALSE(read_head(wrong).has_value()) << wrong;
+}
+
+Ran read_libraries(const std::string& text) {
+  const auto ran = read_dose(R"({"settings":{"code":"shuffle","stack":"off","seed":"0x1"},"code":{},"libraries":)" + text + "}");
+  EXPECT_TRUE(ran.ok());
+  return ran.ok() ? *ran : Ran();
+}
+
+TEST(ReadDose, KnowsLibrariesThatMoved) {
+  const Ran ran = read_libraries(R"([{"path":"/lib/a.so","text_hash":"0x12","drawn_by":"0xff","text_address":1,"ring_address":2,)"
+                                 R"("slot_bytes":3,"first_image":4}])");
+  ASSERT_EQ(ran.libraries.size(), 1u);
+  const MovedFile& file = ran.libraries[0];
+  EXPECT_EQ(file.path, "/lib/a.so");
+  EXPECT_EQ(file.text_hash, "0x12");
+  EXPECT_EQ(file.drawn_by, 255u);
+  EXPECT_EQ(file.text_address + 10 * file.ring_address + 100 * file.slot_bytes + 1000 * file.first_image, 4321u);
+}
+
+// A report is what the program's user makes of it.
+TEST(ReadDose, AsksForNoFileThatCantBeOne) {
+  const char* const strange = R"([7,"x",{"path":"/a"},{"path":"/a","drawn_by":"0x0"},{"path":"/a","drawn_by":5}])";
+  EXPECT_TRUE(read_libraries(strange).libraries.empty());
+  EXPECT_TRUE(read_libraries(R"({"path":"/a","drawn_by":"0x1"})").libraries.empty());
+  for (const char* path : {"--match", "a.so", "", "/a\\u001b[2Jb"}) {
+    const Ran ran = read_libraries(std::string(R"([{"drawn_by":"0x1","path":")") + path + "\"}]");
+    ASSERT_EQ(ran.libraries.size(), 1u) << path;
+    EXPECT_EQ(ran.libraries[0].path, "") << path;
+  }
+}
+
 TEST_F(LayoutToolTest, WhatTakesTooLongIsEndedAndSaid) {
   LayoutTool slow = script("exec sleep 600");
   slow.until = clock_.monotonic_raw() + std::chrono::milliseconds(1200);
