@@ -1,20 +1,19 @@
 #include "plan/input_names.h"
 
-#include <algorithm>
-
 #include "base/wording.h"
 #include "plan/plan.h"
 
 namespace stab::plan {
 
-std::string why_not_beside(const std::vector<std::string>& inputs, size_t at) {
-  const std::string name = input_name(inputs[at]);
-  const auto end = inputs.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto same = std::find_if(inputs.begin(), end, [&](const std::string& other) {
-    return other != inputs[at] && input_name(other) == name;
-  });
-  if (same == end) return {};
-  return "inputs " + in_quotes(*same) + " and " + in_quotes(inputs[at]) + " would both be " + in_quotes(name) +
+std::string InputNames::why_not_beside(const std::string& path) {
+  const std::string name = input_name(path);
+  const auto [at, is_new] = of_name_.try_emplace(name, Paths{path, {}});
+  if (is_new) return {};
+  Paths& paths = at->second;
+  const std::string other = paths.first != path ? paths.first : paths.another;
+  if (paths.first != path && paths.another.empty()) paths.another = path;
+  if (other.empty()) return {};
+  return "inputs " + in_quotes(other) + " and " + in_quotes(path) + " would both be " + in_quotes(name) +
          " in a trial's directory";
 }
 

@@ -98,12 +98,13 @@ void parse_inputs(toml::Section& section, const Program& program, ProgramContext
   std::vector<SourceSpot> spots;
   const toml::TomlNode* node = section.texts("inputs", inputs, &spots);
   if (!node || too_many(context.faults, node->spot, "inputs", inputs.size(), kMaxInputs)) return;
+  InputNames names;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_placeholders(inputs[i], spots[i], context);
     if (const std::string name = input_name(inputs[i]); name.empty() || name == "..")
       context.faults.error(spots[i], "input " + in_quotes(inputs[i]) + " has no name that a trial's directory could hold",
                            "name the directory itself");
-    else if (const std::string why = why_not_beside(inputs, i); !why.empty())
+    else if (const std::string why = names.why_not_beside(inputs[i]); !why.empty())
       context.faults.error(spots[i], why, "rename one, or name a directory that holds both");
     else
       check_file_exists(inputs[i], spots[i], "input", Wanted::kFileOrDirectory, program, context);

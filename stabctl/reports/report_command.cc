@@ -1,6 +1,8 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
-#include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 #include "analysis/commands/answers/render.h"
 #include "analysis/commands/answers/verdict.h"
@@ -63,13 +65,23 @@ void note_equal_builds(store::Store& store, const store::ExperimentRow& row, con
   const auto builds = store.builds(row.id);
   const std::vector<plan::Build>& asked = expanded.builds.all();
   if (!builds) return;
-  for (size_t i = 0; i < builds->size(); ++i) {
-    const store::BuildRow& one = (*builds)[i];
-    const auto other = std::find_if(builds->begin(), builds->begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& before) {
-      return before.program == one.program && before.link == one.link && before.binary_sha256 == one.binary_sha256 &&
-             !are_asked_alike(asked.at(static_cast<size_t>(before.index)), asked.at(static_cast<size_t>(one.index)));
-    });
-    if (one.command.empty() || one.binary_sha256.empty() || other == builds->begin() + static_cast<std::ptrdiff_t>(i)) continue;
+  // Of builds that came out as one file: the first, and the first that was asked for in another way.
+  struct Known {
+    const store::BuildRow *first = nullptr, *another = nullptr;
+  };
+  std::map<std::tuple<std::string_view, int, std::string_view>, Known> of_file;
+  const auto are_alike = [&](const store::BuildRow& a, const store::BuildRow& b) {
+    return are_asked_alike(asked.at(static_cast<size_t>(a.index)), asked.at(static_cast<size_t>(b.index)));
+  };
+  for (const store::BuildRow& one : *builds) {
+    Known& known = of_file[{one.program, one.link, one.binary_sha256}];
+    if (known.first == nullptr) {
+      known.first = &one;
+      continue;
+    }
+    const store::BuildRow* const other = are_alike(*known.first, one) ? known.another : known.first;
+    if (other == known.first && known.another == nullptr) known.another = &one;
+    if (one.command.empty() || one.binary_sha256.empty() || other == nullptr) continue;
     std::fprintf(stderr,
                  "note: the builds '%s' and '%s' are the same file, byte for byte, so a difference between them is chance; '%s' "
                  "has what they printed, and a make that finds its program up to date needs -B\n",

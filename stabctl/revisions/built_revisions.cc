@@ -1,9 +1,9 @@
 // What the command runs is there only when it is built, so nothing of it is checked here.
 #include "stabctl/revisions/built_revisions.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/printable.h"
@@ -21,13 +21,14 @@ namespace fs = std::filesystem;
 // Arguments that are files of the repository lie beside each trial by their last name.
 Status find_inputs(const std::string& root, AdHocPlan& plan) {
   std::vector<std::string>& words = plan.commands[0].words;
+  std::set<std::string> known;
+  plan::InputNames names;
   for (size_t i = 1; i < words.size(); ++i) {
     std::error_code error;
     if (words[i].empty() || words[i][0] == '/' || words[i][0] == '-' || !fs::is_regular_file(root + "/" + words[i], error))
       continue;
-    std::vector<std::string>& inputs = plan.built.inputs;
-    if (std::find(inputs.begin(), inputs.end(), words[i]) == inputs.end()) inputs.push_back(words[i]);
-    if (const std::string why = plan::why_not_beside(inputs, inputs.size() - 1); !why.empty())
+    if (known.insert(words[i]).second) plan.built.inputs.push_back(words[i]);
+    if (const std::string why = names.why_not_beside(words[i]); !why.empty())
       return bad_input(why + ", which holds what the command names; rename one");
     words[i] = fs::path(words[i]).filename().string();
   }

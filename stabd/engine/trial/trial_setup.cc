@@ -201,11 +201,10 @@ Status TrialSetup::fill_directory(const store::NewTrial& trial, const std::strin
   };
   size_t bytes = 0;
   for (const auto* inputs : {&expanded_->program_of(trial.subject).inputs, &workload.inputs}) {
-    std::vector<std::string> named;
+    plan::InputNames names;
     for (const std::string& name : *inputs) {
       const std::string wanted = plan::substitute(name, expanded_->plan, cell, trial.link);
-      named.push_back(wanted);
-      if (const std::string why = plan::why_not_beside(named, named.size() - 1); !why.empty())
+      if (const std::string why = names.why_not_beside(wanted); !why.empty())
         return bad_input(why + ": rename one, or name a directory that holds both");
       const std::string target = plan::input_name(wanted);
       if (target.empty() || target == "..")

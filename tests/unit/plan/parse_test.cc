@@ -3,7 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "base/rng.h"
 #include "plan/design.h"
+#include "plan/input_names.h"
 #include "plan_fixture.h"
 
 namespace stab::plan {
@@ -414,6 +419,31 @@ TEST(Parse, TwoInputsOfOneNameAreRefused) {
   EXPECT_THAT(errors("\"a/in\", \"b/in\""), HasSubstr("inputs 'a/in' and 'b/in' would both be 'in' in a trial's directory"));
   EXPECT_THAT(errors("\"{size}/in\", \"common/in/\""), HasSubstr("inputs '{size}/in' and 'common/in/' would both be 'in'"));
   EXPECT_EQ(errors("\"a/in\", \"a/in\", \"b/other\", \"{size}\""), "") << "one file twice is one file";
+}
+
+// Each input against all before it, one by one: the same words, whatever the order.
+TEST(InputNames, SayWhatComparingEachPairSays) {
+  const std::string paths[] = {"a/in", "b/in", "c/in", "in", "a/in/", "other", "b/other", "/"};
+  Rng rng(3);
+  size_t refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    InputNames names;
+    std::vector<std::string> before;
+    for (int i = 0; i < 8; ++i) {
+      const std::string path = paths[rng.below(std::size(paths))];
+      const auto other = std::find_if(before.begin(), before.end(), [&](const std::string& one) {
+        return one != path && input_name(one) == input_name(path);
+      });
+      const std::string expected = other == before.end()
+                                       ? std::string()
+                                       : "inputs '" + *other + "' and '" + path + "' would both be '" + input_name(path) +
+                                             "' in a trial's directory";
+      EXPECT_EQ(names.why_not_beside(path), expected);
+      refused += !expected.empty();
+      before.push_back(path);
+    }
+  }
+  EXPECT_GT(refused, 200u);
 }
 
 TEST(Parse, AGitRepositoryThatIsAPathMustBeThere) {
