@@ -43,6 +43,22 @@ void said_rows(size_t commits, const BisectTally& all) {
   }
 }
 
+// The same by tenths of what was said, over all numbers of commits.
+void tenth_rows(const std::map<size_t, BisectTally>& all, size_t kind, const char* answer) {
+  for (int tenth = 0; tenth < 10; ++tenth) {
+    SaidOfAnswers of;
+    for (const auto& [commits, tally] : all) {
+      const SaidOfAnswers& one = tally.by_tenth[kind][tenth];
+      of.answers += one.answers;
+      of.said += one.said;
+      of.held += one.held;
+    }
+    if (of.answers > 0)
+      std::printf("| %s | %d to %d | %d | %.1f | %.1f |\n", answer, 10 * tenth, 10 * tenth + 10, of.answers,
+                  100 * of.said / of.answers, 100.0 * of.held / of.answers);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -54,28 +70,12 @@ int main(int argc, char** argv) {
   std::puts("| history | right commit | all of them | a wrong one | range | that has one | nothing | unsure | comparisons |");
   std::puts("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
   std::map<size_t, BisectTally> all;
-  for (const size_t commits : {8, 64, 512}) {
-    const std::string of = std::to_string(commits) + " commits, ";
-    for (const double by : {0.01, 0.02, 0.03})
-      row((of + "one of +" + std::to_string(static_cast<int>(100 * by + 0.5)) + " %").c_str(), rounds, all[commits],
-          [&](Rng& rng) { return with_one_step(commits, by, rng); });
-    row((of + "none").c_str(), rounds, all[commits], [&](Rng&) {
-      MadeHistory history;
-      history.costs.assign(commits + 1, 0);
-      return history;
-    });
-    for (const auto& [name, steps] : {std::pair{"+3 % and +2 %", std::vector<double>{0.03, 0.02}},
-                                      std::pair{"+4 % and -2 %", std::vector<double>{0.04, -0.02}}})
-      row((of + name).c_str(), rounds, all[commits], [&](Rng& rng) { return with_these_steps(commits, steps, rng); });
-    row((of + "four of either sign, sd 2 %").c_str(), rounds, all[commits],
-        [&](Rng& rng) { return with_steps(commits, 4, 0.02, rng); });
-    row((of + "one of +3 %, a third doesn't build").c_str(), rounds, all[commits], [&](Rng& rng) {
-      MadeHistory history = with_one_step(commits, 0.03, rng);
-      history.unbuilt = 1.0 / 3;
-      return history;
-    });
-  }
+  for (const size_t commits : {8, 64, 512})
+    for (const auto& [name, made] : table_histories(commits)) row(name.c_str(), rounds, all[commits], made);
   std::puts("\n| commits | answer, and what has a probability | answers | said, mean | held |");
   std::puts("|---:|---|---:|---:|---:|");
   for (const auto& [commits, tally] : all) said_rows(commits, tally);
+  std::puts("\n| answer | said, % | answers | said, mean | held |\n|---|---|---:|---:|---:|");
+  tenth_rows(all, 0, "a commit or a range: it did it, or one of it");
+  tenth_rows(all, 1, "nothing or unsure: no commit did it by the margin");
 }

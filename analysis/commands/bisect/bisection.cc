@@ -6,6 +6,7 @@
 #include "analysis/commands/bisect/bisect.h"
 #include "analysis/commands/bisect/bisect_rest.h"
 #include "analysis/commands/bisect/comparison_looks.h"
+#include "analysis/commands/bisect/no_culprit.h"
 #include "analysis/statistics/distributions/distributions.h"
 
 namespace stab::commands {
@@ -86,12 +87,11 @@ double least_of(const BisectStep& ends) {
   return ends.is_share ? std::min(whole / 2, std::log1p(ends.margin)) / 2 : whole / 4;
 }
 
-// That no commit between these ends made it slower by the margin, by the model. Nothing: it has no numbers.
+// That no commit between these ends made it slower by the margin. Nothing: it has no numbers.
 std::optional<double> probability_of_nothing(const BisectStep& ends, size_t commits) {
   const auto estimate = estimate_of(ends);
-  if (!estimate || !ends.is_share) return {};
-  const double margin = std::log1p(ends.margin);
-  return CommitSearch(commits, *estimate, margin, std::max(std::fabs(estimate->change), margin)).probability_of_nothing();
+  if (!estimate || !ends.is_share || ends.margin <= 0) return {};
+  return probability_of_no_culprit(*estimate, std::log1p(ends.margin), commits);
 }
 
 // A search that is under way.

@@ -13,7 +13,6 @@ constexpr size_t kGood = 2 * kSteps;  // the good commit's cost
 constexpr size_t kCosts = kGood + 3 * kSteps + 1;
 constexpr size_t kChanges = 2 * kCosts - 1, kSame = kCosts - 1;  // of it, and none
 constexpr size_t kAnyStep = kCosts;
-constexpr double kSaysNothing = 0.01;  // share of comparisons
 
 double sum_of(const std::vector<double>& weights) {
   return std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -29,9 +28,9 @@ double together(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-CommitSearch::CommitSearch(size_t count, CostEstimate ends, double least, double distance)
+CommitSearch::CommitSearch(size_t count, CostEstimate ends, double least)
     : count_(count),
-      spacing_(distance / kSteps),
+      spacing_(ends.change / kSteps),
       least_(static_cast<size_t>(std::lround(std::clamp(least / spacing_, 1.0, double{kSteps})))) {
   take(count, ends);
 }
@@ -189,24 +188,6 @@ double CommitSearch::probability_between(size_t not_slower, size_t slower) const
     if (all.gaps[i].to == slower) last = i;
   }
   return probability_of(all, first, last);
-}
-
-// Commit by commit, as steps between two that were measured may cancel each other.
-double CommitSearch::probability_of_nothing() const {
-  const Weights unseen(kCosts, 1.0);
-  const Sums all = sums();
-  Weights any = all.before[0], none = any;
-  for (const Gap& gap : all.gaps)
-    for (size_t from = gap.from; from < gap.to; ++from) {
-      const bool is_seen = from + 1 == gap.to;
-      const Gap commit{from, from + 1, is_seen ? gap.seen : &unseen, is_seen ? gap.steps : nullptr};
-      any = across(any, commit, kAnyStep);
-      none = across(none, commit, least_);
-      const double sum = sum_of(any);
-      divide(any, sum);
-      divide(none, sum);
-    }
-  return sum_of(none) / sum_of(any);
 }
 
 size_t questions_of(size_t count) {

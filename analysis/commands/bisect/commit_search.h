@@ -7,8 +7,9 @@
 // distance of the ends below the good commit and three times above it (a change-point model: Barry and Hartigan 1993, "A Bayesian
 // analysis for change point problems"; its sums by forward and backward recursion: Fearnhead 2006). A comparison is the cost and
 // a normal error; one in a hundred says nothing. So the model knows several steps of either sign, and that an answer can be
-// wrong. It steers the search, and says how likely a range holds a commit that made it slower, or that none did. What names a
-// commit is a comparison of its own (bisect.h), which needs no model.
+// wrong. It steers the search, and says how likely a range holds a commit that made it slower. What names a commit is a
+// comparison of its own (bisect.h), which needs no model. How likely it is that none did it, where the ends are not shown to be
+// apart, is another question (no_culprit.h).
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,9 @@ enum class CommitFinding : uint8_t {
   kNotBuilt,   // the commit can't be judged, as it does not build or its program fails
 };
 
+// Share of comparisons that the models take for wrong in any way.
+inline constexpr double kSaysNothing = 0.01;
+
 // A difference of costs, with its standard error.
 struct CostEstimate {
   double change = 0, error = 0;
@@ -36,9 +40,7 @@ class CommitSearch {
  public:
   // `count`: commits behind the good one, at least 1. `ends`: of the last one against the good one, above 0. `least`: what a step
   // costs at least to be looked for, above 0.
-  CommitSearch(size_t count, CostEstimate ends, double least) : CommitSearch(count, ends, least, ends.change) {}
-  // The same of ends with any difference: `distance`, above 0, is what the model takes for that of the ends.
-  CommitSearch(size_t count, CostEstimate ends, double least, double distance);
+  CommitSearch(size_t count, CostEstimate ends, double least);
 
   // What to ask next: the commit at `position` against the good one, or, where `is_last`, against the one before it.
   struct Next {
@@ -65,8 +67,6 @@ class CommitSearch {
   Range range(double probability) const;
   // That a commit behind `not_slower`, and at `slower` or before, made it slower. pre: both were measured, or are the ends
   double probability_between(size_t not_slower, size_t slower) const;
-  // That none of all commits made it slower by `least`, also where another one has taken that back unseen.
-  double probability_of_nothing() const;
 
  private:
   using Weights = std::vector<double>;  // by cost, or by change of it

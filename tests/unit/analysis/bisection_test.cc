@@ -306,6 +306,35 @@ TEST(Bisection, EachAnswerHasAProbability) {
   EXPECT_GE(commits.held, commits.answers * 95 / 100);
 }
 
+// What is said of nothing and of unsure holds in the histories of docs/how-to/bisect.md's tables, and is no empty promise.
+TEST(Bisection, TheProbabilityOfNoCulpritHolds) {
+  constexpr int kEach = 2000, kFewest = 200;
+  Rng rng(47);
+  BisectTally tally;
+  for (const NamedHistory& of : table_histories(8))
+    for (int round = 0; round < kEach; ++round) {
+      const MadeHistory history = of.second(rng);
+      count_said(tally, history, 0.01, made_bisection(history, 0.01, rng, true));
+    }
+  const auto said = [](const SaidOfAnswers& of) { return of.said / of.answers; };
+  const auto held = [](const SaidOfAnswers& of) { return static_cast<double>(of.held) / of.answers; };
+  int tenths = 0;
+  for (const SaidOfAnswers& of : tally.by_tenth[1]) {
+    if (of.answers < kFewest) continue;
+    ++tenths;
+    const double error = std::sqrt(said(of) * (1 - said(of)) / of.answers);
+    EXPECT_GT(held(of), said(of) - 0.01 - 2.5 * error) << said(of) << " of " << of.answers;
+    EXPECT_LT(held(of), said(of) + 0.15) << said(of) << " of " << of.answers;
+  }
+  EXPECT_GE(tenths, 6);
+  for (const commands::BisectEnd end : {commands::BisectEnd::kNone, commands::BisectEnd::kCannotTell}) {
+    const SaidOfAnswers& of = tally.by_end[static_cast<int>(end)];
+    EXPECT_GT(of.answers, kEach / 2);
+    EXPECT_GT(held(of), said(of)) << of.answers;
+    EXPECT_LT(held(of), said(of) + 0.15) << of.answers;
+  }
+}
+
 // Costs that are no shares have no margin on their scale, and what nobody could count has no number.
 TEST(Bisection, WhatHasNoNumbersHasNoProbability) {
   for (const bool is_share : {true, false}) {

@@ -165,7 +165,7 @@ TEST(CommitSearch, AgreesWithTheSumOverAllPaths) {
     return 0.99 * std::exp(-z * z / 2) / (sd * std::sqrt(2 * M_PI)) + 0.01 / kCosts;
   };
   const auto moved = [](int from, int to) { return (from == to ? 2.0 / 3 : 0) + 1.0 / 3 / kCosts; };
-  double all = 0, up[kCommits] = {}, any_of_first_two = 0, none = 0;
+  double all = 0, up[kCommits] = {}, any_of_first_two = 0;
   for (int one = 0; one < kCosts; ++one)
     for (int two = 0; two < kCosts; ++two)
       for (int three = 0; three < kCosts; ++three) {
@@ -176,7 +176,6 @@ TEST(CommitSearch, AgreesWithTheSumOverAllPaths) {
         all += weight;
         for (size_t i = 0; i < kCommits; ++i) up[i] += is_up[i] ? weight : 0;
         any_of_first_two += is_up[0] || is_up[1] ? weight : 0;
-        none += !is_up[0] && !is_up[1] && !is_up[2] ? weight : 0;
       }
   const auto next = search.next();
   const size_t likeliest = static_cast<size_t>(std::max_element(std::begin(up), std::end(up)) - up);
@@ -191,50 +190,6 @@ TEST(CommitSearch, AgreesWithTheSumOverAllPaths) {
   EXPECT_GT(whole.probability, any_of_first_two / all);
   EXPECT_LE(whole.probability, 1);
   for (size_t i = 0; i < kCommits; ++i) EXPECT_NEAR(search.probability_between(i, i + 1), up[i] / all, 1e-9);
-  EXPECT_NEAR(search.probability_of_nothing(), none / all, 1e-9);
-}
-
-// The same where the ends alone were compared: what went up and down between them is counted.
-TEST(CommitSearch, CountsStepsThatCancelEachOther) {
-  constexpr int kBelow = 40, kCosts = 101, kLeast = 20;
-  const CostEstimate ends{-0.001, 0.005};
-  const double distance = 0.01;
-  const CommitSearch search(2, ends, distance, distance);
-  const auto density = [&](double change) {
-    const double sd = ends.error / distance * 20, z = (ends.change / distance * 20 - change) / sd;
-    return 0.99 * std::exp(-z * z / 2) / (sd * std::sqrt(2 * M_PI)) + 0.01 / kCosts;
-  };
-  const auto moved = [](int from, int to) { return (from == to ? 0.5 : 0) + 0.5 / kCosts; };
-  double all = 0, none = 0, by_the_ends = 0;
-  for (int one = 0; one < kCosts; ++one)
-    for (int two = 0; two < kCosts; ++two) {
-      const double weight = moved(kBelow, one) * moved(one, two) * density(two - kBelow);
-      all += weight;
-      none += one - kBelow < kLeast && two - one < kLeast ? weight : 0;
-      by_the_ends += two - kBelow < kLeast ? weight : 0;
-    }
-  EXPECT_NEAR(search.probability_of_nothing(), none / all, 1e-9);
-  EXPECT_LT(search.probability_of_nothing(), by_the_ends / all - 0.01);
-}
-
-// The better the ends are known to be alike, the likelier it is that no commit did anything; the slower the bad one, the less.
-TEST(CommitSearch, NothingIsLikelierTheSurerTheEndsAreAlike) {
-  const auto nothing = [](double change, double error) {
-    return CommitSearch(64, {change, error}, 0.01, std::max(std::abs(change), 0.01)).probability_of_nothing();
-  };
-  double before = 0;
-  for (const double error : {0.02, 0.01, 0.005, 0.002, 0.001}) {
-    EXPECT_GT(nothing(0, error), before) << error;
-    before = nothing(0, error);
-  }
-  EXPECT_GT(before, 0.9);
-  EXPECT_LT(before, 1);
-  before = 1;
-  for (const double change : {0.0, 0.005, 0.01, 0.015, 0.02}) {
-    EXPECT_LT(nothing(change, 0.003), before) << change;
-    before = nothing(change, 0.003);
-  }
-  EXPECT_LT(before, 0.05);
 }
 
 // An error of nothing, or one that is larger than everything, breaks no sum.
@@ -253,8 +208,6 @@ TEST(CommitSearch, HasNumbersForAllErrors) {
       const CommitSearch::Range range = search.range(0.95);
       EXPECT_LT(range.not_slower, range.slower) << error;
       EXPECT_TRUE(range.probability >= 0 && range.probability <= 1) << error << " " << range.probability;
-      const double nothing = search.probability_of_nothing();
-      EXPECT_TRUE(nothing >= 0 && nothing <= 1 + 1e-12) << error << " " << nothing;
     }
   }
 }

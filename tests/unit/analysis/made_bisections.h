@@ -1,8 +1,11 @@
 // Searches for a commit among commits whose costs are known, in comparisons with normal errors: what they end with.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/commands/bisect/bisect.h"
@@ -34,15 +37,19 @@ struct BisectTally {
   int complete = 0;  // searches that name each commit that did something, and no other one
   long comparisons = 0;
   SaidOfAnswers by_end[4];  // in the order of BisectEnd; the last one is kCannotTell
+  // By tenths of what was said: [0] of a commit or a range, [1] of nothing and unsure.
+  SaidOfAnswers by_tenth[2][10];
 };
 
-inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng) {
+// ends_alone: it is stopped once the ends were compared. What is said where they are not shown to be apart is all there is then.
+inline commands::Bisection made_bisection(const MadeHistory& history, double margin, Rng& rng, bool ends_alone = false) {
   commands::Bisection search;
   search.alpha = 0.01;  // as stabctl has it
   for (size_t i = 0; i < history.costs.size(); ++i) search.commits.push_back({std::to_string(i), "commit"});
   std::vector<bool> builds(history.costs.size(), true);
   for (size_t i = 1; i + 1 < builds.size(); ++i) builds[i] = rng.uniform() >= history.unbuilt;
   const auto compare = [&](const commands::BisectQuestion& asked) -> Result<std::optional<commands::BisectStep>> {
+    if (ends_alone && !search.steps.empty()) return std::optional<commands::BisectStep>();
     commands::BisectStep step;
     step.change = step.interval = "-";
     step.margin = asked.margin.value_or(margin);
@@ -67,7 +74,6 @@ inline commands::Bisection made_bisection(const MadeHistory& history, double mar
 
 inline void count_said(BisectTally& tally, const MadeHistory& history, double margin, const commands::Bisection& search) {
   if (!search.probability) return;
-  SaidOfAnswers& of = tally.by_end[static_cast<int>(search.end)];
   const bool is_narrowed = search.end == commands::BisectEnd::kCommit || search.end == commands::BisectEnd::kRange;
   const size_t first = is_narrowed ? search.not_slower + 1 : 1, last = is_narrowed ? search.slower : history.costs.size() - 1;
   bool any = false;
@@ -75,9 +81,12 @@ inline void count_said(BisectTally& tally, const MadeHistory& history, double ma
     const double change = history.costs[at] - history.costs[at - 1];
     any |= is_narrowed ? change > 0 : change > margin - 1e-12;
   }
-  ++of.answers;
-  of.said += *search.probability;
-  of.held += any == is_narrowed;
+  const int tenth = std::clamp(static_cast<int>(10 * *search.probability), 0, 9);
+  for (SaidOfAnswers* of : {&tally.by_end[static_cast<int>(search.end)], &tally.by_tenth[is_narrowed ? 0 : 1][tenth]}) {
+    ++of->answers;
+    of->said += *search.probability;
+    of->held += any == is_narrowed;
+  }
 }
 
 inline void count(BisectTally& tally, const MadeHistory& history, const commands::Bisection& search) {
@@ -149,6 +158,31 @@ inline MadeHistory with_steps(size_t commits, size_t steps, double by, Rng& rng)
     for (size_t i = at; i <= commits; ++i) history.costs[i] += change;
   }
   return history;
+}
+
+// The histories of docs/how-to/bisect.md's tables, each with its name there.
+using NamedHistory = std::pair<std::string, std::function<MadeHistory(Rng&)>>;
+inline std::vector<NamedHistory> table_histories(size_t commits) {
+  std::vector<NamedHistory> out;
+  const std::string of = std::to_string(commits) + " commits, ";
+  for (const double by : {0.01, 0.02, 0.03})
+    out.emplace_back(of + "one of +" + std::to_string(static_cast<int>(100 * by + 0.5)) + " %",
+                     [=](Rng& rng) { return with_one_step(commits, by, rng); });
+  out.emplace_back(of + "none", [=](Rng&) {
+    MadeHistory history;
+    history.costs.assign(commits + 1, 0);
+    return history;
+  });
+  for (const auto& [name, steps] : {std::pair{"+3 % and +2 %", std::vector<double>{0.03, 0.02}},
+                                    std::pair{"+4 % and -2 %", std::vector<double>{0.04, -0.02}}})
+    out.emplace_back(of + name, [=, steps = steps](Rng& rng) { return with_these_steps(commits, steps, rng); });
+  out.emplace_back(of + "four of either sign, sd 2 %", [=](Rng& rng) { return with_steps(commits, 4, 0.02, rng); });
+  out.emplace_back(of + "one of +3 %, a third doesn't build", [=](Rng& rng) {
+    MadeHistory history = with_one_step(commits, 0.03, rng);
+    history.unbuilt = 1.0 / 3;
+    return history;
+  });
+  return out;
 }
 
 }  // namespace stab::analysis
