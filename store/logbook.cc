@@ -186,6 +186,35 @@ Result<std::vector<LogbookFinding>> Logbook::controls() {
   return out;
 }
 
+Result<std::vector<LoggedGate>> Logbook::gates() {
+  const auto read = [](const Statement& row) -> Result<LoggedGate> {
+    LoggedGate out;
+    Columns columns(row);
+    columns.into(out.stream, out.base, out.head, out.log_e, out.called, out.found.session, out.found.workload, out.found.response,
+                 out.found.difference, out.found.standard_error, out.found.df, out.found.blocks);
+    return columns.made(out);
+  };
+  STAB_TRY(std::vector<LoggedGate> out,
+           state_->database.select(
+               "SELECT name, base, head, log_e, called_at_ns > 0, session, workload, response, difference, standard_error, df, "
+               "blocks FROM gates JOIN hypotheses USING(stream, number) JOIN streams ON streams.id = stream ORDER BY gates.id",
+               read));
+  std::vector<LogbookFinding> found;
+  for (const LoggedGate& one : out) found.push_back(one.found);
+  STAB_CHECK_OK(check_numbers(found, state_->path));
+  return out;
+}
+
+Result<std::map<int64_t, LogbookSession>> Logbook::sessions() {
+  using Numbered = std::pair<int64_t, LogbookSession>;
+  const auto read = [](const Statement& row) -> Result<Numbered> {
+    Numbered out;
+    return Columns(row).into(out.first, out.second.boot, out.second.day, out.second.machine).made(out);
+  };
+  STAB_TRY(const std::vector<Numbered> rows, state_->database.select("SELECT id, boot, day, machine FROM sessions", read));
+  return std::map<int64_t, LogbookSession>(rows.begin(), rows.end());
+}
+
 Status Logbook::check_stream(const StreamName& stream) {
   STAB_TRY([[maybe_unused]] const int64_t number, state_->begun_stream(stream));
   return {};

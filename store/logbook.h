@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,15 @@ struct LogbookFinding {
   std::string workload, response;
   double difference = 0, standard_error = 0, df = 0;
   int64_t blocks = 0;
+};
+
+// One question of one gate of a stream.
+struct LoggedGate {
+  std::string stream, base, head;
+  LogbookFinding found;
+  // Of the pair, by all gates of it.
+  double log_e = 0;
+  bool called = false;
 };
 
 struct StreamName {
@@ -84,6 +94,10 @@ class Logbook {
                      const std::vector<LogbookFinding>& findings);
   // By session and in the order in which they came. kCorrupt: one has numbers that no control has.
   Result<std::vector<LogbookFinding>> controls();
+  // Of all streams, in the order in which they came. kCorrupt: as controls().
+  Result<std::vector<LoggedGate>> gates();
+  // By their numbers.
+  Result<std::map<int64_t, LogbookSession>> sessions();
 
   // kBadInput where this stream began with another rate or number of tests.
   Status check_stream(const StreamName& stream);

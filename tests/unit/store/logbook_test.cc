@@ -124,6 +124,37 @@ TEST_F(LogbookTest, CountsHypothesesAndThoseThatWereCalled) {
   EXPECT_EQ(sql("SELECT group_concat(number) FROM hypotheses WHERE stream = 1"), "1,2,3\n");
 }
 
+TEST_F(LogbookTest, TellsAllGatesWithWhatBecameOfTheirPair) {
+  Logbook logbook = open();
+  EXPECT_TRUE(logbook.gates()->empty());
+  gate(logbook, "a", false);
+  gate(logbook, "b", false);
+  gate(logbook, "a", true, kRebooted);
+  gate(logbook, "a", false, kMonday, {"release", 0.05, 500});
+  const auto gates = logbook.gates();
+  ASSERT_TRUE(gates) << gates.error().message;
+  const auto sessions = logbook.sessions();
+  ASSERT_TRUE(sessions) << sessions.error().message;
+  ASSERT_EQ(gates->size(), 4u);
+  std::string told;
+  for (const LoggedGate& one : *gates) {
+    const LogbookSession& session = sessions->at(one.found.session);
+    told += one.stream + " " + one.base + ".." + one.head + " " + session.boot + " " + session.day + " " + session.machine +
+            (one.called ? " worse\n" : "\n");
+    EXPECT_EQ(one.log_e, one.called ? 12 : -1);
+    EXPECT_EQ(one.found.workload, "parser");
+    EXPECT_EQ(one.found.standard_error, 0.003);
+  }
+  EXPECT_EQ(told,
+            "pull-requests base..a boot-a 2026-11-23 lab worse\n"
+            "pull-requests base..b boot-a 2026-11-23 lab\n"
+            "pull-requests base..a boot-b 2026-11-24 lab worse\n"
+            "release base..a boot-a 2026-11-23 lab\n");
+  EXPECT_EQ((*gates)[2].found.difference, 0.03);
+  sql("UPDATE gates SET df = 1 WHERE id = 2");
+  EXPECT_THAT(logbook.gates().error().message, HasSubstr("is damaged: what session 1 says of 'parser'"));
+}
+
 TEST_F(LogbookTest, AGateThatFoundNothingIsNoHypothesis) {
   Logbook logbook = open();
   ASSERT_TRUE(logbook.judge(kStream, {"base", "a"}, kMonday, 1,
