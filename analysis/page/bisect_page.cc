@@ -1,5 +1,4 @@
-// The answer in a sentence, a row with an interval for each comparison, in the order of the commits, and the same as a table. The
-// style is that of a report's page, whose policy names its hash, so nothing here has a style of its own.
+// The answer in a sentence, a row with an interval for each comparison, in the order of the commits, and the same as a table.
 #include "analysis/page/bisect_page.h"
 
 #include <algorithm>
@@ -8,8 +7,7 @@
 #include <vector>
 
 #include "analysis/commands/bisect/bisect_rest.h"
-#include "analysis/page/page.h"
-#include "analysis/page/resources.h"
+#include "analysis/page/scriptless.h"
 #include "analysis/text/markup.h"
 #include "base/wording.h"
 
@@ -26,11 +24,6 @@ using commands::CommitFinding;
 constexpr double kWide = 1072, kLabels = 430, kRow = 26, kTop = 44, kRight = 24;
 
 std::string text(std::string_view of) { return text::as_markup_line(of); }
-std::string number(double value) {
-  char out[32];
-  std::snprintf(out, sizeof out, "%.1f", value);
-  return out;
-}
 
 std::string hash(const Bisection& search, size_t position) {
   return search.commits[position].hash.substr(0, commands::kShownHash);
@@ -90,24 +83,6 @@ Found found_by(const BisectStep& step) {
 }
 bool has_numbers(const BisectStep& step) { return step.change != "-" && std::isfinite(step.cost_low + step.cost_high); }
 
-// 1, 2 or 5 times a power of ten: about six of them in `span`.
-double tick_of(double span) {
-  const double rough = span / 6, power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double times : {1.0, 2.0, 5.0})
-    if (rough <= times * power) return times * power;
-  return 10 * power;
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* of) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
-         "\" class=\"" + of + "\"/>";
-}
-
-std::string label(double x, double y, const std::string& words, const char* of, const char* anchor = "start") {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" class=\"label " + of + "\">" +
-         text(words) + "</text>";
-}
-
 std::string drawing(const Bisection& search, const std::vector<const BisectStep*>& steps) {
   double low = 0, high = 0;
   for (const BisectStep* step : steps)
@@ -119,34 +94,34 @@ std::string drawing(const Bisection& search, const std::vector<const BisectStep*
   const auto across = [&](double value) { return kLabels + (kWide - kRight - kLabels) * (value - from) / (to - from); };
   const double height = kTop + kRow * static_cast<double>(steps.size()) + 8;
   const bool is_share = steps.empty() || steps.front()->is_share;
-  std::string out = "<svg viewBox=\"0 0 " + number(kWide) + " " + number(height) +
+  std::string out = "<svg viewBox=\"0 0 " + svg_number(kWide) + " " + svg_number(height) +
                     "\" width=\"100%\" role=\"img\" aria-label=\"Each comparison with its interval; the table below has the "
                     "numbers\">";
   const char* title = is_share ? "change of the cost in %, slower to the right" : "change, slower to the right";
-  out += label(kLabels, 14, title, "axis-title");
-  const double tick = tick_of(to - from);
+  out += svg_label(kLabels, 14, title, "axis-title");
+  const double tick = tick_step(to - from);
   for (double at = std::ceil(from / tick) * tick; at <= to; at += tick) {
     char words[32];
     std::snprintf(words, sizeof words, "%+g", std::fabs(at) < tick / 2 ? 0.0 : at);
-    out += line(across(at), kTop - 12, across(at), height, "grid");
-    out += label(across(at), kTop - 16, std::fabs(at) < tick / 2 ? "0" : words, "faint", "middle");
+    out += svg_line(across(at), kTop - 12, across(at), height, "grid");
+    out += svg_label(across(at), kTop - 16, std::fabs(at) < tick / 2 ? "0" : words, "faint", "middle");
   }
-  out += line(across(0), kTop - 12, across(0), height, "zero");
+  out += svg_line(across(0), kTop - 12, across(0), height, "zero");
   for (size_t i = 0; i < steps.size(); ++i) {
     const BisectStep& step = *steps[i];
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
     const bool is_naming = names(search, step);
     const std::string pair = named(search, step.position, 22) + " against " + hash(search, step.against);
-    out += label(0, y + 4, pair, is_naming ? "strong" : "");
+    out += svg_label(0, y + 4, pair, is_naming ? "strong" : "");
     if (!has_numbers(step)) {
-      out += label(across(0) + 6, y + 4, answer_of(step), "faint");
+      out += svg_label(across(0) + 6, y + 4, answer_of(step), "faint");
       continue;
     }
     const Found found = found_by(step);
     out += std::string("<g class=\"interval ") + word_class(step) + "\">" +
-           line(across(found.low), y, across(found.high), y, is_naming ? "thick" : "thin") + "</g>";
-    out += "<circle cx=\"" + number(across(found.at)) + "\" cy=\"" + number(y) + "\" r=\"" + (is_naming ? "6" : "4.5") +
-           "\" class=\"verdict " + word_class(step) + "\"/>";
+           svg_line(across(found.low), y, across(found.high), y, is_naming ? "thick" : "thin") + "</g>";
+    out += "<circle cx=\"" + svg_number(across(found.at)) + "\" cy=\"" + svg_number(y) + "\" r=\"" +
+           (is_naming ? "6" : "4.5") + "\" class=\"verdict " + word_class(step) + "\"/>";
   }
   return out + "</svg>";
 }
@@ -180,13 +155,9 @@ std::string render_bisection(const Bisection& search) {
                      : search.end == BisectEnd::kNone ? "equivalent"
                      : search.end == BisectEnd::kPlace ? (search.faster ? "better" : "worse")
                                                        : "unsure";
-  std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"" + page_policy() + "\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                    "<meta name=\"generator\" content=\"stabctl\">\n<title>" + text(title) + "</title>\n<style>" +
-                    std::string(page_style()) + "</style>\n</head>\n<body>\n<main>\n<h1>" + text(title) + "</h1>\n";
-  out += "<p class=\"facts\"><b>" + text(hash(search, 0)) + "</b> to <b>" + text(hash(search, search.commits.size() - 1)) +
-         "</b>, " + plural(search.commits.size() - 1, "commit") + "; " + plural(steps.size(), "comparison") + "</p>\n";
+  std::string out = "<p class=\"facts\"><b>" + text(hash(search, 0)) + "</b> to <b>" +
+                    text(hash(search, search.commits.size() - 1)) + "</b>, " +
+                    plural(search.commits.size() - 1, "commit") + "; " + plural(steps.size(), "comparison") + "</p>\n";
   out += std::string("<section class=\"overview\">\n<h2>Answer</h2>\n<div class=\"answer\"><strong class=\"word-") + word +
          "\">" + text(output.sentence) + "</strong></div>\n<p>" + text(output.next) + "</p>\n<p class=\"note\">" +
          text(output.error) +
@@ -208,7 +179,7 @@ std::string render_bisection(const Bisection& search) {
            table(search, steps) + "\n";
   for (const std::string& one : output.care) out += "<p class=\"note\">" + text(one) + "</p>\n";
   if (!steps.empty()) out += "</section>\n";
-  return out + "</main>\n<footer><p>Again: <code>" + text(search.command) + "</code></p></footer>\n</body>\n</html>\n";
+  return scriptless_page(title, out, search.command);
 }
 
 }  // namespace stab::page

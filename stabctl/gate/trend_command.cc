@@ -5,9 +5,15 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "analysis/commands/bisect/series_trend.h"
+#include "analysis/page/trend_page.h"
+#include "base/printable.h"
+#include "base/shell_word.h"
 
 #include "stabctl/command_line/commands.h"
 #include "stabctl/daemon/daemon_trend.h"
@@ -15,7 +21,9 @@
 #include "stabctl/records/logbook_of.h"
 #include "stabctl/revisions/git.h"
 #include "stabctl/terminal/terminal.h"
+#include "stabctl/terminal/whole_file.h"
 #include "stabd/engine/results/load_series.h"
+#include "store/logbook.h"
 
 namespace stab::ctl {
 namespace {
@@ -23,16 +31,65 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// The A/A controls of --logbook; none where it isn't asked for.
-Result<std::vector<report::TrendControl>> controls_asked(const Arguments& arguments) {
-  std::vector<report::TrendControl> out;
+// What --logbook has: its A/A controls, and for a page the gates of its streams, too.
+struct Logged {
+  std::vector<store::LogbookFinding> controls;
+  std::vector<store::LoggedGate> gates;
+  std::map<int64_t, store::LogbookSession> sessions;
+};
+
+// Nothing where it isn't asked for.
+Result<Logged> logged(const Arguments& arguments) {
+  Logged out;
   if (arguments.logbook.empty()) return out;
   std::error_code gone;
   if (!fs::exists(arguments.logbook, gone))
     return bad_input("there is no logbook '" + arguments.logbook + "'; 'stabctl selftest --nightly' makes one");
-  STAB_TRY(const std::vector<commands::SessionFinding> controls, known_controls(arguments.logbook));
-  for (const commands::SessionFinding& one : controls) out.push_back({one.session, one.workload, one.response, one.found});
+  STAB_TRY(std::optional<store::Logbook> logbook, known_logbook(arguments.logbook));
+  if (!logbook) return out;
+  STAB_TRY(out.controls, logbook->controls());
+  if (arguments.html.empty()) return out;
+  STAB_TRY(out.gates, logbook->gates());
+  STAB_TRY(out.sessions, logbook->sessions());
   return out;
+}
+
+page::LoggedFinding for_page(const store::LogbookFinding& found, const Logged& logged) {
+  page::LoggedFinding out;
+  if (const auto session = logged.sessions.find(found.session); session != logged.sessions.end()) {
+    out.day = session->second.day;
+    out.machine = session->second.machine;
+  }
+  out.workload = found.workload;
+  out.response = found.response;
+  out.found = {found.difference, found.standard_error, found.df};
+  return out;
+}
+
+// "stabctl trend nightly --html trend.html", with what else was asked.
+std::string command_of(const Arguments& arguments) {
+  std::string out = "stabctl trend " + shell_word(arguments.series);
+  for (const auto& [name, value] : {std::pair{" --factor ", &arguments.factor}, std::pair{" --anchor ", &arguments.anchor},
+                                    std::pair{" --logbook ", &arguments.logbook}, std::pair{" --db ", &arguments.database},
+                                    std::pair{" --html ", &arguments.html}})
+    if (!value->empty()) out += name + shell_word(*value);
+  return out;
+}
+
+Status write_trend_page(const report::Trend& trend, const commands::TrendOptions& options, const Logged& logged,
+                        const Arguments& arguments) {
+  page::TrendPage about{arguments.series, commands::all_left_out(trend, options), command_of(arguments), {}, {}};
+  for (const store::LogbookFinding& one : logged.controls) about.controls.push_back(for_page(one, logged));
+  for (const store::LoggedGate& one : logged.gates) {
+    about.gates.push_back(for_page(one.found, logged));
+    page::LoggedFinding& gate = about.gates.back();
+    gate.stream = one.stream;
+    gate.base = one.base;
+    gate.head = one.head;
+    gate.log_e = one.log_e;
+    gate.called = one.called;
+  }
+  return write_whole(page::render_trend(trend, about), arguments.html);
 }
 
 Result<commands::CommandOutput> trend_of_database(const Arguments& arguments) {
@@ -42,13 +99,21 @@ Result<commands::CommandOutput> trend_of_database(const Arguments& arguments) {
   commands::TrendOptions options;
   options.series = arguments.series;
   options.request = {arguments.factor, arguments.anchor};
-  STAB_TRY(options.request.controls, controls_asked(arguments));
+  STAB_TRY(const Logged known, logged(arguments));
+  for (const store::LogbookFinding& one : known.controls)
+    options.request.controls.push_back(
+        {one.session, one.workload, one.response, {one.difference, one.standard_error, one.df}});
   options.left_out = series.left_out;
   options.json = arguments.json;
   options.full = arguments.full;
   options.width = terminal_width();
   options.colour = terminal_has_colour();
-  return commands::run_trend(series.parts, options);
+  STAB_TRY(const report::Trend trend, commands::made_trend(series.parts, options));
+  if (!arguments.html.empty()) {
+    STAB_CHECK_OK(write_trend_page(trend, options, known, arguments));
+    std::fprintf(stderr, "page: %s\n", printable(arguments.html).c_str());
+  }
+  return commands::trend_output(trend, options);
 }
 
 Result<commands::CommandOutput> trend_answer(const Arguments& arguments) {
@@ -117,6 +182,7 @@ int look_for_commit(const Arguments& arguments, const AskedChange& change) {
     std::fprintf(stderr, "of %zu lasting changes the newest is searched\n", change.others + 1);
   std::fprintf(stderr, "looking for the commit: %s\n", printable(change.command).c_str());
   asked.database.clear();
+  asked.html.clear();
   asked.range = change.range;
   asked.faster = change.faster;
   return bisect_command(asked);
@@ -125,6 +191,7 @@ int look_for_commit(const Arguments& arguments, const AskedChange& change) {
 int trend_and_bisection(const Arguments& arguments) {
   Arguments as_json = arguments;
   as_json.json = true;
+  if (!arguments.json) as_json.html.clear();  // what is shown writes it
   const auto trend = trend_answer(as_json);
   if (!trend) return complain_of_no_answer(trend.error());
   if (trend->exit_code != kExitDone) return print(*trend);
@@ -145,6 +212,11 @@ int trend_and_bisection(const Arguments& arguments) {
 int trend_command(const Arguments& arguments) {
   if (!arguments.logbook.empty() && !arguments.socket.empty())
     return complain(bad_input("a daemon knows no logbook of yours; leave out --logbook, or ask your database with --db"));
+  if (!arguments.html.empty() && !arguments.socket.empty())
+    return complain(bad_input("a daemon draws its trends on its own page, which 'stabctl web' opens; leave out --html, or ask "
+                              "your database with --db"));
+  if (!arguments.html.empty())
+    if (const Status writable = check_writable(arguments.html); !writable) return complain(writable.error());
   if (arguments.bisect) return trend_and_bisection(arguments);
   if (!arguments.plan.empty() || !arguments.at_most.empty())
     return complain(bad_input("--plan and --at-most are for the search that --bisect begins; add --bisect"));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "stabd/engine/experiment/engine.h"
 #include "stabd/engine/results/local_time.h"
@@ -30,17 +31,23 @@ Result<store::LogbookSession> this_session(const Clock& clock) {
   return out;
 }
 
-Result<std::vector<commands::SessionFinding>> known_controls(const std::string& path) {
+Result<std::optional<store::Logbook>> known_logbook(const std::string& path) {
   std::error_code gone;
-  if (!std::filesystem::exists(path, gone)) return std::vector<commands::SessionFinding>();
+  if (!std::filesystem::exists(path, gone)) return std::optional<store::Logbook>();
   // A disk that was full when it was made leaves an empty file.
   if (std::filesystem::is_regular_file(path, gone) && std::filesystem::file_size(path, gone) == 0)
-    return std::vector<commands::SessionFinding>();
+    return std::optional<store::Logbook>();
   // What was killed while it wrote has left a journal, which only a writer can roll back.
   const bool is_cut_off = std::filesystem::exists(path + "-journal", gone);
   STAB_TRY(store::Logbook logbook,
            store::Logbook::open(path, is_cut_off ? store::Logbook::Access::kWrite : store::Logbook::Access::kRead));
-  STAB_TRY(const auto rows, logbook.controls());
+  return std::optional<store::Logbook>(std::move(logbook));
+}
+
+Result<std::vector<commands::SessionFinding>> known_controls(const std::string& path) {
+  STAB_TRY(std::optional<store::Logbook> logbook, known_logbook(path));
+  if (!logbook) return std::vector<commands::SessionFinding>();
+  STAB_TRY(const auto rows, logbook->controls());
   return from_logbook(rows);
 }
 

@@ -1,6 +1,7 @@
 // Which logbook a gate and its A/A controls use, and which session this is.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ Result<std::string> logbook_path(const std::string& named, const std::string& ro
 // This boot, and the day that it is (UTC).
 Result<store::LogbookSession> this_session(const Clock& clock);
 
+// Opens the logbook for reading; none where there is no such file, or an empty one.
+Result<std::optional<store::Logbook>> known_logbook(const std::string& path);
 // Its A/A controls; none where there is no such file.
 Result<std::vector<commands::SessionFinding>> known_controls(const std::string& path);
 // Opens the logbook for writing; the folder of the user's own is made.

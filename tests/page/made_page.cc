@@ -16,6 +16,7 @@
 //   replay    one trial's layout beside fresh ones
 //   causal    small, with a causal profile: curves of every verdict, a latency, amplified load
 //   bisection a search for a commit in 60, of which one is slower and one is faster
+//   trend     a series of 40 nights of two programs, of which one became slower and then faster, with a logbook
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,10 +28,12 @@
 
 #include "analysis/page/bisect_page.h"
 #include "analysis/page/page.h"
+#include "analysis/page/trend_page.h"
 #include "tests/unit/analysis/lab_samples.h"
 #include "tests/unit/analysis/made_bisections.h"
 #include "tests/unit/analysis/made_placements.h"
 #include "tests/unit/analysis/made_replay.h"
+#include "tests/unit/analysis/made_series.h"
 #include "tests/unit/analysis/made_windows.h"
 
 namespace {
@@ -339,6 +342,52 @@ std::string bisection_page() {
   return render_bisection(search);
 }
 
+std::string trend_page() {
+  constexpr size_t kNights = 40;
+  std::vector<report::SeriesPart> parts =
+      nights(kNights, false, [](size_t night) { return night < 12 ? 0 : night < 27 ? 0.024 : 0.006; });
+  add_commits(parts, "/srv/parser");
+  for (size_t i = 0; i < parts.size(); ++i) {
+    report::SeriesPart& part = parts[i];
+    char day[16];
+    std::snprintf(day, sizeof day, i < 21 ? "2026-11-%02zu" : "2026-12-%02zu", i < 21 ? 10 + i : i - 20);
+    part.sessions[0].day = day;
+    part.name += std::string(", ") + day;
+    std::vector<std::string>& levels = part.samples.factors[1].levels;
+    std::map<std::string, std::string> commits;
+    for (std::string& level : levels) {
+      char commit[16];
+      std::snprintf(commit, sizeof commit, "%08zx", 0x9e3779b9 * (std::stoul(level.substr(1)) + 1) % 0xffffffff);
+      level = "nightly-" + level.substr(1);
+      commits[level] = commit;
+    }
+    part.revisions->of_level = commits;
+    // A second program, in which nothing changes.
+    part.samples.workloads = {"parser/words", "parser/empty"};
+    Rng rng = Rng::stream(9, part.name);
+    const size_t trials = part.samples.trials.size();
+    for (size_t trial = 0; trial < trials; ++trial) {
+      report::Trial other = part.samples.trials[trial];
+      other.workload = 1;
+      other.order += 1000;
+      other.values = {std::exp(0.01 * standard_normal(rng))};
+      part.samples.trials.push_back(other);
+    }
+  }
+  page::TrendPage about{"parser-nightly", {"41, 2026-12-20: not over"}, "stabctl trend parser-nightly --html trend.html", {}, {}};
+  Rng rng(4);
+  for (int day = 10; day < 22; ++day)
+    about.controls.push_back({"2026-11-" + std::to_string(day), "vm", "parser/words", "wall_time",
+                              {0.002 * standard_normal(rng), 0.0015, 39}, "", "", "", 0, false});
+  for (int day = 10; day < 22; ++day)
+    about.gates.push_back({"2026-11-" + std::to_string(day), "vm", "parser/words", "wall_time",
+                           {(day == 15 ? 0.03 : 0) + 0.002 * standard_normal(rng), 0.0015, 39}, "pull-requests",
+                           "9e3779b98d14a3c0" + std::to_string(day), "3c6ef372c0ffee00" + std::to_string(day),
+                           day == 15 ? 24.0 : -1.5, day == 15});
+  const Result<report::Trend> trend = report::trend_of(parts, {});
+  return trend ? render_trend(*trend, about) : std::string();
+}
+
 // The exit status.
 int write(const std::string& page, const char* path) {
   std::FILE* file = std::fopen(path, "we");
@@ -351,6 +400,7 @@ int write(const std::string& page, const char* path) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "bisection") return write(bisection_page(), argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "trend") return write(trend_page(), argv[2]);
   const std::map<std::string, std::function<Samples()>> kinds{
       {"small", small},       {"large", large},           {"hostile", hostile},   {"refused", with_refusals},
       {"lone", lone},         {"suite", suite},           {"causal", small},      {"map", small},
@@ -361,7 +411,7 @@ int main(int argc, char** argv) {
   if (kind == kinds.end()) {
     std::fputs(
         "usage: made_page small|large|hostile|refused|lone|suite|causal|map|shapes|sequence|environments|rebooted|named|"
-        "unfactored|crowded|benchmarks|replay|bisection FILE\n",
+        "unfactored|crowded|benchmarks|replay|bisection|trend FILE\n",
         stderr);
     return 2;
   }

@@ -198,45 +198,61 @@ std::string between_sessions_text(const report::Trend& trend, const report::Tren
          "). Intervals and lasting changes allow for it.";
 }
 
-CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options) {
+std::string contradiction_text(const report::TrendLine& line) {
+  if (line.q_df == 0 || line.q_p >= kDisagree) return "";
+  return "The experiments contradict each other more than their errors explain (Q " + text::significant(line.q, 3) + ", " +
+         plural(line.q_df, "degree") + " of freedom, p " + text::p_text(line.q_p) +
+         "): the machine, or what was built, was not the same every time" +
+         (line.sessions.source == report::TrendSessions::Source::kNone ? "." : "; intervals allow for it.");
+}
+
+Result<report::Trend> made_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options) {
   if (parts.empty() && !options.left_out.empty())
-    return refused(bad_input("no experiment of the series '" + options.series + "' is over: " + options.left_out[0]));
-  const Result<report::Trend> trend = report::trend_of(parts, options.request);
-  if (!trend) return refused(trend.error());
-  std::vector<std::string> left_out = options.left_out;
-  left_out.insert(left_out.end(), trend->left_out.begin(), trend->left_out.end());
+    return bad_input("no experiment of the series '" + options.series + "' is over: " + options.left_out[0]);
+  return report::trend_of(parts, options.request);
+}
+
+std::vector<std::string> all_left_out(const report::Trend& trend, const TrendOptions& options) {
+  std::vector<std::string> out = options.left_out;
+  out.insert(out.end(), trend.left_out.begin(), trend.left_out.end());
+  return out;
+}
+
+CommandOutput trend_output(const report::Trend& trend, const TrendOptions& options) {
+  const std::vector<std::string> left_out = all_left_out(trend, options);
   CommandOutput output;
   if (options.json) {
-    output.out = json_of(*trend, options, left_out);
+    output.out = json_of(trend, options, left_out);
     return output;
   }
   report::Pen pen;
   pen.width = options.width;
   pen.colour = options.colour;
-  const size_t workloads = trend->lines.size() - (trend->lines[0].workload.empty() ? 1 : 0);
-  const size_t shown = options.full ? trend->lines.size() : 1;
-  output.out = pen.heading("Series " + options.series + ": " + trend->response.name + " by " + trend->factor);
+  const size_t workloads = trend.lines.size() - (trend.lines[0].workload.empty() ? 1 : 0);
+  const size_t shown = options.full ? trend.lines.size() : 1;
+  output.out = pen.heading("Series " + options.series + ": " + trend.response.name + " by " + trend.factor);
   for (size_t i = 0; i < shown; ++i) {
-    const report::TrendLine& line = trend->lines[i];
-    output.out += pen.before_table(about(line, workloads)) + table_of(*trend, line, pen);
-    output.out += changes_text(*trend, line, pen);
-    output.out += pen.note(between_sessions_text(*trend, line));
-    if (line.q_df > 0 && line.q_p < kDisagree)
-      output.out += pen.note("The experiments contradict each other more than their errors explain (Q " +
-                             text::significant(line.q, 3) + ", " + plural(line.q_df, "degree") + " of freedom, p " +
-                             text::p_text(line.q_p) + "): the machine, or what was built, was not the same every time" +
-                             (line.sessions.source == report::TrendSessions::Source::kNone ? "." : "; intervals allow for it."));
+    const report::TrendLine& line = trend.lines[i];
+    output.out += pen.before_table(about(line, workloads)) + table_of(trend, line, pen);
+    output.out += changes_text(trend, line, pen);
+    output.out += pen.note(between_sessions_text(trend, line));
+    if (const std::string contradiction = contradiction_text(line); !contradiction.empty()) output.out += pen.note(contradiction);
   }
   if (!options.full && workloads > 1) {
-    const std::string changed = elsewhere(*trend, pen);
+    const std::string changed = elsewhere(trend, pen);
     output.out += changed.empty() ? pen.note("No step of one workload is shown to have changed it; --full has each of them.")
                                   : pen.before_table("steps that have changed one workload (--full has all)") + changed;
   }
   output.out +=
       pen.note("Each difference is a product of ratios that were measured within blocks of one experiment; intervals are " +
-               report::plain(100 * (1 - trend->alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
+               report::plain(100 * (1 - trend.alpha)) + " %, verdicts are of steps and survive Holm over all of them.");
   for (const std::string& one : left_out) output.out += pen.item("left out: " + one);
   return output;
+}
+
+CommandOutput run_trend(const std::vector<report::SeriesPart>& parts, const TrendOptions& options) {
+  const Result<report::Trend> trend = made_trend(parts, options);
+  return trend ? trend_output(*trend, options) : refused(trend.error());
 }
 
 }  // namespace stab::commands

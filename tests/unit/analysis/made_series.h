@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,32 @@ inline report::SeriesPart made_part(size_t number, const std::vector<std::string
       add_trial(part, levels[level], block, std::exp(effects[level] + mood + 0.01 * normal()));
   }
   return part;
+}
+
+// A series of nights, each with the anchor, yesterday's and today's revision, or, in a chain, without the anchor.
+inline std::vector<report::SeriesPart> nights(size_t count, bool chain, const std::function<double(size_t)>& effect,
+                                              uint64_t seed = 3) {
+  std::vector<report::SeriesPart> parts;
+  for (size_t night = 1; night <= count; ++night) {
+    std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
+    std::vector<double> effects{effect(night - 1), effect(night)};
+    if (!chain && night > 1) {
+      levels.insert(levels.begin(), "v0");
+      effects.insert(effects.begin(), effect(0));
+    }
+    parts.push_back(made_part(night, levels, effects, 8, seed));
+  }
+  return parts;
+}
+
+// Each day has a session of its own, the machine was booted once, and levels are revisions of this repository.
+inline void add_commits(std::vector<report::SeriesPart>& parts, const std::string& repository) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].sessions = {{"2026-11-" + std::to_string(10 + i), "vm", i < 5 ? "aaaaaaaa-1111" : "bbbbbbbb-2222"}};
+    report::TrendRevisions revisions{"revision", repository, {}};
+    for (const std::string& level : parts[i].samples.factors[1].levels) revisions.of_level[level] = "release/" + level;
+    parts[i].revisions = revisions;
+  }
 }
 
 }  // namespace stab::analysis

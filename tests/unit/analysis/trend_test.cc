@@ -227,21 +227,6 @@ TEST(Trend, ChangesAgreeWithR) {
   EXPECT_EQ(compared, 2U);
 }
 
-// A series of nights, each with the anchor, yesterday's and today's revision, or, in a chain, without the anchor.
-std::vector<report::SeriesPart> nights(size_t count, bool chain, const std::function<double(size_t)>& effect, uint64_t seed = 3) {
-  std::vector<report::SeriesPart> parts;
-  for (size_t night = 1; night <= count; ++night) {
-    std::vector<std::string> levels{"v" + std::to_string(night - 1), "v" + std::to_string(night)};
-    std::vector<double> effects{effect(night - 1), effect(night)};
-    if (!chain && night > 1) {
-      levels.insert(levels.begin(), "v0");
-      effects.insert(effects.begin(), effect(0));
-    }
-    parts.push_back(made_part(night, levels, effects, 8, seed));
-  }
-  return parts;
-}
-
 TEST(Trend, AShiftThatNoStepShowsIsFound) {
   // 0.9 % in one step, whose interval is about +-1.4 %.
   const std::vector<report::SeriesPart> parts = nights(16, false, [](size_t i) { return i < 8 ? 0 : 0.009; });
@@ -301,12 +286,7 @@ TEST(Trend, ChangesAreInTextAndJson) {
 // Twelve nights, which have changed by `shift` from v6 on; each day has a session of its own, and the machine was booted once.
 std::vector<report::SeriesPart> nights_of_commits(double shift, const std::string& repository) {
   std::vector<report::SeriesPart> parts = nights(12, false, [&](size_t i) { return i < 6 ? 0 : shift; });
-  for (size_t i = 0; i < parts.size(); ++i) {
-    parts[i].sessions = {{"2026-11-" + std::to_string(10 + i), "vm", i < 5 ? "aaaaaaaa-1111" : "bbbbbbbb-2222"}};
-    report::TrendRevisions revisions{"revision", repository, {}};
-    for (const std::string& level : parts[i].samples.factors[1].levels) revisions.of_level[level] = "release/" + level;
-    parts[i].revisions = revisions;
-  }
+  add_commits(parts, repository);
   return parts;
 }
 
