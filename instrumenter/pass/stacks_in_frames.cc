@@ -21,6 +21,7 @@
 #include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/runtime_calls.h"
+#include "instrumenter/pass/stack_pads.h"
 
 namespace stab {
 namespace {
@@ -51,13 +52,18 @@ bool has_array(const llvm::Function& function) {
   });
 }
 
-// Whether assembly of the module may lead to another stack.
+// Whether it is assembly that may lead to another stack. Pads lead to none.
+bool may_switch(const llvm::CallBase& call) {
+  return call.isInlineAsm() && assembly_of(call)->getAsmString() != kTakePad && may_load_stack_pointer(call);
+}
+
+// Whether assembly of the module may do that.
 bool loads_stack_pointer(const llvm::Module& module) {
   if (llvm::StringRef(module.getModuleInlineAsm()).contains("%rsp")) return true;
   return llvm::any_of(module, [](const llvm::Function& function) {
     return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      return call != nullptr && call->isInlineAsm() && may_load_stack_pointer(*call);
+      return call != nullptr && may_switch(*call);
     });
   });
 }
@@ -115,8 +121,7 @@ void tell_of(llvm::CallBase& call) {
 }
 
 bool is_told_of(const llvm::CallBase& call) {
-  if (call.isInlineAsm()) return may_load_stack_pointer(call) && !given_to(call).empty();
-  return called_taker(call) != nullptr;
+  return call.isInlineAsm() ? may_switch(call) && !given_to(call).empty() : called_taker(call) != nullptr;
 }
 
 }  // namespace
@@ -130,10 +135,10 @@ llvm::PreservedAnalyses StacksInFrames::run(llvm::Module& module, llvm::ModuleAn
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call != nullptr && is_told_of(*call)) calls.push_back(call);
   }
-  const bool may_switch = loads_stack_pointer(module);
+  const bool is_switching = loads_stack_pointer(module);
   llvm::SmallVector<llvm::Function*, 4> frames;
   for (llvm::Function& function : module)
-    if ((may_switch || function.getName() == "main") && !early.contains(&function) && has_array(function))
+    if ((is_switching || function.getName() == "main") && !early.contains(&function) && has_array(function))
       frames.push_back(&function);
   for (llvm::CallBase* call : calls) tell_of(*call);
   for (llvm::Function* function : frames) tell_of_frame(*function);

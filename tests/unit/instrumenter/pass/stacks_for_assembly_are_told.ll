@@ -1,7 +1,9 @@
 ; Assembly that loads the stack pointer may lead to a stack that is an array in a frame. The runtime is told of what such assembly
 ; gets in registers, and of the frames of functions that have an array, in modules that have such assembly, also at file scope.
+; Pads are assembly that leads to no other stack.
 ; RUN: %stab -passes=stab-stacks-in-frames < %s | %check
 ; RUN: sed '/asm sideeffect/s/%rsp/%rax/' %s | %stab -passes=stab-stacks-in-frames | %check --check-prefix=NONE
+; RUN: sed '/asm sideeffect/s/%rsp/%rax/' %s | %stab -passes='stab-pads<all>,stab-stacks-in-frames' | %check --check-prefix=NONE
 ; RUN: sed 's/^; AT-FILE-SCOPE //; /asm sideeffect/s/%rsp/%rax/' %s | %stab -passes=stab-stacks-in-frames | %check --check-prefix=FILE
 
 target triple = "x86_64-unknown-linux-gnu"
