@@ -20,7 +20,6 @@
 
 #include "instrumenter/pass/gnu_assembler.h"
 #include "instrumenter/pass/inline_assembly.h"
-#include "instrumenter/pass/stack_pads.h"
 #include "runtime/sections_abi.h"
 
 namespace stab {
@@ -52,8 +51,7 @@ bool writes_stack_pointer(const llvm::Instruction& instruction) {
   if (call == nullptr) return false;
   if (call->getIntrinsicID() == llvm::Intrinsic::write_register) return true;
   if (call->getIntrinsicID() == llvm::Intrinsic::stackrestore) return !is_saved_stack(call->getArgOperand(0));
-  const llvm::InlineAsm* assembly = assembly_of(*call);
-  return assembly != nullptr && assembly->getAsmString() != kTakePad && may_load_stack_pointer(*call);
+  return may_load_stack_pointer(*call);
 }
 
 // Whether it may load the stack pointer by assembly or an intrinsic, as switches of stacks do. Unlisted it is judged by its

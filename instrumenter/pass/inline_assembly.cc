@@ -17,6 +17,8 @@
 #include <bitset>
 #include <string>
 
+#include "instrumenter/pass/stack_pads.h"
+
 namespace stab {
 namespace {
 
@@ -215,9 +217,10 @@ bool uses_stack_pointer(const llvm::CallBase& call) {
 }
 
 bool may_load_stack_pointer(const llvm::CallBase& call) {
-  const llvm::InlineAsm& assembly = *assembly_of(call);
-  if (taken_by(call, assembly).fixed[kRsp]) return true;
-  return has_word(assembly, loads_stack) && !copies_stack_pointer(assembly);
+  const llvm::InlineAsm* const assembly = assembly_of(call);
+  if (assembly == nullptr || assembly->getAsmString() == kTakePad) return false;
+  if (taken_by(call, *assembly).fixed[kRsp]) return true;
+  return has_word(*assembly, loads_stack) && !copies_stack_pointer(*assembly);
 }
 
 }  // namespace stab

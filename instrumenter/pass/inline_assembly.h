@@ -16,8 +16,8 @@ bool spares_frame_registers(const llvm::CallBase& call);
 // Whether it may leave the stack pointer elsewhere than it found it, or use what lies there: it names it, pushes or pops.
 bool uses_stack_pointer(const llvm::CallBase& call);
 
-// Whether it may lead to another stack: it names the stack pointer, for more than to copy it, or has a variable for it. Only
-// pushes and pops don't.
+// Whether the call is assembly that may lead to another stack: it names the stack pointer, for more than to copy it, or has a
+// variable for it. Pushes and pops don't, nor do pads.
 bool may_load_stack_pointer(const llvm::CallBase& call);
 
 }  // namespace stab

@@ -21,7 +21,6 @@
 #include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/runtime_calls.h"
-#include "instrumenter/pass/stack_pads.h"
 
 namespace stab {
 namespace {
@@ -52,18 +51,13 @@ bool has_array(const llvm::Function& function) {
   });
 }
 
-// Whether it is assembly that may lead to another stack. Pads lead to none.
-bool may_switch(const llvm::CallBase& call) {
-  return call.isInlineAsm() && assembly_of(call)->getAsmString() != kTakePad && may_load_stack_pointer(call);
-}
-
-// Whether assembly of the module may do that.
+// Whether assembly of the module may lead to another stack.
 bool loads_stack_pointer(const llvm::Module& module) {
   if (llvm::StringRef(module.getModuleInlineAsm()).contains("%rsp")) return true;
   return llvm::any_of(module, [](const llvm::Function& function) {
     return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      return call != nullptr && may_switch(*call);
+      return call != nullptr && may_load_stack_pointer(*call);
     });
   });
 }
@@ -121,7 +115,7 @@ void tell_of(llvm::CallBase& call) {
 }
 
 bool is_told_of(const llvm::CallBase& call) {
-  return call.isInlineAsm() ? may_switch(call) && !given_to(call).empty() : called_taker(call) != nullptr;
+  return called_taker(call) != nullptr || (may_load_stack_pointer(call) && !given_to(call).empty());
 }
 
 }  // namespace
