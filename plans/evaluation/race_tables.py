@@ -18,7 +18,7 @@ UNPAIRED = {"hyperfine": "wall_ns", "links": "cpu_ns"}   # and their response; t
 
 def tables(recorded):
     """V1 to V5, of the experiments that were asked in all ways; on a quiet machine V6 to V10."""
-    first = FIRST_ASKED.get(recorded.name, 1)
+    first = FIRST_ASKED[recorded.name]
     ways = list(dict.fromkeys(cell["way"] for cell in recorded.cells))
     subjects = [subject for subject in recorded.subjects if all(recorded.where(subject, way=way) for way in ways)]
     asked = {(subject, way): experiment(recorded, subject, way) for subject in subjects for way in ways}
