@@ -15,6 +15,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "base/split.h"
+#include "runtime/code/moved_library.h"
 #include "runtime/code_abi.h"
 #include "stabd/engine/build/gate_open.h"
 #include "stabd/engine/separation/submitter.h"
@@ -74,12 +75,14 @@ Error no_time(const std::string& why) {
 
 namespace {
 
-// A report is the program's user's: what can't be so is left out.
+// A report is the program's user's. What can't be so is left out, and so is what goes beyond the most that move at a time: each
+// costs a look at its file.
 std::vector<MovedFile> read_libraries(const Json& dose) {
   std::vector<MovedFile> out;
   const auto all = dose.find("libraries");
   if (all == dose.end() || !all->is_array()) return out;
   for (const Json& one : *all) {
+    if (out.size() == code::kMaxLibraries) break;
     if (!one.is_object()) continue;
     const std::string path = text_of(one, "path"), drawn_by = text_of(one, "drawn_by");
     MovedFile file{!has_control(path) && path.starts_with('/') ? path : "",

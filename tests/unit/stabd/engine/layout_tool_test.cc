@@ -105,6 +105,12 @@ TEST(ReadDose, AsksForNoFileThatCantBeOne) {
   }
 }
 
+TEST(ReadDose, AsksForNoMoreFilesThanCanMove) {
+  std::string many = R"({"path":"/a","drawn_by":"0x1"})";
+  for (int i = 1; i < 10'000; ++i) many += R"(,{"path":"/a","drawn_by":"0x1"})";
+  EXPECT_EQ(read_libraries("[" + many + "]").libraries.size(), 48u);
+}
+
 TEST_F(LayoutToolTest, WhatTakesTooLongIsEndedAndSaid) {
   LayoutTool slow = script("exec sleep 600");
   slow.until = clock_.monotonic_raw() + std::chrono::milliseconds(1200);
