@@ -70,17 +70,29 @@ std::string response_text(const Plan& plan) {
   return out;
 }
 
-// Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew.
+bool asks_about_programs(const Plan& plan) {
+  return std::any_of(plan.factors.begin(), plan.factors.end(), [](const Factor& factor) {
+    return factor.kind == FactorKind::kTreatment && factor.levels.size() > 1 && factor.name != "binary";
+  });
+}
+
+// Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew; their treatments have no
+// answer then (analysis/report/contrasts/compared_cells.h).
 std::string one_layout_note(const Design& design, const Plan& plan) {
   constexpr int kEnoughLinks = 10;  // docs/explanation/why-layout-matters.md: below, the bias of a link passes for an effect
   size_t fixed = 0;
   for (const Cell& cell : design.cells)
     if (cell.fixed_code) ++fixed;
+  if (plan.experiment.about == About::kBinaries)
+    return "differences are those of the builds as they are linked, where their code lies included\n";
   if (fixed == 0 || plan.link.seeds >= kEnoughLinks) return {};
   const std::string layouts = plan.link.seeds == 0 ? "the one code layout that the linker made"
                                                    : "only " + plural(static_cast<size_t>(plan.link.seeds), "code layout");
   return "note: " + plural(fixed, "cell") + (fixed == 1 ? " sees " : " see ") + layouts +
-         "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it\n";
+         "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it" +
+         (plan.link.seeds == 0 && fixed == design.cells.size() && asks_about_programs(plan)
+              ? ", or about = \"binaries\" to [experiment] to compare builds as they are linked; else there is no answer\n"
+              : "\n");
 }
 
 // Calls at one address lead to copies in some of the runs and to originals in others, and runs that share a CPU share what it

@@ -105,6 +105,20 @@ void check_is_no_number(const toml::TomlNode& tree, toml::Faults& faults, const 
                "add a letter, such as '" + name.substr(0, 20) + "-runs'");
 }
 
+// Builds as they are linked have the one layout that the linker made.
+void check_about(toml::Faults& faults, const Plan& plan, const Design& design) {
+  if (plan.experiment.about != About::kBinaries) return;
+  const auto& spot = plan.experiment.about_spot;
+  if (plan.link.seeds > 0)
+    return faults.error(spot, "about = \"binaries\" asks about builds as they are linked, and link = { seeds = " +
+                                  std::to_string(plan.link.seeds) + " } draws other links",
+                        "leave one of them out");
+  const bool moves = std::any_of(design.cells.begin(), design.cells.end(), [](const Cell& cell) { return !cell.fixed_code; });
+  if (moves)
+    faults.error(spot, "about = \"binaries\" asks about builds as they are linked, and code moves in some of the cells",
+                 "write code = [\"off\"] below [factors], or leave 'about' out");
+}
+
 void check_design(toml::Faults& faults, const Plan& plan, const SourceSpot& factors_spot) {
   const Result<Design> design = make_design(plan);
   if (!design) {
@@ -117,6 +131,7 @@ void check_design(toml::Faults& faults, const Plan& plan, const SourceSpot& fact
     return faults.error(spot, sized.error().message);
   }
   check_slicing(faults, plan, *design);
+  check_about(faults, plan, *design);
   // Plain, or everything on, is what such a plan is for.
   const auto switched = [&](const char* factor) {
     return std::find(design->together.begin(), design->together.end(), factor) != design->together.end();

@@ -383,6 +383,11 @@ void parse_experiment(const toml::TomlNode& table, const toml::TomlNode& tree, t
     experiment.layouts = static_cast<Layouts>(layouts);
     experiment.layouts_spot = said->spot;
   }
+  size_t about = 0;
+  if (const toml::TomlNode* said = section.word("about", {"programs", "binaries"}, about)) {
+    experiment.about = static_cast<About>(about);
+    experiment.about_spot = said->spot;
+  }
   section.boolean("preflight", experiment.preflight);
   section.boolean("record_epochs", experiment.record_epochs);
   section.boolean("record_samples", experiment.record_samples);

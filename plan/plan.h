@@ -65,6 +65,12 @@ enum class Layouts {
   kMatched,      // one seed, and of programs' code, pads and heap what the cells' builds have in common lies in the same places
 };
 
+// What a difference between levels of a treatment is a difference of.
+enum class About {
+  kPrograms,  // over layouts: of two that are one layout each nothing is said, as it may be luck of the linker
+  kBinaries,  // of the builds as they are linked, where their code lies included
+};
+
 struct Experiment {
   std::string name;
   std::string series;     // that it is a part of: its levels are followed over all of them; empty: none
@@ -81,6 +87,8 @@ struct Experiment {
   SourceSpot blocks_spot;
   Layouts layouts = Layouts::kIndependent;
   SourceSpot layouts_spot;     // where the plan says which; line 0: it doesn't
+  About about = About::kPrograms;
+  SourceSpot about_spot;
   bool preflight = true;
   bool record_epochs = false;  // what each epoch of each trial was is kept
   bool record_samples = false;  // where each trial's CPU time was spent, by function, is kept

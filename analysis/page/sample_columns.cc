@@ -189,6 +189,7 @@ void write_factors(text::JsonWriter& json, const std::vector<report::Factor>& fa
   json.begin_array("factors");
   for (const report::Factor& factor : factors) {
     json.begin_object().value("name", factor.name).value("layout", factor.layout).value("baseline", factor.baseline);
+    if (factor.of_binaries) json.value("of_binaries", true);
     texts(json, "levels", factor.levels);
     json.begin_array("fixed");
     for (size_t level = 0; level < factor.levels.size(); ++level) json.value({}, factor.is_fixed(level));
@@ -276,6 +277,7 @@ std::string samples_json(const report::Samples& samples, const Columns& columns)
   json.end();
   texts(json, "early_looks", samples.early_looks);
   texts(json, "layout_outputs", samples.layout_outputs);
+  if (!samples.equal_builds.empty()) texts(json, "equal_builds", samples.equal_builds);
   if (samples.repeated > 0) {
     json.value("repeated", samples.repeated);
     texts(json, "repeated_cells", samples.repeated_cells);
@@ -351,6 +353,7 @@ Result<report::Samples> design_of(const Json& json) {
   const auto texts_of = [&](const char* key) {
     return json.contains(key) ? json.at(key).get<std::vector<std::string>>() : std::vector<std::string>();
   };
+  out.equal_builds = texts_of("equal_builds");
   out.machines = texts_of("machines");
   out.repeated = json.value("repeated", uint32_t{0});
   out.repeated_cells = texts_of("repeated_cells");
@@ -372,7 +375,8 @@ Result<report::Samples> design_of(const Json& json) {
   for (const Json& factor : json.at("factors"))
     out.factors.push_back(
         {factor.at("name"), factor.at("levels"), factor.at("layout"), factor.at("baseline"),
-         json.at("version") == 1 ? fixed_in_version_1(factor.at("levels")) : factor.at("fixed").get<std::vector<bool>>()});
+         json.at("version") == 1 ? fixed_in_version_1(factor.at("levels")) : factor.at("fixed").get<std::vector<bool>>(),
+         factor.value("of_binaries", false)});
   for (const Json& response : json.at("responses")) {
     out.responses.push_back({.name = response.at("name"), .unit = response.at("unit"),
                              .scale = response.at("scale") == "log" ? report::Scale::kLog : report::Scale::kLinear,

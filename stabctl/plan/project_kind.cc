@@ -193,7 +193,7 @@ bool moves_code(BuildTool tool) {
 
 std::string layout_of(const Project& project) {
   if (!moves_code(project.tool))
-    return "# Go's runtime walks code addresses, so its code stays where it is: answers are about this binary, layout "
+    return "# Go's runtime walks code addresses, so its code stays where it is: answers are about these binaries, layout "
            "included.\n";
   std::string text = "code = [\"shuffle\"]                  # a new place for every function, every epoch\n";
   text += project.tool == BuildTool::kCargo
@@ -234,6 +234,8 @@ std::string program_of(const Project& project, const std::string& source, const 
 constexpr char kSliced[] =
     "blocks = \"sliced\"                    # both at once on one CPU, by CPU time; where a program waits or has threads: \"in "
     "turn\"\n";
+
+constexpr char kOfBinaries[] = "about = \"binaries\"                   # as they are linked: Go's code stays where it is\n";
 
 // What may be done in a folder that doesn't tell how it is built.
 std::string way_to_project(const fs::path& here) {
@@ -295,7 +297,7 @@ std::string plan_text(const Project& project) {
       "#   stabctl run stab.toml\n\n[experiment]\nname = \"" + project.name + "\"\n" +
       "seed = 1\nreplicates = 20                      # runs of each variant; 'stabctl plan power' says how many you need\n" +
       "margin = \"1%\"                        # the smallest difference that matters to you\n" +
-      (moves_code(project.tool) ? kSliced : "") + "\n[factors]\n";
+      (moves_code(project.tool) ? kSliced : kOfBinaries) + "\n[factors]\n";
   const Flags flags = flags_of(project.tool);
   if (project.has_parent)
     text += "revision = [\"HEAD~1\", \"HEAD\"]        # <- any two that git knows; the first is the baseline\n# flags = " +
@@ -313,12 +315,12 @@ std::string gate_text(const Project& project) {
   std::string text = "# Written by 'stabctl init --gate' for " + project.file +
                      ". Look at what is marked '<-', commit it, then:\n#\n" +
                      "#   stabctl gate origin/main...HEAD --at-most 10min" + plan +
-                     "\n\n[gate]\nmargin = \"2%\"                        # the regression that matters\n" +
+                     "\n\n[gate]\nmargin = \"" + (moves_code(project.tool) ? "2%" : "5%") +
+                     "\"                        # the regression that matters\n" +
                      "looks = [10, 20, 40]                 # runs of each side after which it may end\n";
   if (!moves_code(project.tool))
-    text += "# Go's code stays where it is, so each side has one layout. The gate doesn't call the difference of two layouts a\n"
-            "# change: it is unsure, with exit status 3, whatever the commits do; 'stabctl compare' answers about two binaries.\n"
-            "code = \"off\"\nstack = \"off\"\nheap = \"off\"\n";
+    text += "# Go's code stays where it is, so the two binaries are compared as they are linked. Where their code lies\n"
+            "# is a part of the difference, often 1 to 3 %.\nabout = \"binaries\"\n";
   else if (project.tool == BuildTool::kCargo)
     text += "stack = \"off\"                        # pads are made by szc's own compilation alone\n";
   return text + "\n" +

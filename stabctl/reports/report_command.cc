@@ -1,8 +1,5 @@
 // report, compare and list: they read the database and change nothing; an engine may be writing meanwhile.
 #include <cstdio>
-#include <map>
-#include <string_view>
-#include <tuple>
 
 #include "analysis/commands/answers/render.h"
 #include "analysis/commands/answers/verdict.h"
@@ -53,43 +50,6 @@ int print_causal(const std::vector<causal_report::CausalData>& profiles, const c
   return print(commands::run_causal_report(profiles, options));
 }
 
-bool are_asked_alike(const plan::Build& a, const plan::Build& b) {
-  return a.command.argv == b.command.argv && a.source.dir == b.source.dir && a.source.revision == b.source.revision &&
-         a.source.patches == b.source.patches;
-}
-
-// Builds that the plan asks for in two ways and that came out as one file: what their levels differ in has reached no program, as
-// where make found it up to date. Who reads "the same within 1 %" of them must know.
-void note_equal_builds(store::Store& store, const store::ExperimentRow& row, const engine::ExpandedPlan& expanded,
-                       const std::string& logs) {
-  const auto builds = store.builds(row.id);
-  const std::vector<plan::Build>& asked = expanded.builds.all();
-  if (!builds) return;
-  // Of builds that came out as one file: the first, and the first that was asked for in another way.
-  struct Known {
-    const store::BuildRow *first = nullptr, *another = nullptr;
-  };
-  std::map<std::tuple<std::string_view, int, std::string_view>, Known> of_file;
-  const auto are_alike = [&](const store::BuildRow& a, const store::BuildRow& b) {
-    return are_asked_alike(asked.at(static_cast<size_t>(a.index)), asked.at(static_cast<size_t>(b.index)));
-  };
-  for (const store::BuildRow& one : *builds) {
-    Known& known = of_file[{one.program, one.link, one.binary_sha256}];
-    if (known.first == nullptr) {
-      known.first = &one;
-      continue;
-    }
-    const store::BuildRow* const other = are_alike(*known.first, one) ? known.another : known.first;
-    if (other == known.first && known.another == nullptr) known.another = &one;
-    if (one.command.empty() || one.binary_sha256.empty() || other == nullptr) continue;
-    std::fprintf(stderr,
-                 "note: the builds '%s' and '%s' are the same file, byte for byte, so a difference between them is chance; '%s' "
-                 "has what they printed, and a make that finds its program up to date needs -B\n",
-                 printable(other->name).c_str(), printable(one.name).c_str(), logs.c_str());
-    return;
-  }
-}
-
 }  // namespace
 
 bool says_rejected(store::Store& store, const store::ExperimentRow& row) {
@@ -123,9 +83,6 @@ int print_report(store::Store& store, store::Id experiment, const Arguments& arg
   }
   const auto samples = engine::load_samples(store, *row, *expanded);
   if (!samples) return complain(samples.error());
-  note_equal_builds(store, *row, *expanded,
-                    "stabctl logs" + (arguments.socket.empty() ? " " + std::to_string(experiment) : std::string()) +
-                        database_option(arguments));
   // A bundle's number is not the one that the daemon knows the experiment by.
   if (arguments.socket.empty())
     options.where = {experiment, database_option(arguments), page};

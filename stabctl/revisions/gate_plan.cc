@@ -21,6 +21,9 @@ namespace {
 
 using Kind = toml::TomlNode::Kind;
 
+// Each takes one level of its factor.
+constexpr const char* kLayoutKeys[] = {"code", "stack", "heap", "epoch"};
+
 struct Settings {
   double margin = 0.01, alpha = 0.05;
   std::vector<int> looks{std::begin(plan::kUsualLooks), std::end(plan::kUsualLooks)};
@@ -33,6 +36,7 @@ struct Settings {
   bool without_controls = false;  // no block of sliced ones runs alone
   bool simulated = false;
   bool sampled = false;
+  bool of_binaries = false;       // as they are linked, so that no layout is drawn
 };
 
 // A simulator has no time that could end an epoch: each process has a layout of its own.
@@ -128,6 +132,7 @@ std::string added(const Settings& settings, const std::string& base, const std::
   if (!responses.empty()) responses = "\nresponse = [" + responses + "]";
   if (!settings.blocks.empty()) responses += "\nblocks = \"" + settings.blocks + "\"";
   if (settings.without_controls) responses += "\nalone = \"0%\"";
+  if (settings.of_binaries) responses += "\nabout = \"binaries\"";
   if (settings.sampled) responses += "\nrecord_samples = true\npreflight = false";
   std::string text = "\n[experiment]\nname = \"gate\"\nseed = " + seed +
                      "\nreplicates = " + std::to_string(settings.max > 0 ? settings.max : settings.looks.back()) + responses +
@@ -143,6 +148,24 @@ std::string added(const Settings& settings, const std::string& base, const std::
   else if (settings.looks.size() > 1) text += "[stopping]\nrule = \"looks\"\nlooks = [" + looks + "]\nuntil = \"worse\"\n" +
             (settings.spends_evenly ? "spending = \"pocock\"\n" : std::string());
   return text;
+}
+
+// Nothing moves then, and a key that says otherwise asks about programs.
+void read_about(toml::Section& section, Settings& settings) {
+  size_t about = 0;
+  const toml::TomlNode* node = section.word("about", {"programs", "binaries"}, about);
+  if (about == 0) return;
+  settings.of_binaries = true;
+  const bool draws = settings.simulated || settings.links > 0 ||
+                     std::any_of(std::begin(kLayoutKeys), std::end(kLayoutKeys), [&](const char* key) {
+                       const toml::TomlNode* said = section.find(key);
+                       return said != nullptr && said->text != "off";
+                     });
+  if (draws)
+    section.faults().error(node->spot, "about = \"binaries\" asks about programs as they are linked, and other keys draw layouts",
+                           "leave out code, stack, heap, epoch, links and simulate, or 'about'");
+  settings.code = settings.stack = settings.heap = "off";
+  settings.epoch.clear();
 }
 
 // The keys of [gate].
@@ -162,6 +185,7 @@ void read_gate(const toml::TomlNode& table, toml::Faults& faults, Settings& sett
       faults.error(node->spot, "'" + std::string(key) + "' is one level of that factor", "docs/reference/plan.md lists them");
   }
   section.integer("links", 0, 1000, settings.links);
+  read_about(section, settings);
   section.text("logbook", out.sessions.logbook);
   read_stream(section, out.sessions);
   size_t place = 0;

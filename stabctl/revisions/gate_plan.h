@@ -8,6 +8,7 @@
 //   response = "wall_time"       # what is judged beside benchmarks of the program's own
 //   logbook = "gates.logbook"    # A/A controls of many sessions; with stream = { name = "pull-requests" } the gate is one of a
 //   stream code = "shuffle"  stack = "on"  heap = "page"  epoch = "auto"  links = 10
+//   about = "binaries"           # as they are linked, instead of those keys: of what szc doesn't link
 //
 //   [[program]]                  # as in any plan; {revision} is what git checks out
 //   source = { git = ".", revision = "{revision}" }

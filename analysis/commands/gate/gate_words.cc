@@ -215,16 +215,20 @@ std::vector<std::string> differences_of(const GateFacts& facts) {
 
 std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
   std::vector<report::Caveat> out;
+  const bool is_of_binaries = std::any_of(report.factors.begin(), report.factors.end(),
+                                          [](const report::Factor& factor) { return factor.of_binaries; });
   for (report::Caveat caveat : report.caveats) {
     if (caveat.code == report::CaveatCode::kFewWorkloads) continue;
+    if (caveat.code == report::CaveatCode::kSameBuild) continue;  // GateFacts::differ says it of each workload
     if (caveat.code == report::CaveatCode::kSlicingUnchecked)
       caveat.hint =
           "the gate chose slices by itself; write blocks = \"sliced\" below [gate]: one block in ten then runs alone, which "
           "measures it from 20 blocks on";
     if (caveat.code == report::CaveatCode::kOneLayout)
-      caveat.hint =
-          "links = 10 below [gate] draws others, if the build obeys their number; of what szc doesn't link 'stabctl import' "
-          "judges a suite's files, and 'stabctl compare BASE HEAD --build COMMAND -- PROGRAM' two binaries";
+      caveat.hint = is_of_binaries
+                        ? "as about = \"binaries\" asks; another link may change the difference, often by 1 to 3 %"
+                        : "links = 10 below [gate] draws others, if the build obeys their number; about = \"binaries\" asks "
+                          "about these two";
     if (caveat.code == report::CaveatCode::kFailedTrials)
       caveat.hint =
           "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";

@@ -21,6 +21,7 @@ std::string percent_text(double share);
 
 // design_caveats.cc
 void check_simulated(const Samples& samples, Caveats& out);
+void check_equal_builds(const Samples& samples, Caveats& out);
 void check_one_layout(const Report& report, Caveats& out);
 // Main effects of a fraction that go under the name of a two-factor interaction, too: with resolution III.
 void check_aliased(const Report& report, Caveats& out);

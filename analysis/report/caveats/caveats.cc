@@ -14,11 +14,11 @@ namespace stab::report {
 namespace {
 
 // A reader who sees three of them must see these. First what makes the answers be of something else than was asked: of a part
-// of the trials, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then what makes them
-// doubtful, then what makes them noisy. The others follow in the order in which they are checked.
+// of the trials, of one build twice, of trials whose output differs, of one layout, of fewer layouts, of sums of effects. Then
+// what makes them doubtful, then what makes them noisy. The others follow in the order in which they are checked.
 constexpr CaveatCode kGravestFirst[] = {
     CaveatCode::kSimulated,
-    CaveatCode::kIncomplete,    CaveatCode::kEnvironmentSplit,  CaveatCode::kSlicingMoves,
+    CaveatCode::kIncomplete,    CaveatCode::kSameBuild,         CaveatCode::kEnvironmentSplit,  CaveatCode::kSlicingMoves,
     CaveatCode::kLayoutOutput,  CaveatCode::kOneLayout,         CaveatCode::kAliased,
     CaveatCode::kLowDose,       CaveatCode::kDegraded,          CaveatCode::kSmallSample,  CaveatCode::kRanksDisagree,
     CaveatCode::kExtended,      CaveatCode::kUnmasked,          CaveatCode::kSlicingUnchecked, CaveatCode::kLowOverlap,
@@ -80,6 +80,7 @@ std::string_view name(CaveatCode code) {
     case CaveatCode::kSlicingMoves: return "slicing-moves";
     case CaveatCode::kSlicingUnchecked: return "slicing-unchecked";
     case CaveatCode::kLowOverlap: return "low-overlap";
+    case CaveatCode::kSameBuild: return "same-build";
   }
   return "unknown";
 }
@@ -116,6 +117,7 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report) {
   Caveats out;
   check_simulated(samples, out);
   check_counts(samples, report, out);
+  check_equal_builds(samples, out);
   check_one_layout(report, out);
   check_aliased(report, out);
   check_low_dose(report, false, out);

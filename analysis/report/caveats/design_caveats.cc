@@ -1,5 +1,6 @@
 // What the experiment, as it was designed, can say little about: others than its programs, other layouts than the one it ran
-// in, effects that share their cells with others, small cells, short runs, and times where there are only counts.
+// in, effects that share their cells with others, one build under two names, small cells, short runs, and times where there are
+// only counts.
 #include "analysis/report/caveats/caveat_checks.h"
 
 #include <algorithm>
@@ -110,6 +111,16 @@ void check_simulated(const Samples& samples, Caveats& out) {
                                              : "the numbers are counts of a simulator, not times: ") + models,
                  "a difference says that layouts or code differ, not that users wait longer; measure wall_time in a plan without "
                  "simulate"});
+}
+
+void check_equal_builds(const Samples& samples, Caveats& out) {
+  if (samples.equal_builds.empty()) return;
+  const size_t more = samples.equal_builds.size() - 1;
+  out.push_back({CaveatCode::kSameBuild,
+                 "the builds " + samples.equal_builds.front() +
+                     (more > 0 ? ", and of " + plural(more, "more pair") + " both," : "") +
+                     " are the same file, byte for byte: if what it reads is the same, too, a difference is chance",
+                 "'stabctl logs' has what the builds printed; a make that finds its program up to date needs -B"});
 }
 
 }  // namespace stab::report

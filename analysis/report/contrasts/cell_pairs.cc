@@ -24,9 +24,10 @@ struct Tested {
 // Of one workload, by the two cells' levels.
 using TestedPairs = std::map<std::pair<Levels, Levels>, Tested>;
 
-bool differ_in_treatment(const Samples& samples, const CellUnits& a, const CellUnits& b) {
+// In a treatment whose differences are to hold over layouts.
+bool differ_over_layouts(const Samples& samples, const CellUnits& a, const CellUnits& b) {
   for (size_t f = 0; f < samples.factors.size(); ++f)
-    if (a.levels[f] != b.levels[f] && !samples.factors[f].layout) return true;
+    if (a.levels[f] != b.levels[f] && samples.factors[f].holds_over_layouts()) return true;
   return false;
 }
 
@@ -37,7 +38,7 @@ TestedPairs tested_pairs(const Samples& samples, const WorkloadUnits& workload) 
     for (size_t b = a + 1; b < workload.cells.size(); ++b) {
       const CellUnits &first = workload.cells[a], &second = workload.cells[b];
       Tested& tested = out[{first.levels, second.levels}];
-      if ((first.one_layout || second.one_layout) && differ_in_treatment(samples, first, second)) {
+      if ((first.one_layout || second.one_layout) && differ_over_layouts(samples, first, second)) {
         tested.refused = kOneLayoutASide;
         continue;
       }

@@ -65,6 +65,7 @@ inline constexpr char kSlicedAlike[] =
     "fewer than two sliced blocks hold all the cells that it compares, and trials of one block are not independent; exclude "
     "fewer trials, or run more blocks";
 inline constexpr char kOneLayoutASide[] =
-    "one layout a side: the difference may be link-order bias; randomize code, or link with several seeds";
+    "one layout a side: the difference may be link-order bias; randomize code, or link with several seeds; about = \"binaries\" "
+    "asks about the two as they are linked";
 
 }  // namespace stab::report

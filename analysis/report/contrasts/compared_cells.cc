@@ -32,7 +32,7 @@ Result<ComparedCells> over_all_cells(const Samples& samples, size_t factor, uint
     comparison.one_layout |= cell.one_layout;
   }
   comparison.level /= baselines;
-  if (comparison.one_layout && !facts.layout)
+  if (comparison.one_layout && facts.holds_over_layouts())
     return bad_input("some cells ran in one layout each, and the effects of a fraction are taken from all cells: the difference "
                      "may be link-order bias; randomize code, or link with several seeds");
   return comparison;
@@ -59,9 +59,8 @@ Result<ComparedCells> compared_cells(const Samples& samples, size_t factor, uint
     if (repeats(pair)) ++single;
   }
   if (compared == 0) return over_all_cells(samples, factor, level, workload);
-  const bool is_about_layouts = !facts.layout && facts.name != kBinaryFactor;
-  const bool skip_single = is_about_layouts && single < compared;
-  if (is_about_layouts && single == compared) return bad_input(kOneLayoutASide);
+  const bool skip_single = facts.holds_over_layouts() && single < compared;
+  if (facts.holds_over_layouts() && single == compared) return bad_input(kOneLayoutASide);
   ComparedCells comparison;
   const auto weight = static_cast<double>(skip_single ? compared - single : compared);
   for (const auto& [others, pair] : pairs) {

@@ -14,10 +14,6 @@
 
 namespace stab::report {
 
-// A treatment of this name asks about the builds that are its levels, each as it is: where their code lies is a part of the
-// question, and a difference of two that run in one layout each is their answer.
-inline constexpr char kBinaryFactor[] = "binary";
-
 // Which cells a contrast of one level of a factor against its baseline compares, each with its coefficient.
 struct ComparedCells {
   CellCoefficients coefficients;

@@ -12,6 +12,9 @@
 
 namespace stab::report {
 
+// A treatment of this name asks about the builds that are its levels, each as it is.
+inline constexpr char kBinaryFactor[] = "binary";
+
 // One column of the design. Levels are in the plan's order; `baseline` is the index of the level that the
 // others are compared with.
 // invariant: baseline < levels.size()
@@ -23,9 +26,14 @@ struct Factor {
   bool layout = false;
   uint32_t baseline = 0;
   std::vector<bool> fixed{};  // code, stack, heap, by level: leaves what it names where it was. Empty: no level does
+  // A treatment that asks about its builds as they are linked: where their code lies is a part of the question, and the
+  // difference of two that run in one layout each is its answer.
+  bool of_binaries = false;
   bool is_fixed(size_t level) const { return level < fixed.size() && fixed[level]; }
   // Its levels say whether a part of the program moves. An epoch says when, and a range how far.
   bool moves_a_part() const { return layout && (name == "code" || name == "stack" || name == "heap"); }
+  // A treatment whose differences are to hold over layouts. One of the name "binary" is of binaries, too.
+  bool holds_over_layouts() const { return !layout && !of_binaries && name != kBinaryFactor; }
 };
 
 // Log: differences are ratios and effects are reported as geometric means. Linear: differences are in the
@@ -229,6 +237,7 @@ struct Samples {
   std::vector<std::string> simulated;  // the model that the responses are counts of, in words; several: of several models
   std::optional<ReplayedTrial> replayed;
   std::vector<std::string> layout_outputs;  // where a program's output was seen to depend on its layout, in words
+  std::vector<std::string> equal_builds;    // pairs that the plan asks for in two ways and that are one file, in words
   // A block's trials, of one workload, run at the same time on one CPU in time slices, but for a share of blocks that run alone.
   // Answers are those of the sliced blocks; the blocks alone are their control: control_blocks.h.
   bool is_sliced = false;

@@ -183,13 +183,14 @@ std::string repeats_of(const Report& report) {
 std::string export_r(const Report& report) {
   const Response& response = report.responses[0];
   std::string varying;
-  std::vector<std::string> names, treatments;
+  std::vector<std::string> names, treatments, over_layouts;
   std::string levels;
   for (const Factor& factor : report.factors) {
     if (factor.levels.size() < 2) continue;
     const std::string column = column_of(factor);
     names.push_back(column);
     if (!factor.layout) treatments.push_back(column);
+    if (factor.holds_over_layouts()) over_layouts.push_back(column);
     varying += (varying.empty() ? "" : " * ") + r_name(column);
     std::vector<std::string> ordered{factor.levels[factor.baseline]};
     for (size_t i = 0; i < factor.levels.size(); ++i)
@@ -218,7 +219,8 @@ std::string export_r(const Report& report) {
   out += "d$y <- " + std::string(response.scale == Scale::kLog ? "log(d[[" : "(d[[") +
          r_string(column_of(report.factors, response)) + "]])\n";
   out += "d <- d[!is.na(d$y), ]\nlevel_of_intervals <- " + std::string(level) + "\nfactors <- " + vector_of(names) +
-         "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) + "\n" + levels;
+         "\ntreatments <- " + (treatments.empty() ? "character()" : vector_of(treatments)) +
+         "\nover_layouts <- " + (over_layouts.empty() ? "character()" : vector_of(over_layouts)) + "\n" + levels;
   out += judged_by(report) + repeats_of(report);
   out += R"R(workloads <- unique(d$workload)
 quoted <- function(names) sprintf("`%s`", gsub("([\\`])", "\\\\\\1", names))  # names in formulas
@@ -291,8 +293,8 @@ contrast <- function(data, trials, f, level) {
   # coefficient of the linear model of all main effects.
   cells <- unique(data[factors])
   pairs <- intersect(key_of(cells)[cells[[f]] == level], key_of(cells)[cells[[f]] == base])
-  # Pairs that hold one layout a side say nothing of a treatment.
-  single <- if (f %in% treatments) unique(cell_of(trials[trials$single, ])) else character()
+  # Pairs that hold one layout a side say nothing of a treatment, unless it asks about binaries as they are linked.
+  single <- if (f %in% over_layouts) unique(cell_of(trials[trials$single, ])) else character()
   sides <- function(k) cells[key_of(cells) == k & cells[[f]] %in% c(level, base), , drop = FALSE]
   several <- Filter(function(k) !any(cell_of(sides(k)) %in% single), pairs)
   if (length(single) && !length(several)) return(NULL)

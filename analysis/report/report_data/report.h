@@ -337,6 +337,7 @@ enum class CaveatCode {
   kSeveralModes, kRunChanged,
   kEnvironmentSplit, kEnvironmentChanged,
   kSlicingMoves, kSlicingUnchecked, kLowOverlap,
+  kSameBuild,
 };
 std::string_view name(CaveatCode code);
 

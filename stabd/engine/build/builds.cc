@@ -156,8 +156,10 @@ Result<std::string> find_in_path(Worker& worker, const std::string& path, const 
   return first_of(worker, find, "'" + name + "' is not in " + path);
 }
 
+std::string build_directory_name(const std::string& input_hash) { return input_hash.substr(0, 16); }
+
 std::string build_directory(const BuildPlace& place, const std::string& input_hash) {
-  return place.root + "/" + input_hash.substr(0, 16);
+  return place.root + "/" + build_directory_name(input_hash);
 }
 
 bool needs_directory(const plan::Build& build) {

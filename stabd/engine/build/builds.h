@@ -29,6 +29,8 @@ struct BuildPlace {
 // Directory that commands of this build's trials are looked up in. The same length for every build. The plan's
 // own where there is nothing to build and no source.
 std::string build_directory(const BuildPlace& place, const std::string& input_hash);
+// Its last part.
+std::string build_directory_name(const std::string& input_hash);
 
 // True where this build makes a directory at all.
 bool needs_directory(const plan::Build& build);

@@ -14,6 +14,7 @@
 #include "plan/slicing.h"
 #include "stabd/engine/build/expand.h"
 #include "stabd/engine/results/ended_in_time.h"
+#include "stabd/engine/results/equal_builds.h"
 #include "stabd/engine/results/load_environments.h"
 #include "stabd/engine/trial/dose.h"
 #include "stabd/engine/trial/layout_output.h"
@@ -40,6 +41,7 @@ std::vector<report::Factor> factors_of(const plan::Plan& plan) {
     out.name = factor.name;
     for (const plan::Level& level : factor.levels) out.levels.push_back(level.name);
     out.layout = is_layout(factor.kind);
+    out.of_binaries = factor.kind == plan::FactorKind::kTreatment && plan.experiment.about == plan::About::kBinaries;
     for (const plan::Level& level : factor.levels) out.fixed.push_back(plan::keeps_layout(factor.kind, level));
     factors.push_back(std::move(out));
   }
@@ -414,7 +416,7 @@ void make_printable(report::Samples& samples) {
   if (samples.replayed) samples.replayed->experiment = one_line(samples.replayed->experiment);
   for (report::Unavailable& one : samples.unavailable) one = {one_line(one.what), one_line(one.cure)};
   for (auto* texts : {&samples.machines, &samples.machine_differences, &samples.lost_machines, &samples.early_looks,
-                      &samples.simulated, &samples.layout_outputs, &samples.repeated_cells})
+                      &samples.simulated, &samples.layout_outputs, &samples.equal_builds, &samples.repeated_cells})
     for (std::string& text : *texts) text = one_line(text);
   for (std::string& fact : samples.environment_facts) fact = one_line(fact);
   for (report::Environment& environment : samples.environments)
@@ -600,6 +602,7 @@ Result<report::Samples> load_samples(store::Store& store, const store::Experimen
     samples.unavailable.push_back({list(names) + ": " + reason, "stabctl doctor says what this machine can count"});
   STAB_TRY(const std::vector<store::EventRow> events, store.events(experiment.id));
   tell_events(events, expanded.plan.counters.simulation, samples);
+  STAB_TRY(samples.equal_builds, equal_builds(store, experiment.id, expanded));
   STAB_CHECK_OK(count_trials(store, experiment.id, expanded, facts, samples));
   samples.incomplete = experiment.state != store::ExperimentState::kDone;
   if (samples.incomplete && samples.stopping.rule == report::StoppingRule::kSequence)

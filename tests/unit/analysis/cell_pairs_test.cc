@@ -107,6 +107,9 @@ TEST(CellPairs, RefuseATreatmentOfOneLayoutASide) {
       }
     }
   }
+  samples.factors[2].of_binaries = true;
+  for (const report::CellPairs& family : pairs_of(samples).families)
+    for (const report::CellPair& pair : family.pairs) EXPECT_EQ(pair.refused, "") << family.workload;
 }
 
 TEST(CellPairs, LeaveOutOfAllWhatOneWorkloadLacks) {

@@ -51,6 +51,8 @@ report::Samples everything() {
   samples.environment_facts = {"kernel.release", "boot_id"};
   samples.environments = {{true, {"6.1", "a"}}, {true, {"6.8", "b"}}, {false, {"", "c"}}};
   samples.layout_outputs = {"lua, code=shuffle: the program's output depends on its layout"};
+  samples.equal_builds = {"'lua opt=-O2' and 'lua opt=-O3'"};
+  samples.factors.back().of_binaries = true;
   samples.responses.push_back({.name = "faults",
                                .unit = "",
                                .scale = report::Scale::kLinear,
@@ -84,6 +86,9 @@ TEST(Page, HoldsEveryFieldOfTheSamples) {
   EXPECT_EQ(again.programs, samples.programs);
   EXPECT_EQ(again.row_word, samples.row_word);
   EXPECT_EQ(again.layout_outputs, samples.layout_outputs);
+  EXPECT_EQ(again.equal_builds, samples.equal_builds);
+  EXPECT_FALSE(again.factors.front().of_binaries);
+  EXPECT_TRUE(again.factors.back().of_binaries);
   EXPECT_EQ(again.early_looks, samples.early_looks);
   EXPECT_EQ(again.simulated, samples.simulated);
   EXPECT_EQ(again.environment_facts_compared, 17u);

@@ -565,6 +565,30 @@ TEST(Report, TreatmentNeedsMoreThanOneLayout) {
   const auto off_only = report::analyse(samples);
   ASSERT_TRUE(off_only);
   EXPECT_THAT(find(*off_only, "opt", "fib").refused, HasSubstr("one layout a side"));
+
+  // Binaries as they are linked are another question.
+  for (report::Factor& factor : samples.factors) factor.of_binaries = factor.name == "opt";
+  const auto of_binaries = report::analyse(samples);
+  ASSERT_TRUE(of_binaries);
+  EXPECT_EQ(find(*of_binaries, "opt", "fib").refused, "");
+  EXPECT_TRUE(find(*of_binaries, "opt", "fib").one_layout_a_side);
+}
+
+TEST(Caveats, BuildsThatAreOneFileAreSaid) {
+  report::Samples samples = lab_samples(1);
+  const auto messages = [&] {
+    std::string out;
+    for (const report::Caveat& caveat : report::analyse(samples)->caveats)
+      if (caveat.code == report::CaveatCode::kSameBuild) out += caveat.message + "\n";
+    return out;
+  };
+  EXPECT_EQ(messages(), "");
+  samples.equal_builds = {"'bench opt=-O2' and 'bench opt=-O3'"};
+  EXPECT_EQ(messages(), "the builds 'bench opt=-O2' and 'bench opt=-O3' are the same file, byte for byte: if what it reads is "
+                        "the same, too, a difference is chance\n");
+  samples.equal_builds.push_back("'lua opt=-O2' and 'lua opt=-O3'");
+  EXPECT_THAT(messages(), HasSubstr("'bench opt=-O3', and of 1 more pair both, are the same file"));
+  EXPECT_EQ(report::analyse(samples)->caveats.front().code, report::CaveatCode::kSameBuild);
 }
 
 // A machine that is slower for whole blocks blurs the cells, not what is compared within blocks.

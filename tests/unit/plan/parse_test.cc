@@ -584,6 +584,17 @@ TEST(Parse, WholeNumbersAreNoShares) {
   EXPECT_TRUE(parse_plan(margin("1"), "t.toml", {.stored = true}).plan) << "it is read for ever";
 }
 
+TEST(Parse, BinariesAreAskedAboutAsTheyAreLinked) {
+  EXPECT_EQ(parsed(small_plan("")).experiment.about, About::kPrograms);
+  EXPECT_EQ(parsed(small_plan("about = \"binaries\"\n")).experiment.about, About::kBinaries);
+  const std::string off = "about = \"binaries\"\n[factors]\ncode = [\"off\"]\n";
+  EXPECT_EQ(parsed(small_plan(off + "heap = [\"page\"]\n")).experiment.about, About::kBinaries);
+  EXPECT_THAT(errors_of(small_plan(off + "link = { seeds = 4 }\n")), HasSubstr("link = { seeds = 4 } draws other links"));
+  EXPECT_THAT(errors_of(small_plan("about = \"binaries\"\n[factors]\ncode = [\"off\", \"shuffle\"]\n")),
+              HasSubstr("code moves in some of the cells"));
+  EXPECT_THAT(errors_of(small_plan("about = \"links\"\n")), HasSubstr("programs"));
+}
+
 TEST(Parse, EveryRepeatedOrReservedNameIsRefused) {
   const std::string head = "[experiment]\nname=\"t\"\nseed=1\nreplicates=1\n";
   const std::string program = "[[program]]\nname=\"p\"\nrun=[\"p\"]\n";

@@ -120,6 +120,19 @@ TEST(GatePlan, AStreamNeedsANameAndKnownKeys) {
   EXPECT_THAT(faults("\"pull-requests\""), HasSubstr("stream"));
 }
 
+TEST(GatePlan, MayBeAboutBinariesAsTheyAreLinked) {
+  const plan::Plan plan = plan_of(std::string("[gate]\nabout = \"binaries\"\nheap = \"off\"\n") + kProgram);
+  EXPECT_EQ(plan.experiment.about, plan::About::kBinaries);
+  for (const plan::Factor& factor : plan.factors)
+    EXPECT_TRUE(factor.name == "revision" || factor.levels[0].name == "off") << factor.name;
+  EXPECT_FALSE(gate_of(std::string("[gate]\nabout = \"binaries\"\n") + kProgram).moves_code);
+  EXPECT_EQ(plan_of(std::string("[gate]\nabout = \"programs\"\n") + kProgram).experiment.about, plan::About::kPrograms);
+  for (const char* more : {"code = \"shuffle\"", "epoch = \"20ms\"", "links = 10", "stack = \"on\""})
+    EXPECT_THAT(toml::render(gate_of("[gate]\nabout = \"binaries\"\n" + std::string(more) + "\n" + kProgram).faults),
+                HasSubstr("other keys draw layouts"))
+        << more;
+}
+
 TEST(GatePlan, AsksAboutPlacesByOneOfThreeRules) {
   const auto with = [](const std::string& line) { return gate_of("[gate]\n" + line + "\n" + kProgram); };
   EXPECT_FALSE(with("").place);
