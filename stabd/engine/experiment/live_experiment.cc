@@ -3,20 +3,40 @@
 
 #include <utility>
 
+#include "base/wording.h"
 #include "plan/short_plan.h"
 #include "plan/slicing.h"
 #include "store/trial_machine.h"
 
 namespace stab::engine {
+namespace {
+
+// Trials name these by their numbers, and those are places in what the plan expands to. A bundle may have been made by anybody.
+// pre: rows are in the order of their numbers, and no two have the same
+template <typename Row>
+Status check_numbers(const std::vector<Row>& rows, size_t of_plan, const char* what) {
+  if (rows.empty()) return {};  // nothing is stored yet
+  if (rows.size() == of_plan && rows.front().index == 0 && static_cast<size_t>(rows.back().index) + 1 == of_plan) return {};
+  return Error{ErrorCode::kCorrupt,
+               "the experiment has " + plural(rows.size(), what) + ", up to number " + std::to_string(rows.back().index) +
+                   ", and its plan makes " + std::to_string(of_plan) + ": what is stored is not of this plan",
+               {}};
+}
+
+}  // namespace
 
 Result<std::unique_ptr<LiveExperiment>> LiveExperiment::load(Engine& engine, store::Id id, Observer& observer, StopSignal& stop) {
   STAB_TRY(store::ExperimentRow row, engine.store().experiment(id));
   STAB_TRY(ExpandedPlan expanded, expand_stored(row));
+  STAB_TRY(const std::vector<store::SubjectRow> subjects, engine.store().subjects(id));
+  STAB_CHECK_OK(check_numbers(subjects, expanded.subjects.size(), "subject"));
+  STAB_TRY(const std::vector<store::CellRow> cells, engine.store().cells(id));
+  STAB_CHECK_OK(check_numbers(cells, expanded.design.cells.size(), "cell"));
+  STAB_TRY(const std::vector<store::BuildRow> builds, engine.store().builds(id));
+  STAB_CHECK_OK(check_numbers(builds, expanded.builds.all().size(), "build"));
   if (plan::has_epoch_by_preflight(expanded.plan)) {
-    STAB_TRY(const std::vector<store::CellRow> cells, engine.store().cells(id));
     for (const store::CellRow& cell : cells)
-      if (cell.index >= 0 && static_cast<size_t>(cell.index) < expanded.design.cells.size())
-        expanded.design.cells[static_cast<size_t>(cell.index)].layout.epoch_ns = static_cast<uint64_t>(cell.epoch_ns);
+      expanded.design.cells[static_cast<size_t>(cell.index)].layout.epoch_ns = static_cast<uint64_t>(cell.epoch_ns);
   }
   // Whether enough is known is decided of all machines' trials, by their controller.
   if (engine.options().share) expanded.plan.stopping.rule = plan::StoppingRule::kFixed;

@@ -16,7 +16,7 @@ namespace stab::engine {
 
 class LiveExperiment {
  public:
-  // What the store has of it. kCorrupt: its plan no longer parses.
+  // What the store has of it. kCorrupt: its plan no longer parses, or makes other subjects, cells or builds than are stored.
   static Result<std::unique_ptr<LiveExperiment>> load(Engine& engine, store::Id id, Observer& observer, StopSignal& stop);
 
   Engine& engine() const { return *engine_; }

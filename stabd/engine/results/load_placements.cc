@@ -677,7 +677,12 @@ Result<LoadedPlacements> load_placements(store::Store& store, const store::Exper
   uint64_t without_epochs = 0;
   STAB_TRY(const std::vector<store::TrialRow> trials,
            store.trials(row.id, {.kind = store::TrialKind::kMain, .state = store::TrialState::kRecorded, .block = {}}));
-  for (const store::TrialRow& trial : trials) STAB_CHECK_OK(take_trial(store, trial, archive, tool, groups, without_epochs));
+  for (const store::TrialRow& trial : trials) {
+    // A bundle may have been made by anybody.
+    if (trial.subject < 0 || static_cast<size_t>(trial.subject) >= subjects.size())
+      return Error{ErrorCode::kCorrupt, "trial " + std::to_string(trial.id) + " is of a workload that the plan doesn't make", {}};
+    STAB_CHECK_OK(take_trial(store, trial, archive, tool, groups, without_epochs));
+  }
   if (groups.empty())
     return bad_input("experiment " + std::to_string(row.id) + " has nothing to map: " +
                      (without_epochs > 0

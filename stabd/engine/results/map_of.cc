@@ -20,7 +20,9 @@ layout_report::MapSettings settings_of(const plan::Plan& plan) { return {plan.ex
 plan::ScreenKey key_of(const store::ExperimentRow& row) { return {row.name, row.submitted_at_ns, 0}; }
 
 int number_in(const ExpandedPlan& confirmation, const ExpandedPlan& screen, int build) {
-  const int same = confirmation.builds.same_as(screen.builds.all()[static_cast<size_t>(build)]);
+  const std::vector<plan::Build>& all = screen.builds.all();
+  if (build < 0 || static_cast<size_t>(build) >= all.size()) return build;  // a bundle's, which anybody may have made
+  const int same = confirmation.builds.same_as(all[static_cast<size_t>(build)]);
   return same < 0 ? build : same;
 }
 

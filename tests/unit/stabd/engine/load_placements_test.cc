@@ -1,7 +1,15 @@
-// How a script names the functions whose calls a pilot counts.
+// How a script names the functions whose calls a pilot counts, and what of an experiment is no material for a map.
 #include "stabd/engine/results/load_placements.h"
 
 #include <gtest/gtest.h>
+
+#include <string>
+
+#include "plan/parse.h"
+#include "plan/plan.h"
+#include "store/sqlite.h"
+#include "tests/golden/record.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace stab::engine {
 namespace {
@@ -50,6 +58,33 @@ TEST(LoadPlacements, AnImageThatNobodyEnteredIsOneEpochWithTheNext) {
       << steadiest_point(series_of(100, helper::kEpochUnentered)).figures;
   // Where there was no slot functions were called, with pads of their own.
   EXPECT_NE(steadiest_point(series_of(100, helper::kEpochHeld)).figures.find("of 100 epochs"), std::string::npos);
+}
+
+TEST(LoadPlacements, ATrialOfAWorkloadThatThePlanDoesNotMakeIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/lab.db";
+  const plan::Parsed parsed = plan::parse_plan(
+      "[experiment]\nname = \"strange\"\nreplicates = 2\npreflight = false\n[factors]\ncode = [\"shuffle\"]\n"
+      "[[program]]\nname = \"p\"\nrun = [\"/bin/true\"]\n",
+      "plan.toml");
+  ASSERT_TRUE(parsed.plan) << toml::render(parsed.errors);
+  auto store = store::Store::open(path, store::Store::Access::kWrite);
+  ASSERT_TRUE(store.ok()) << store.error().text();
+  const auto id = record_experiment(*store, *parsed.plan, [](const store::TrialRow&, const plan::Cell&, store::Outcome& outcome) {
+    outcome.state = store::TrialState::kVerified;
+    outcome.wall_ns = 1'000'000;
+  });
+  ASSERT_TRUE(id.ok()) << id.error().text();
+  const auto why = [&] {
+    return load_placements(*store, *store->experiment(*id), *parsed.plan, plan::subjects(*parsed.plan), {}, {},
+                           Archive(directory.path()))
+        .error();
+  };
+  EXPECT_EQ(why().code, ErrorCode::kBadInput) << why().message;
+  auto by_hand = store::Database::open(path, store::Database::Mode::kCreate, nullptr);
+  ASSERT_TRUE(by_hand.ok() && by_hand->execute("UPDATE trials SET subject = 7 WHERE position = 1").ok());
+  EXPECT_EQ(why().code, ErrorCode::kCorrupt);
+  EXPECT_NE(why().message.find("is of a workload that the plan doesn't make"), std::string::npos) << why().message;
 }
 
 }  // namespace
