@@ -126,10 +126,13 @@ Result<std::vector<store::Outcome>> TrialRunner::run_prepared(const std::vector<
     }
     ready_.clear();
     for (size_t i = 0; i < trials.size(); ++i) {
-      const GateOpen open(experiment_->gate());
-      STAB_TRY(const WhyNot why_not, make_ready(trials[i], Beside::kNo, trials.size() > 1));
+      STAB_TRY(const WhyNot why_not, [&] {
+        const GateOpen open(experiment_->gate());
+        return make_ready(trials[i], Beside::kNo, trials.size() > 1);
+      }());
       if (why_not.words.empty()) continue;
       ready_.clear();
+      for (size_t prepared = 0; prepared < i; ++prepared) STAB_CHECK_OK(clean_up(trials[prepared], prepared));
       return not_run(trials, i, why_not);
     }
   }

@@ -1,5 +1,5 @@
 // Whole experiments on an engine. Of one whose rows are not those that its plan makes, as a bundle of anybody's may have it,
-// nothing runs.
+// nothing runs; and what has been prepared is cleaned up, whatever becomes of its trial.
 #include "stabd/engine/experiment/experiment_run.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -108,6 +110,28 @@ TEST_F(ExperimentRunTest, ABuildThatThePlanDoesNotMakeIsNotMade) {
   const store::Id experiment = planned();
   by_hand("UPDATE builds SET build = 100000");
   EXPECT_THAT(why_not(experiment), HasSubstr("has 1 build, up to number 100000, and its plan makes 1"));
+}
+
+// The trials of a sliced block are all prepared before the first one runs.
+TEST_F(ExperimentRunTest, WhatIsPreparedForABlockThatCanNotRunIsCleanedUp) {
+  const std::string log = directory_.path() + "/around";
+  const auto says = [&](const std::string& what, const std::string& then) {
+    return "[\"/bin/sh\", \"-c\", \"echo " + what + "-{side} >> " + log + then + "\"]";
+  };
+  const store::Id experiment = submitted(
+      "[experiment]\nname = \"around\"\nseed = 5\nreplicates = 6\npreflight = false\nblocks = \"sliced\"\nalone = \"0%\"\n"
+      "[factors]\nside = [\"good\", \"bad\"]\n[[program]]\nname = \"true\"\nrun = [\"/bin/true\"]\nprepare = " +
+      says("prepare", "; test {side} = good") + "\ncleanup = " + says("cleanup", "") + "\n");
+  const auto end = engine_->run(experiment, quiet_, stop_);
+  ASSERT_TRUE(end.ok()) << end.error().text();
+  EXPECT_EQ(*end, RunEnd::kGaps);
+  std::map<std::string, int> times;
+  std::ifstream lines(log);
+  for (std::string line; std::getline(lines, line);) ++times[line];
+  EXPECT_EQ(times["prepare-bad"], kMaxAttempts);
+  EXPECT_EQ(times["cleanup-bad"], 0) << "where prepare fails there is nothing to clean up";
+  EXPECT_GT(times["prepare-good"], 6) << "in no block was the good one prepared first";
+  EXPECT_EQ(times["cleanup-good"], times["prepare-good"]);
 }
 
 }  // namespace
