@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <sstream>
+#include <string_view>
 
 #include "base/unique_fd.h"
 
@@ -46,8 +47,19 @@ int option_of(int socket, int option) {
 Status append_durably(const std::string& path, const std::string& text) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return system_error("open '" + path + "'", errno);
-  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return system_error("write '" + path + "'", errno);
+  const off_t before = ::lseek(fd.get(), 0, SEEK_END);
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t written = ::write(fd.get(), left.data(), left.size());
+    if (written >= 0) {
+      left.remove_prefix(static_cast<size_t>(written));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    Error failed = system_error("write '" + path + "'", errno);
+    // A part of a line would be one line with the next. Where it stays, that one is lost at the next start.
+    if (::ftruncate(fd.get(), before) != 0) failed.message += ", and a part of it is there";
+    return failed;
+  }
   if (::fsync(fd.get()) != 0) return system_error("fsync '" + path + "'", errno);
   return {};
 }
@@ -85,6 +97,9 @@ Status Users::load() {
   std::string text;
   char buffer[16384];
   for (ssize_t got = 0; (got = ::read(fd.get(), buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(got));
+  // Whoever made it was cut off: nobody was in it yet.
+  if (text.size() < sizeof kHead - 1 && std::string_view(kHead).starts_with(text))
+    return append_durably(rules_.journal, kHead + text.size());
   if (text.rfind(kHead, 0) != 0)
     return Error{ErrorCode::kCorrupt,
                  "'" + rules_.journal + "' is no list of users; remove it: they will be known again when they submit",

@@ -3,12 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "base/unique_fd.h"
@@ -176,6 +179,39 @@ TEST_F(BrokerUsers, ReadsAJournalThatWasCutOff) {
   const auto refused = Users::open(rules());
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("is no list of users; remove it"));
+}
+
+TEST_F(BrokerUsers, GoesOnWithAJournalWhoseMakerWasCutOff) {
+  const uid_t who = one_who_came();
+  UserRules with_root = rules();
+  with_root.allow_root = true;
+  for (const char* made : {"", "stab-vou", "stab-vouched 1\n"}) {
+    std::ofstream(directory_.path() + "/vouched", std::ios::trunc) << made;
+    ASSERT_TRUE(Users::open(with_root).ok()) << "'" << made << "'";
+    EXPECT_TRUE(users(with_root).vouch(accepted_from(who).get()).ok());
+    EXPECT_TRUE(users(with_root).account(who).ok()) << "'" << made << "'";
+  }
+}
+
+TEST_F(BrokerUsers, ALineThatFoundNoRoomDoesNotSpoilTheNext) {
+  const uid_t who = one_who_came();
+  UserRules with_root = rules();
+  with_root.allow_root = true;
+  Users some = users(with_root);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit full = before;
+  full.rlim_cur = std::filesystem::file_size(directory_.path() + "/vouched") + 2;
+  const UniqueFd first = accepted_from(who), second = accepted_from(who);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  const auto refused = some.vouch(first.get());
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("write '"));
+  EXPECT_TRUE(some.vouch(second.get()).ok());
+  EXPECT_TRUE(users(with_root).account(who).ok()) << "the next start doesn't know it";
 }
 
 }  // namespace
