@@ -224,11 +224,9 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
       caveat.hint =
           "the gate chose slices by itself; write blocks = \"sliced\" below [gate]: one block in ten then runs alone, which "
           "measures it from 20 blocks on";
-    if (caveat.code == report::CaveatCode::kOneLayout)
-      caveat.hint = is_of_binaries
-                        ? "as about = \"binaries\" asks; another link may change the difference, often by 1 to 3 %"
-                        : "links = 10 below [gate] draws others, if the build obeys their number; about = \"binaries\" asks "
-                          "about these two";
+    if (caveat.code == report::CaveatCode::kOneLayout && !is_of_binaries)
+      caveat.hint =
+          "links = 10 below [gate] draws others, if the build obeys their number; about = \"binaries\" asks about these two";
     if (caveat.code == report::CaveatCode::kFailedTrials)
       caveat.hint =
           "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";
