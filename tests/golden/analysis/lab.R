@@ -8,6 +8,7 @@ d <- d[!is.na(d$y), ]
 level_of_intervals <- 0.05
 factors <- c("code", "stack", "heap")
 treatments <- character()
+over_layouts <- character()
 d[["code"]] <- factor(d[["code"]], levels = c("off", "shuffle"))
 d[["stack"]] <- factor(d[["stack"]], levels = c("zero", "on"))
 d[["heap"]] <- factor(d[["heap"]], levels = c("base", "page"))
@@ -96,8 +97,8 @@ contrast <- function(data, trials, f, level) {
   # coefficient of the linear model of all main effects.
   cells <- unique(data[factors])
   pairs <- intersect(key_of(cells)[cells[[f]] == level], key_of(cells)[cells[[f]] == base])
-  # Pairs that hold one layout a side say nothing of a treatment.
-  single <- if (f %in% treatments) unique(cell_of(trials[trials$single, ])) else character()
+  # Pairs that hold one layout a side say nothing of a treatment, unless it asks about binaries as they are linked.
+  single <- if (f %in% over_layouts) unique(cell_of(trials[trials$single, ])) else character()
   sides <- function(k) cells[key_of(cells) == k & cells[[f]] %in% c(level, base), , drop = FALSE]
   several <- Filter(function(k) !any(cell_of(sides(k)) %in% single), pairs)
   if (length(single) && !length(several)) return(NULL)

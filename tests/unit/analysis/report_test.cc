@@ -586,7 +586,9 @@ TEST(Caveats, BuildsThatAreOneFileAreSaid) {
   report::Samples samples = lab_samples(1);
   const auto messages = [&] {
     std::string out;
-    for (const report::Caveat& caveat : report::analyse(samples)->caveats)
+    const auto report = report::analyse(samples);
+    if (!report) return report.error().message;
+    for (const report::Caveat& caveat : report->caveats)
       if (caveat.code == report::CaveatCode::kSameBuild) out += caveat.message + "\n";
     return out;
   };

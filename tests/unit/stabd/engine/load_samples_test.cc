@@ -274,7 +274,9 @@ TEST_F(SamplesTest, RecordsOfManyBootsAreFoundAsByLookingAtAll) {
     ASSERT_NE(fact, samples.environment_facts.end());
     const auto at = static_cast<size_t>(fact - samples.environment_facts.begin());
     std::map<uint32_t, store::TrialFacts> by_order;
-    for (const store::TrialFacts& trial : *store_->trial_facts(*id, {}, [](const std::string&) {})) by_order[trial.order] = trial;
+    const auto all = store_->trial_facts(*id, {}, [](const std::string&) {});
+    EXPECT_TRUE(all.ok()) << all.error().text();
+    for (const store::TrialFacts& trial : *all) by_order[trial.order] = trial;
     std::set<std::string> seen;
     for (const report::Trial& trial : samples.trials) {
       const store::TrialFacts& facts = by_order.at(trial.order);
