@@ -9,7 +9,7 @@ struct Table {
 };
 constexpr Table kTables[] = {
     {"[experiment]",
-     " series seed runs_per_seed blocks slice alone response margin alpha order replicates layouts preflight record_epochs "
+     " series seed runs_per_seed blocks slice alone response margin alpha order replicates layouts about preflight record_epochs "
      "record_samples "},
     {"[factors]", " randomize code stack stack_range heap epoch env_size load link baseline nested exclude fraction "},
     {"[stopping]", " rule looks spending first max half_width until "},

@@ -27,8 +27,8 @@ void check_one_layout(const Report& report, Caveats& out) {
   uint64_t cells = 0;
   for (const Cell& cell : report.cells) cells += cell.one_layout && cell.response == report.responses[0].name;
   if (cells == 0) return;
-  const bool is_of_binaries = std::any_of(report.factors.begin(), report.factors.end(),
-                                          [](const Factor& factor) { return factor.of_binaries; });
+  const bool is_of_binaries =
+      std::any_of(report.factors.begin(), report.factors.end(), [](const Factor& factor) { return factor.of_binaries; });
   out.push_back({CaveatCode::kOneLayout,
                  plural(cells, "cell") + " ran in one code layout each: their values are repeats of one layout, and "
                                         "differences from them hold for this link only",

@@ -562,15 +562,9 @@ TEST(Report, TreatmentNeedsMoreThanOneLayout) {
 
   for (report::Trial& trial : samples.trials)
     if (trial.levels[0] == 1) trial.excluded = "declared: only off-cells";
-  const auto hint = [](const report::Report& report) {
-    for (const report::Caveat& caveat : report.caveats)
-      if (caveat.code == report::CaveatCode::kOneLayout) return caveat.hint;
-    return std::string();
-  };
   const auto off_only = report::analyse(samples);
   ASSERT_TRUE(off_only);
   EXPECT_THAT(find(*off_only, "opt", "fib").refused, HasSubstr("one layout a side"));
-  EXPECT_THAT(hint(*off_only), HasSubstr("link = { seeds = 10 }"));
 
   // Binaries as they are linked are another question.
   for (report::Factor& factor : samples.factors) factor.of_binaries = factor.name == "opt";
@@ -578,8 +572,15 @@ TEST(Report, TreatmentNeedsMoreThanOneLayout) {
   ASSERT_TRUE(of_binaries);
   EXPECT_EQ(find(*of_binaries, "opt", "fib").refused, "");
   EXPECT_TRUE(find(*of_binaries, "opt", "fib").one_layout_a_side);
-  // Its plan takes no link seeds.
-  EXPECT_THAT(hint(*of_binaries), HasSubstr("as about = \"binaries\" asks"));
+
+  // What to do about it is not to draw links, which such a plan may not do.
+  const auto cure_of = [](const report::Report& report) {
+    for (const report::Caveat& caveat : report.caveats)
+      if (caveat.code == report::CaveatCode::kOneLayout) return caveat.hint;
+    return std::string();
+  };
+  EXPECT_THAT(cure_of(*off_only), HasSubstr("link = { seeds = 10 }"));
+  EXPECT_THAT(cure_of(*of_binaries), HasSubstr("as about = \"binaries\" asks"));
 }
 
 TEST(Caveats, BuildsThatAreOneFileAreSaid) {
@@ -587,7 +588,6 @@ TEST(Caveats, BuildsThatAreOneFileAreSaid) {
   const auto messages = [&] {
     std::string out;
     const auto report = report::analyse(samples);
-    if (!report) return report.error().message;
     for (const report::Caveat& caveat : report->caveats)
       if (caveat.code == report::CaveatCode::kSameBuild) out += caveat.message + "\n";
     return out;

@@ -589,7 +589,8 @@ TEST(Parse, BinariesAreAskedAboutAsTheyAreLinked) {
   EXPECT_EQ(parsed(small_plan("about = \"binaries\"\n")).experiment.about, About::kBinaries);
   const std::string off = "about = \"binaries\"\n[factors]\ncode = [\"off\"]\n";
   EXPECT_EQ(parsed(small_plan(off + "heap = [\"page\"]\n")).experiment.about, About::kBinaries);
-  EXPECT_THAT(errors_of(small_plan(off + "link = { seeds = 4 }\n")), HasSubstr("link = { seeds = 4 } draws other links"));
+  EXPECT_THAT(errors_of(small_plan(off + "link = { seeds = 4 }\n") + "build = \"make\"\n"),
+              HasSubstr("link = { seeds = 4 } draws other links"));
   EXPECT_THAT(errors_of(small_plan("about = \"binaries\"\n[factors]\ncode = [\"off\", \"shuffle\"]\n")),
               HasSubstr("code moves in some of the cells"));
   EXPECT_THAT(errors_of(small_plan("about = \"links\"\n")), HasSubstr("programs"));
