@@ -172,7 +172,8 @@ std::string render_bisection(const Bisection& search) {
            "aria-label=\"comparisons, drawn\">" +
            drawing(search, steps) +
            "</div>\n<p class=\"how\"><span class=\"how-word\">How to read it.</span> Each row compares a commit with another "
-           "one over random layouts. The line is the interval of the change. Rows are in the order of the commits, and those of "
+           "one " + (search.is_of_binaries ? "as they are linked" : "over random layouts") +
+           ". The line is the interval of the change. Rows are in the order of the commits, and those of "
            "a further search stand below. A heavy row names its commit: it compares it with the commit before it, in "
            "trials of its own. Where the answer is faster, the table's change is how much slower the other commit is.</p>"
            "</figure>\n" +

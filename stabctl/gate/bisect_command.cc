@@ -362,7 +362,9 @@ int bisect_command(const Arguments& arguments) {
 
   std::string no_places;
   PlacesByWorkload places;
-  if (!arguments.no_explain)
+  // Where code lies is a part of what is asked about binaries.
+  const bool is_of_binaries = plan->experiment.about == plan::About::kBinaries;
+  if (!arguments.no_explain && !is_of_binaries)
     places = places_to_ask(arguments, *revisions, explain_commands(*plan, *revisions, arguments, no_places));
 
   engine::StopSignal stop;
@@ -374,6 +376,7 @@ int bisect_command(const Arguments& arguments) {
   result.commits = *commits;
   result.alpha = kAlpha;
   result.faster = arguments.faster;
+  result.is_of_binaries = is_of_binaries;
   result.command = typed_bisect(*revisions, arguments);
   result.clock = state->clock();
   Comparisons comparisons(own, *revisions, result, *state, **engine, clock, caught, stop, *budget);

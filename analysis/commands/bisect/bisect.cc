@@ -242,6 +242,9 @@ std::vector<std::string> care_of(const Bisection& search) {
       else known->second += ", " + comparison;
     }
   std::vector<std::string> out;
+  if (search.is_of_binaries)
+    out.push_back("care: commits are compared as they are linked, as about = \"binaries\" asks: one that only moves code can "
+                  "be " + std::string(slower_word(search.faster)) + ", often by 1 to 3 %");
   for (const auto& [care, comparisons] : comparisons_by_care)
     out.push_back("care, " + comparisons + ": " + text::as_line(care));
   return out;
@@ -332,7 +335,7 @@ std::string json_of(const Bisection& search) {
   json.value("commits", search.commits.size() - 1).value("subject", search.subject);
   write_narrowed(json, search, first_of(search));
   json.value("alpha", search.alpha).value("margin", search.margin).value("unfinished", search.unfinished);
-  json.value("clock", search.clock);
+  json.value("clock", search.clock).value("about", search.is_of_binaries ? "binaries" : "programs");
   json.value("sentence", sentence(search)).value("next", next_step(search));
   write_further(json, search);
   write_places(json, search);

@@ -85,6 +85,7 @@ struct Bisection {
   double margin = 0;       // of the gate, a share
   double alpha = 0;        // share of searches that name a commit that did nothing
   bool faster = false;     // the search is for what made it faster: words are turned round
+  bool is_of_binaries = false;  // commits are compared as they are linked, and not over layouts
   std::string unfinished;  // why it ended before its time; empty: it didn't
   std::string clock;       // which time was compared, and why; empty: as the gate's file says
   std::string command;     // that repeats it

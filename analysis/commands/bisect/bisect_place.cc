@@ -93,7 +93,8 @@ std::string place_sentence(const Bisection& search) {
     return "no culprit: place: over random layouts " + not_slower_text(search) + "; as it is linked, the place of " +
            (worst->functions.empty() ? "its functions" : worst->functions) + " makes " +
            (search.places.size() > 1 ? worst->workload : "it") + " " + worst->change + " (" + worst->interval + ")";
-  const std::string code = "no commit to find: " + not_slower_text(search) + " over random layouts";
+  const std::string code = "no commit to find: " + not_slower_text(search) +
+                           (search.is_of_binaries ? " as it is linked" : " over random layouts");
   if (search.places.empty()) return code;
   if (!any_is(search, CommitFinding::kUnsure)) return code + ", and neither is it by its place";
   return code + "; whether its place makes it " + slower_word(search) + " is open";
@@ -104,7 +105,7 @@ std::string place_next(const Bisection& search) {
     return "such a place is luck, and the next commit draws another one; how to keep it where it is fast: " + worst->command;
   if (is_one_program(search))
     return "both ends run one program, byte for byte: a difference that was seen between them is the machine's";
-  if (!search.places.empty() && !any_is(search, CommitFinding::kUnsure))
+  if (search.is_of_binaries || (!search.places.empty() && !any_is(search, CommitFinding::kUnsure)))
     return "a difference that was seen in one pair of builds can be the machine: compare the two again";
   const std::string either = "a difference that was seen in one pair of builds can be the place of the code, or the machine";
   if (!search.no_places.empty())

@@ -637,6 +637,25 @@ TEST(Bisection, SaysNumbersAndCaveatsOfEachComparison) {
   EXPECT_TRUE(nlohmann::json::parse(commands::bisect_output(search).json)["comparisons"][0]["cost_low"].is_null());
 }
 
+TEST(Bisection, SaysThatItIsOfBinariesAsTheyAreLinked) {
+  const std::string care = "care: commits are compared as they are linked";
+  for (const bool is_of_binaries : {false, true}) {
+    commands::Bisection search;
+    search.commits = {{"0123456789abcdef", "good"}, {"fedcba9876543210", "bad"}};
+    search.steps.resize(1);
+    search.steps[0].position = 1;
+    search.is_of_binaries = is_of_binaries;
+    const commands::BisectOutput output = commands::bisect_output(search);
+    for (const std::string& form : {output.text, output.markdown, page::render_bisection(search)})
+      EXPECT_EQ(form.find(care) != std::string::npos, is_of_binaries) << form;
+    EXPECT_EQ(nlohmann::json::parse(output.json)["about"], is_of_binaries ? "binaries" : "programs");
+    search.end = commands::BisectEnd::kNone;
+    const commands::BisectOutput none = commands::bisect_output(search);
+    for (const std::string& form : {none.text, none.markdown, page::render_bisection(search)})
+      EXPECT_EQ(form.find("random layouts") == std::string::npos, is_of_binaries) << form;
+  }
+}
+
 // As a page: a row for each comparison, heavy where it names its commit, and nothing of a subject is markup.
 TEST(Bisection, IsAPage) {
   Rng rng(23);
