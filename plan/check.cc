@@ -71,28 +71,27 @@ std::string response_text(const Plan& plan) {
 }
 
 bool asks_about_programs(const Plan& plan) {
+  if (plan.causal || plan.layout.map || plan.experiment.about == About::kBinaries) return false;
   return std::any_of(plan.factors.begin(), plan.factors.end(), [](const Factor& factor) {
     return factor.kind == FactorKind::kTreatment && factor.levels.size() > 1 && factor.name != "binary";
   });
 }
 
-// Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew; their treatments have no
-// answer then (analysis/report/contrasts/compared_cells.h).
+constexpr int kEnoughLinks = 10;  // docs/explanation/why-layout-matters.md: below, the bias of a link passes for an effect
+
+// Cells whose code stays where the linker put it vary nothing about it, unless they are linked anew.
 std::string one_layout_note(const Design& design, const Plan& plan) {
-  constexpr int kEnoughLinks = 10;  // docs/explanation/why-layout-matters.md: below, the bias of a link passes for an effect
   size_t fixed = 0;
   for (const Cell& cell : design.cells)
     if (cell.fixed_code) ++fixed;
   if (plan.experiment.about == About::kBinaries)
     return "differences are those of the builds as they are linked, where their code lies included\n";
   if (fixed == 0 || plan.link.seeds >= kEnoughLinks) return {};
+  if (const std::string why = why_no_answer(plan, design); !why.empty()) return "note: " + why + "\n";
   const std::string layouts = plan.link.seeds == 0 ? "the one code layout that the linker made"
                                                    : "only " + plural(static_cast<size_t>(plan.link.seeds), "code layout");
   return "note: " + plural(fixed, "cell") + (fixed == 1 ? " sees " : " see ") + layouts +
-         "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it" +
-         (plan.link.seeds == 0 && fixed == design.cells.size() && asks_about_programs(plan)
-              ? ", or about = \"binaries\" to [experiment] to compare builds as they are linked; else there is no answer\n"
-              : "\n");
+         "; add link = { seeds = " + std::to_string(kEnoughLinks) + " } to [factors] to vary it\n";
 }
 
 // Calls at one address lead to copies in some of the runs and to originals in others, and runs that share a CPU share what it
@@ -168,6 +167,14 @@ std::string time_text(const CheckReport& report) {
 }
 
 }  // namespace
+
+std::string why_no_answer(const Plan& plan, const Design& design) {
+  const bool moves = std::any_of(design.cells.begin(), design.cells.end(), [](const Cell& cell) { return !cell.fixed_code; });
+  if (moves || plan.link.seeds > 0 || !asks_about_programs(plan)) return {};
+  return "there will be no answer: " + plural(design.cells.size(), "cell") + " see the one code layout that the linker made, so "
+         "a difference may be link-order bias; write link = { seeds = " + std::to_string(kEnoughLinks) +
+         " } below [factors] to vary it, or about = \"binaries\" below [experiment] to compare builds as they are linked";
+}
 
 std::string duration_text(nanoseconds duration) {
   const double seconds = static_cast<double>(duration.count()) / 1e9;

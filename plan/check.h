@@ -33,6 +33,10 @@ Result<CheckReport> check_plan(const Plan& plan, std::optional<std::chrono::nano
 // For a terminal: subjects, the design matrix (at most max_cells rows), aliases, trials, duration.
 std::string render(const CheckReport& report, const Plan& plan, size_t max_cells = 64);
 
+// Why no difference between levels of a treatment will have an answer, whatever the trials show, and what to write instead: each
+// side is in the one layout that the linker made (analysis/report/contrasts/compared_cells.h). Empty: nothing speaks against it.
+std::string why_no_answer(const Plan& plan, const Design& design);
+
 // "1 h 20 min", "35 s", "120 ms".
 std::string duration_text(std::chrono::nanoseconds duration);
 

@@ -117,6 +117,8 @@ int submit_command(const Arguments& arguments) {
   for (const std::string& path : arguments.plans) files.push_back(read_plan(path));
   for (const PlanFile& file : files)
     if (!file.plan) return file.exit_code;
+  for (const PlanFile& file : files)
+    if (!arguments.quiet) note_no_answer(*file.plan);
   auto client = connect(arguments);
   if (!client) return complain(client.error());
   std::vector<int64_t> submitted;

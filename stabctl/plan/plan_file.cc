@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/shell_word.h"
+#include "plan/check.h"
 #include "plan/parse.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/plan/measured_command.h"
@@ -39,6 +40,12 @@ PlanFile read_plan(const std::string& path) {
   file.plan = std::move(parsed->plan);
   file.directory = std::filesystem::absolute(path).parent_path().lexically_normal().string();
   return file;
+}
+
+void note_no_answer(const plan::Plan& plan) {
+  const Result<plan::Design> design = plan::make_design(plan);
+  if (!design) return;  // which running it refuses
+  if (const std::string why = plan::why_no_answer(plan, *design); !why.empty()) std::fprintf(stderr, "note: %s\n", why.c_str());
 }
 
 }  // namespace stab::ctl

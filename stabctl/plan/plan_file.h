@@ -14,5 +14,7 @@ struct PlanFile {
   std::string directory;           // absolute; relative paths of the plan start here
 };
 PlanFile read_plan(const std::string& path);
+// On stderr, for who is about to run it: that it will have no answer, and what to write instead.
+void note_no_answer(const plan::Plan& plan);
 
 }  // namespace stab::ctl

@@ -247,6 +247,7 @@ int run_command(const Arguments& arguments) {
   if (!engine) return complain(engine.error());
   const auto experiment = (*engine)->submit(*file.plan, file.directory, ::geteuid(), ::getegid());
   if (!experiment) return complain(experiment.error());
+  if (!arguments.quiet) note_no_answer(*file.plan);
   const int code = run_to_end(**engine, *experiment, arguments, clock, report_of(arguments));
   if (file.plan->layout.map && code == kExitDone)
     std::fprintf(stderr, "layout map: stabctl layout map %lld%s\n", static_cast<long long>(*experiment),
