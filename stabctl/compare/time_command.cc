@@ -91,9 +91,13 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
   const nanoseconds each = seen->prepared_wall() + kEachTrial;
   const int runs = runs_within(of.most - of.elapsed(), each, kMostRuns);
   if (runs < kFewestRuns) {
-    char took[32];
-    std::snprintf(took, sizeof took, "%.2g", std::chrono::duration<double>(each).count());
-    return bad_input(std::string("a run takes ") + took + " s, and two are needed; give it less to do, or " +
+    const auto seconds = [](nanoseconds time) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.2g s", std::chrono::duration<double>(time).count());
+      return std::string(text);
+    };
+    return bad_input("the first tries took " + seconds(of.elapsed()) + ", a run takes " + seconds(each) +
+                     ", and for the two that are needed no time is left; give it less to do, or " +
                      option_of(of.elapsed() + 4.0 * each));
   }
   of.plan.randomized = !arguments.shell && command.szc.code && runs >= 2 * kFewestRuns;

@@ -175,9 +175,14 @@ Result<ExplainedSides> sides_of_programs(const Arguments& arguments) {
   STAB_CHECK_OK(without_options(arguments, "two programs need none"));
   const std::string &older = arguments.words[0], &newer = arguments.words[1];
   STAB_TRY(const std::string here, absolute_path("."));
-  if (!is_there(older) && !is_there(newer) && revisions_of(older, newer, false))
-    return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
-                     "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
+  if (!is_there(older) && !is_there(newer)) {
+    const auto revisions = revisions_of(older, newer, false);
+    if (revisions)
+      return bad_input("there are no programs " + in_quotes(older) + " and " + in_quotes(newer) +
+                       "; of two revisions write: stabctl explain " + shell_word(older + ".." + newer));
+    // Such as HEAD~1, where a shallow clone lacks it.
+    if ((older + newer).find_first_of("~^") != std::string::npos) return revisions.error();
+  }
   ExplainedSides out;
   out.wall_command =
       "stabctl compare " + shell_word(older) + " " + shell_word(newer) + question_options(arguments) +

@@ -197,6 +197,16 @@ std::string known_formats() {
   return names;
 }
 
+// Of the word where a format belongs. Who forgets it has a file there, such as old.json or base=old.json.
+Error no_format(const std::string& word) {
+  std::error_code unknown;
+  const size_t equals = word.find('=');
+  if (equals == std::string::npos && !std::filesystem::exists(word, unknown))
+    return bad_input("format '" + printable(word) + "' is not one of " + known_formats());
+  return bad_input("'" + printable(word) + "' is a file, and its format comes before it, such as: stabctl import hyperfine " +
+                   printable(word) + "; formats are " + known_formats());
+}
+
 // Each benchmark of the file is a side of its own, and what all of them measure is called "time".
 Status take_apart(const metrics::Format& format, const std::string& path, const std::vector<metrics::ProcessTime>& times,
                   Sides& sides) {
@@ -220,9 +230,7 @@ Status take_apart(const metrics::Format& format, const std::string& path, const 
 
 int import_command(const Arguments& arguments) {
   const metrics::Format* format = metrics::format_named(arguments.words[0]);
-  if (!format)
-    return complain(Error{
-        ErrorCode::kBadInput, "format '" + printable(arguments.words[0]) + "' is not one of " + known_formats(), {}});
+  if (!format) return complain(no_format(arguments.words[0]));
   if (arguments.margin && !(*arguments.margin >= 0 && *arguments.margin < 1))
     return complain(Error{ErrorCode::kBadInput, "--margin takes a share from 0 to below 100%, such as 1% or 0.01", {}});
   if (arguments.words.size() == 1)

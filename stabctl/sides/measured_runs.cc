@@ -47,7 +47,7 @@ Result<Probe> prepared_probe(const MeasuredCommand& command, const Arguments& ar
   if (!prepare.empty()) {
     const auto done = probe({"/bin/sh", "-c", prepare}, kNothing, directory, environment, most, stop);
     if (!done && stop.asked()) return done.error();
-    if (!done && done.error().code == ErrorCode::kUnavailable)
+    if (!done && done.error().code == ErrorCode::kUnavailable && most.count() > 0)
       return Error{ErrorCode::kUnavailable,
                    "--prepare " + in_quotes(prepare) + " was still running after " + plan::duration_text(most) +
                        "; --at-most gives it more time",

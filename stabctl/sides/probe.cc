@@ -166,6 +166,8 @@ Probe probe_of(const store::Outcome& outcome) {
 
 Result<Probe> probe(const std::vector<std::string>& words, const std::string& input, const std::string& directory,
                     const std::vector<std::string>& environment, nanoseconds most, const engine::StopSignal& stop) {
+  if (most.count() <= 0)
+    return Error{ErrorCode::kUnavailable, "no time was left to try " + in_quotes(words[0]) + "; give it more with --at-most", {}};
   Probe out;
   const UniqueFd in(::open(input.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in) return system_error("open " + in_quotes(input), errno);

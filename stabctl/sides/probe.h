@@ -37,7 +37,7 @@ struct Probe {
 Probe probe_of(const store::Outcome& outcome);
 
 // In `directory`, with standard input from `input` and the environment that trials have. kUnavailable: it was still running
-// after `most`, or it was interrupted, and was killed. kBadInput: it can't be started.
+// after `most`, or it was interrupted, and was killed; nothing starts where `most` is no time. kBadInput: it can't be started.
 Result<Probe> probe(const std::vector<std::string>& words, const std::string& input, const std::string& directory,
                     const std::vector<std::string>& environment, std::chrono::nanoseconds most, const engine::StopSignal& stop);
 

@@ -29,6 +29,16 @@ TEST(Probe, WhatNeverGivesItsCpuUpHasNotWaited) {
   EXPECT_EQ(one.busy(), 1.0);
 }
 
+TEST(Probe, StartsNothingWhereNoTimeIsLeft) {
+  const engine::StopSignal never;
+  for (const auto left : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(-7'174'000'000)}) {
+    const auto probed = probe({"/bin/true"}, "/dev/null", "/tmp", {}, left, never);
+    ASSERT_FALSE(probed);
+    EXPECT_EQ(probed.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(probed.error().message, "no time was left to try '/bin/true'; give it more with --at-most");
+  }
+}
+
 TEST(Probe, WhatSleepsHas) {
   const Probe one = again("exec sleep 0.05");
   ASSERT_TRUE(one.waits);
