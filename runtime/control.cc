@@ -58,8 +58,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
     ("a language runtime in the program walks code addresses (Go, OCaml, V8 and the like; szc --stab-info names it), so the "
      "functions that came with it stay"),
     "long loops are to be led to new layouts, and the executable's metadata tells nothing of loops; link it again with szc",
-    ("the program mapped other memory over its own text, so it went on there and layouts ended; leave that out, as an option "
-     "for huge pages may"),
+    ("the program mapped other memory over its own text or made it writable, so it went on there and layouts ended; leave that "
+     "out, as an option for huge pages may"),
     ("a library brings an unwinder that can't be told of moved functions (libunwind, or one linked into it), so exceptions and "
      "stack walks would end there; link with libgcc_s ahead of libunwind, or without it"),
     ("a library was loaded that brings an unwinder which can't be told of moved functions (libunwind, one linked into it, or one "

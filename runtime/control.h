@@ -70,7 +70,7 @@ enum class Degradation : uint8_t {
   kNoFunctionSamples,  // the laboratory asked for samples by function, and the kernel gives none
   kWalksCode,          // a runtime in the program walks code addresses: what our drivers didn't compile stays
   kNoLoops,            // long loops are to be led, and the metadata tells nothing of any
-  kTextReplaced,       // the program mapped something over its own text: it goes on there, unmoved
+  kTextReplaced,       // the program mapped something over its own text or made it writable: it goes on there, unmoved
   kUnwinderOther,      // exceptions couldn't pass moved functions: a library brings an unwinder that asks neither of ours
   kUnwinderCame,       // such a library was loaded while code moved: what is called from then on runs originals
   kHeapOfProgram,      // the program brings a malloc: the heap is its

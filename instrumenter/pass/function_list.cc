@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "instrumenter/pass/code_as_data.h"
 #include "instrumenter/pass/gnu_assembler.h"
 #include "instrumenter/pass/inline_assembly.h"
 #include "runtime/sections_abi.h"
@@ -105,7 +106,7 @@ llvm::PreservedAnalyses FunctionList::run(llvm::Module& module, llvm::ModuleAnal
     // It compares each return address with the one that the original would have, so no copy of it runs.
     if (function.hasFnAttribute(llvm::Attribute::SpeculativeLoadHardening)) continue;
     if (may_switch_stacks(function) || is_looked_up(function) || has_data_at_entry(function)) continue;
-    if (is_in_list_of_others(function)) continue;
+    if (is_in_list_of_others(function) || function.hasFnAttribute(kCodeIsDataAttribute)) continue;
     if (!may_be_tied_to(function)) continue;
     function.setMetadata(llvm::LLVMContext::MD_pcsections, listed);
     function.setAlignment(std::max(function.getAlign().valueOrOne(), llvm::Align(kLeastAlignment)));

@@ -22,6 +22,7 @@
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include "instrumenter/pass/code_as_data.h"
 #include "instrumenter/pass/constant_hashes.h"
 #include "instrumenter/pass/function_list.h"
 #include "instrumenter/pass/goto_tables.h"
@@ -35,6 +36,7 @@
 #include "instrumenter/pass/stack_copies.h"
 #include "instrumenter/pass/stack_pads.h"
 #include "instrumenter/pass/stacks_in_frames.h"
+#include "instrumenter/pass/told_calls.h"
 #include "instrumenter/pass/visits.h"
 
 namespace stab {
@@ -75,6 +77,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   if (!is_for_our_target(module)) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved = ConstantHashes().run(module, analyses);  // first, as the others use data of their own
   if (keep_in_text(module)) preserved = llvm::PreservedAnalyses::none();
+  preserved.intersect(CodeAsData().run(module, analyses));
   preserved.intersect(StackCopies().run(module, analyses));
   preserved.intersect(SignalSwitches().run(module, analyses));
   preserved.intersect(JumpSwitches().run(module, analyses));
@@ -83,6 +86,7 @@ llvm::PreservedAnalyses instrument(llvm::Module& module, llvm::ModuleAnalysisMan
   preserved.intersect(StackPads().run(module, analyses));
   preserved.intersect(OwnAddresses().run(module, analyses));  // behind the pads: its calls need none
   preserved.intersect(StacksInFrames().run(module, analyses));
+  preserved.intersect(ToldCalls().run(module, analyses));
   preserved.intersect(FunctionList().run(module, analyses));
   preserved.intersect(Places().run(module, analyses));
   preserved.intersect(StackCode().run(module, analyses));
@@ -164,6 +168,8 @@ bool add_by_name(llvm::StringRef name, llvm::ModulePassManager& passes) {
   if (name == "stab-pads") return passes.addPass(StackPads()), true;
   if (name == "stab-pads<all>") return passes.addPass(MarkAll()), passes.addPass(StackPads()), true;
   if (name == "stab-stacks-in-frames") return passes.addPass(StacksInFrames()), true;
+  if (name == "stab-told-calls") return passes.addPass(ToldCalls()), true;
+  if (name == "stab-code-as-data") return passes.addPass(CodeAsData()), passes.addPass(FunctionList()), true;
   if (name == "stab-own-addresses") return passes.addPass(OwnAddresses()), true;
   if (name == "stab-registration") return passes.addPass(Registration()), true;
   if (name == "stab-visits") return passes.addPass(Visits()), true;

@@ -8,10 +8,10 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/api/ask_helper.h"
 #include "runtime/arch/arch.h"
 #include "runtime/code/dynamic_symbols.h"
 #include "runtime/code/frame_header.h"
+#include "runtime/code/home.h"
 #include "runtime/code/unwind.h"
 #include "runtime/control.h"
 #include "runtime/libc_names.h"
@@ -108,15 +108,7 @@ unsigned long long loads_so_far() {
   return loads;
 }
 
-bool is_at_home() { return __atomic_load_n(&control().orders.home_wanted, __ATOMIC_RELAXED) != 0; }
 bool may_move() { return has_images() && !is_at_home(); }
-
-// A helper that is dead makes no further image, and what is there stays.
-void go_home() {
-  degrade(control(), Degradation::kUnwinderCame);
-  __atomic_store_n(&control().orders.home_wanted, 1u, __ATOMIC_SEQ_CST);
-  if (api::send_orders()) api::wait_for(control().orders.home_given, [](uint32_t given) { return given != 0; });
-}
 
 }  // namespace
 
@@ -156,7 +148,7 @@ void after_load(int mode) {
   if ((mode & RTLD_DEEPBIND) != 0) search.apart_from = came_apart < files ? files - came_apart : 0;
   if (came < files) search.skipped = files - came;
   libc::iterate_files(look_at_file, &search);
-  if (search.found) go_home();
+  if (search.found) go_home(Degradation::kUnwinderCame);
 }
 
 void after_load_apart(void* handle) {
@@ -167,7 +159,8 @@ void after_load_apart(void* handle) {
     dl_find_object object;
     const bool found = _dl_find_object(file->l_ld, &object) == 0;
     const auto* frame_header = static_cast<const uint8_t*>(found ? object.dlfo_eh_frame : nullptr);
-    if (brings_unwinder(DynamicSymbols(file->l_ld, file->l_addr), frame_header, true, false)) return go_home();
+    if (brings_unwinder(DynamicSymbols(file->l_ld, file->l_addr), frame_header, true, false))
+      return go_home(Degradation::kUnwinderCame);
   }
 }
 
