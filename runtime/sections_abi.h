@@ -72,6 +72,10 @@ inline constexpr char kSignalSwitchesSection[] = "stab_signal_switches";
 // of its slots at 0.
 inline constexpr char kJumpSwitchesSection[] = "stab_jump_switches";
 
+// One byte of each object, without assembly that switches stacks, that has a function which gives an array of its own away: that
+// may be a stack. If other assembly of the program's switches stacks, post-link holds all of its slots at 0.
+inline constexpr char kStackArraysSection[] = "stab_stack_arrays";
+
 // Not loaded, for post-link alone: what is in the constants that each function uses, by the functions' names. Entries, at
 // multiples of 4: u64 key, hash64 of the function's symbol and, where that is local, a byte 0 and its file's name as STT_FILE has
 // it; u32 count; u32 hashes[count], one of each place where the address of data is used. 0: nothing is known of what is there.

@@ -10,7 +10,8 @@
 // the program calls longjmp, and keeps the program's pads at 0.
 //
 // Who calls another function to leave may be seen, too: it goes on alike, whether that has returned or somebody has come back.
-// Who handles errors does something else then. Its buffer is its coroutine's, and so no variable of the program's.
+// Who handles errors does something else then. Its buffer is its coroutine's, and so no variable of the program's. Where it is in
+// one, the function that is called leaves by another variable.
 //
 // A wrong mark costs little: layouts end with the ring, and the starts of stacks alone are random.
 #include "instrumenter/pass/jump_switches.h"
@@ -47,14 +48,11 @@ bool returns(const llvm::Function& function) {
   return llvm::any_of(function, [](const llvm::BasicBlock& block) { return llvm::isa<llvm::ReturnInst>(block.getTerminator()); });
 }
 
-// The buffers that a call leaves by for good: its argument, or what a function of this module that ends in longjmp takes. What
-// such a function computes is null: a buffer that is unknown here.
-llvm::SmallVector<const Value*, 1> buffers_left_by(const llvm::CallBase& call) {
-  if (calls_one_of(call, kJumps)) return {call.getArgOperand(0)};
+// The buffers that a function of this module leaves by which is called, as its caller knows them. What it computes is null: a
+// buffer that is unknown here.
+llvm::SmallVector<const Value*, 1> buffers_of_callee(const llvm::CallBase& call, const llvm::Function& callee) {
   llvm::SmallVector<const Value*, 1> buffers;
-  const llvm::Function* const callee = call.getCalledFunction();
-  if (callee == nullptr || callee->isDeclaration() || returns(*callee)) return buffers;
-  for (const llvm::Instruction& instruction : llvm::instructions(*callee)) {
+  for (const llvm::Instruction& instruction : llvm::instructions(callee)) {
     const auto* jump = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (jump == nullptr || !calls_one_of(*jump, kJumps)) continue;
     const Value* const buffer = jump->getArgOperand(0)->stripPointerCasts();
@@ -65,6 +63,30 @@ llvm::SmallVector<const Value*, 1> buffers_left_by(const llvm::CallBase& call) {
       buffers.push_back(llvm::isa<llvm::Constant>(buffer) ? buffer : nullptr);
   }
   return buffers;
+}
+
+const llvm::Function* callee_in_module(const llvm::CallBase& call) {
+  const llvm::Function* const callee = call.getCalledFunction();
+  return callee == nullptr || callee->isDeclaration() ? nullptr : callee;
+}
+
+// The buffers that a call leaves by for good: its argument, or what a function of this module that ends in longjmp takes.
+llvm::SmallVector<const Value*, 1> buffers_left_by(const llvm::CallBase& call) {
+  if (calls_one_of(call, kJumps)) return {call.getArgOperand(0)};
+  const llvm::Function* const callee = callee_in_module(call);
+  if (callee == nullptr || returns(*callee)) return {};
+  return buffers_of_callee(call, *callee);
+}
+
+// Whether what is called may return, or leave by a variable of the program's that is another than where `saved` lies.
+bool may_leave_by_another_variable(const llvm::CallBase& call, const Value* saved) {
+  const llvm::Function* const callee = callee_in_module(call);
+  const auto* const variable = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(saved));
+  if (callee == nullptr || variable == nullptr || !returns(*callee)) return false;
+  return llvm::any_of(buffers_of_callee(call, *callee), [variable](const Value* buffer) {
+    const Value* const object = buffer == nullptr ? nullptr : llvm::getUnderlyingObject(buffer);
+    return object != nullptr && object != variable && llvm::isa<llvm::GlobalVariable>(object);
+  });
 }
 
 // A buffer that is loaded twice, or found twice by an index, counts as two: what leads to it may have changed.
@@ -121,7 +143,7 @@ bool leaves_by_another(const llvm::Instruction* first, const Value* saved, const
     const auto* call = llvm::dyn_cast<llvm::CallBase>(at);
     if (call == nullptr) continue;
     const auto is_another = [&](const Value* buffer) { return !is_one_buffer(saved, buffer, sizes); };
-    if (llvm::any_of(buffers_left_by(*call), is_another)) return true;
+    if (llvm::any_of(buffers_left_by(*call), is_another) || may_leave_by_another_variable(*call, saved)) return true;
   }
   return false;
 }

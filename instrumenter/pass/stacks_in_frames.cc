@@ -5,22 +5,30 @@
 // the array alone from then on (runtime/stack/stacks_in_frames.cc). Most such arrays are main's, and assembly may switch to one,
 // too. So where main has an array, pads are taken below main's frame alone; so it is with each function of a module that has
 // assembly which loads the stack pointer. Arrays of other modules are seen where that assembly is C's and gets a stack's end.
-// Not seen are those that assembly of another file switches to.
+//
+// A file of assembly may switch to an array of any module. An object is marked that gives an array of a function's away, in a
+// variable or to a function. In a program with such assembly post-link keeps all pads at 0 then.
 #include "instrumenter/pass/stacks_in_frames.h"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <iterator>
 
 #include "instrumenter/pass/inline_assembly.h"
 #include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/runtime_calls.h"
+#include "instrumenter/pass/section_mark.h"
+#include "runtime/sections_abi.h"
 
 namespace stab {
 namespace {
@@ -41,13 +49,40 @@ constexpr Taker kTakers[] = {{"makecontext", "stab_rt_context_stack", 0},
 constexpr llvm::StringRef kFrameSymbol = "stab_rt_frame_of_stacks";
 constexpr uint64_t kSmallestStackBits = uint64_t{1024} * 8;
 
+bool is_array(const llvm::Instruction& instruction) {
+  if (!is_fixed_local(instruction)) return false;
+  const llvm::DataLayout& sizes = instruction.getModule()->getDataLayout();
+  const auto bits = llvm::cast<llvm::AllocaInst>(instruction).getAllocationSizeInBits(sizes);
+  return bits && !bits->isScalable() && bits->getFixedValue() >= kSmallestStackBits;
+}
+
 bool has_array(const llvm::Function& function) {
+  return may_call_runtime(function) && llvm::any_of(function.getEntryBlock(), is_array);
+}
+
+// Whether an address in it is kept in memory, made a number, or passed to a function that isn't known to keep no stack there.
+bool is_given_away(const llvm::Value& address, const llvm::TargetLibraryInfoImpl& libc,
+                   llvm::SmallPtrSetImpl<const llvm::Value*>& seen) {
+  if (!seen.insert(&address).second) return false;
+  return llvm::any_of(address.uses(), [&](const llvm::Use& use) {
+    const llvm::User* const user = use.getUser();
+    if (llvm::isa<llvm::StoreInst>(user)) return use.getOperandNo() != llvm::StoreInst::getPointerOperandIndex();
+    if (llvm::isa<llvm::PtrToIntInst>(user)) return true;
+    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+      const llvm::Function* const callee = call->getCalledFunction();
+      llvm::LibFunc known;
+      return !llvm::isa<llvm::IntrinsicInst>(call) && (callee == nullptr || !libc.getLibFunc(callee->getName(), known));
+    }
+    const bool leads_on = llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst>(user);
+    return leads_on && is_given_away(*user, libc, seen);
+  });
+}
+
+bool gives_array_away(const llvm::Function& function, const llvm::TargetLibraryInfoImpl& libc) {
   if (!may_call_runtime(function)) return false;
-  const llvm::DataLayout& sizes = function.getParent()->getDataLayout();
-  return llvm::any_of(function.getEntryBlock(), [&sizes](const llvm::Instruction& instruction) {
-    if (!is_fixed_local(instruction)) return false;
-    const auto bits = llvm::cast<llvm::AllocaInst>(instruction).getAllocationSizeInBits(sizes);
-    return bits && !bits->isScalable() && bits->getFixedValue() >= kSmallestStackBits;
+  return llvm::any_of(function.getEntryBlock(), [&libc](const llvm::Instruction& instruction) {
+    llvm::SmallPtrSet<const llvm::Value*, 8> seen;
+    return is_array(instruction) && is_given_away(instruction, libc, seen);
   });
 }
 
@@ -134,9 +169,14 @@ llvm::PreservedAnalyses StacksInFrames::run(llvm::Module& module, llvm::ModuleAn
   for (llvm::Function& function : module)
     if ((is_switching || function.getName() == "main") && !early.contains(&function) && has_array(function))
       frames.push_back(&function);
+  const llvm::TargetLibraryInfoImpl libc{llvm::Triple(module.getTargetTriple())};
+  const bool is_marked = !is_switching && llvm::any_of(module, [&libc](const llvm::Function& function) {
+    return function.getName() != "main" && gives_array_away(function, libc);
+  });
+  if (is_marked) mark_object(module, abi::kStackArraysSection);
   for (llvm::CallBase* call : calls) tell_of(*call);
   for (llvm::Function* function : frames) tell_of_frame(*function);
-  return calls.empty() && frames.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  return calls.empty() && frames.empty() && !is_marked ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
 }
 
 }  // namespace stab

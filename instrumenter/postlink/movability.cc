@@ -359,6 +359,33 @@ bool data_switch_stacks(const ElfImage& image) {
 
 }  // namespace
 
+namespace {
+
+// Whether a function loads the stack pointer itself, and not only to go back on the stack that it is on.
+bool loads_stack(const ElfImage& image, const Function& function, const FunctionCode& code) {
+  // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
+  const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
+                     function.name.starts_with("_dl_runtime_") || function.runtime ||
+                     is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds) ||
+                     is_one_of(function.name, kTouchesStack);
+  if (known) return false;
+  if (code.loads_stack_from_elsewhere) return true;
+  const bool by_frame_pointer = code.loads_frame_pointer_from_elsewhere && code.loads_stack_from_frame_pointer;
+  const bool by_saved = code.loads_stack_from_register || code.loads_stack_from_frame;
+  return ((function.foreign && by_saved) || by_frame_pointer || code.loads_stack_from_variable) &&
+         !goes_back_on_its_stack(image.text_at(function.start, function.bytes));
+}
+
+}  // namespace
+
+bool switches_to_arrays(const ElfImage& image, const Disassembly& disassembly, const FunctionTable& functions) {
+  if (image.find_section(abi::kStackArraysSection) == nullptr) return false;
+  if (strays_switch_stacks(image, disassembly, functions)) return true;
+  for (uint32_t index = 0; index < functions.size(); ++index)
+    if (loads_stack(image, functions[index], disassembly.codes[index])) return true;
+  return false;
+}
+
 bool switches_by_jumps(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                        const FunctionTable& functions) {
   if (image.find_section(abi::kJumpSwitchesSection) == nullptr) return false;
@@ -384,17 +411,7 @@ bool switches_stacks(const ElfImage& image, const Callees& callees, const Disass
     if (makes_stack && jumps) return true;
     const bool sets_handler = !function.runtime && refers_to_one_of(kSetsHandler, index, callees, disassembly, functions);
     if (handler_switches && sets_handler) return true;
-    // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
-    const bool known = is_one_of(function.name, kLongJumps) || is_one_of(function.name, kLoadsOfLongJumps) ||
-                       function.name.starts_with("_dl_runtime_") || function.runtime ||
-                       is_one_of(function.name, kContextSwitches) || is_one_of(function.name, kUnwinds) ||
-                       is_one_of(function.name, kTouchesStack);
-    if (!known && code.loads_stack_from_elsewhere) return true;
-    const bool by_frame_pointer = code.loads_frame_pointer_from_elsewhere && code.loads_stack_from_frame_pointer;
-    const bool by_saved = code.loads_stack_from_register || code.loads_stack_from_frame;
-    if (!known && ((function.foreign && by_saved) || by_frame_pointer || code.loads_stack_from_variable) &&
-        !goes_back_on_its_stack(image.text_at(function.start, function.bytes)))
-      return true;
+    if (loads_stack(image, function, code)) return true;
   }
   return false;
 }

@@ -24,6 +24,9 @@ void decide_movability(const ElfImage& image, const Callees& callees, const Disa
 bool switches_by_jumps(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                        const FunctionTable& functions);
 
+// True when an object has an array that may be a stack, and assembly elsewhere in the program switches stacks.
+bool switches_to_arrays(const ElfImage& image, const Disassembly& disassembly, const FunctionTable& functions);
+
 // True when suspended stacks may hold return addresses: the program makes or switches contexts.
 bool switches_stacks(const ElfImage& image, const Callees& callees, const Disassembly& disassembly,
                      const FunctionTable& functions);

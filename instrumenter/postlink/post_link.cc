@@ -100,8 +100,9 @@ Result<Analysis> analyze(const ElfImage& image, const Options& options) {
   analysis.is_walked = rules.is_walked() && (options.move_all || !analysis.functions.has_compiled_list());
   decide_movability(image, callees, analysis.disassembly, references, analysis.tables, rules, options.move_all,
                     analysis.functions);
-  // Coroutines on one stack have the room that the program's arrays leave between them.
-  analysis.holds_pads = switches_by_jumps(image, callees, analysis.disassembly, analysis.functions);
+  // Coroutines on one stack have the room that the program's arrays leave between them, and others that of an array.
+  analysis.holds_pads = switches_by_jumps(image, callees, analysis.disassembly, analysis.functions) ||
+                        switches_to_arrays(image, analysis.disassembly, analysis.functions);
   analysis.switches_stacks = analysis.holds_pads || switches_stacks(image, callees, analysis.disassembly, analysis.functions);
   const std::vector<bool> recursive =
       recursive_functions(callees, analysis.disassembly, analysis.functions);

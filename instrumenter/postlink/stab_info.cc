@@ -49,7 +49,7 @@ std::string describe_pads(const ElfImage& image) {
     held += (slot & abi::kPadHeld) != 0;
   }
   const size_t count = pads->bytes.size() / 4;
-  if (held != 0) return line("pads", std::to_string(count) + ", all 0, as coroutines may lie below each other on one stack");
+  if (held != 0) return line("pads", std::to_string(count) + ", all 0, as stacks may lie in arrays of functions");
   return line("pads", std::to_string(count) + ", of these " + std::to_string(recursive) + " in recursive functions");
 }
 

@@ -1488,6 +1488,71 @@ def check_other_linker(place):
         place.moves("prog")
 
 
+SWITCH_FILE = """	.text
+	.globl change_stacks
+	.type change_stacks, @function
+change_stacks:
+	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15
+	mov %rsp, (%rdi)
+	mov %rsi, %rsp
+	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp
+	ret
+	.size change_stacks, . - change_stacks
+	.section .note.GNU-stack, "", @progbits
+"""
+STACK_ARRAYS = """#include <string.h>
+#include "repeat.h"
+enum { kStack = 12288, kAround = 4096 };
+void change_stacks(void** saved, void* to);
+static void *home, *rests;
+static long sum;
+struct step { long (*call)(const struct step*, long); };
+#define STEP(name)                                                                      \\
+  NOINLINE static long name(const struct step* next, long number) {                     \\
+    volatile char frame[64];                                                            \\
+    memset((char*)frame, 7, sizeof frame);                                              \\
+    const long below = next->call != NULL ? next->call(next + 1, number + 1) : number;  \\
+    if (next->call == NULL) change_stacks(&rests, home);                                \\
+    for (size_t i = 0; i < sizeof frame; ++i) CHECK(frame[i] == 7);                     \\
+    return below * 3 + number;                                                          \\
+  }
+STEP(first) STEP(second) STEP(third) STEP(fourth) STEP(fifth) STEP(sixth) STEP(seventh) STEP(last)
+static const struct step steps[] = {{second}, {third}, {fourth}, {fifth}, {sixth}, {seventh}, {last}, {NULL}};
+static void body(void) { for (;;) sum = (sum * 5 + first(steps, 1)) & 0xffff; }
+NOINLINE static void take_turns(void) {
+  struct { _Alignas(16) char low[kAround]; char stack[kStack]; } stacks;
+  memset(stacks.low, 1, kAround);
+  void** top = (void**)(stacks.stack + kStack - 64);
+  *--top = NULL;
+  *--top = (void*)body;
+  rests = top - 6;
+  REPEAT {
+    change_stacks(&home, rests);
+    for (int i = 0; i < kAround; ++i) CHECK(stacks.low[i] == 1);
+  }
+}
+int main(void) { take_turns(); puts("42"); return 0; }
+"""
+
+
+def check_stack_arrays_of_assembly_files(place):
+    """A file of assembly switches to an array in a frame of another function than main: no pads are taken, as they had no room. Other
+    programs with such an array have theirs."""
+    place.write("change.s", SWITCH_FILE)
+    place.write("arrays.c", STACK_ARRAYS)
+    place.write("repeat.h", (pathlib.Path(__file__).resolve().parent / "repeat.h").read_text())
+    for options in (["-O2"], ["-O0"], ["-O2", "-flto"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-static"]):
+        place.must("szc", "--stab-pads=all", *options, "arrays.c", "change.s", "-o", "prog")
+        place.moves("prog")
+    place.write("alone.c", "void takes(char* array) { (void)array; }\n")
+    place.write("uses.c", "#include <stdio.h>\nvoid takes(char*);\n__attribute__((noinline)) static int uses(int n) { char array[4096]; takes(array);\n"
+                          "  return array[0] != 1 || n; }\nint main(int n, char** w) { (void)w; puts(uses(n) ? \"42\" : \"0\"); }\n")
+    place.must("szc", "--stab-pads=all", "alone.c", "uses.c", "-o", "prog")
+    place.moves("prog")
+    info = place.must("szc", "--stab-info", "prog").stdout
+    expect("switches stacks" not in info, f"a program without such assembly counts as one:\n{info}")
+
+
 def check_unaligned_functions(place):
     """A build that wants small code asks for no alignment; what may move is aligned as far as moving needs."""
     place.write("small.c", "int printf(const char*, ...);\n#define F(n) __attribute__((noinline)) int f##n(int a) { return a / 3 + g##n; }\n"
