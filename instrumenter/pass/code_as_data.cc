@@ -2,9 +2,9 @@
 // bytes of a function that moves are a jump that leads elsewhere from another place, and each epoch changes it. A pad reads its
 // slot by its distance from the code.
 //
-// The approach: a function's address is followed through what makes other addresses of it, through variables, and into functions
-// of the module that it is given to. If it comes to a load, a store, or a function of libc's that reads or writes memory there,
-// the function stays as the compiler made it, without a pad. An address that other objects or data get is not followed.
+// The approach: a function's address is followed through what makes other addresses of it, through variables, into functions of
+// the module that it is given to, and back. If it comes to a load, a store, or a function of libc's that reads or writes memory
+// there, the function stays as the compiler made it, without a pad. An address that other objects or data get is not followed.
 #include "instrumenter/pass/code_as_data.h"
 
 #include <llvm/ADT/APInt.h>
@@ -62,6 +62,7 @@ class Uses {
       return use.getOperandNo() == llvm::StoreInst::getPointerOperandIndex() || is_kept_and_reaches(*store);
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&user))
       return call->isArgOperand(&use) && is_passed_and_reaches(*call, use);
+    if (const auto* end = llvm::dyn_cast<llvm::ReturnInst>(&user)) return is_returned_and_reaches(*end->getFunction());
     return leads_on(user, use) && reach_bytes(user);
   }
 
@@ -96,6 +97,14 @@ class Uses {
              const auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
              return load != nullptr && load->getType() == store.getValueOperand()->getType() && reach_bytes(*load);
            });
+  }
+
+  // To whomever calls the function, as templates do that take an iterator apart.
+  bool is_returned_and_reaches(const llvm::Function& function) {
+    return llvm::any_of(function.users(), [&](const llvm::User* user) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+      return call != nullptr && call->getCalledFunction() == &function && reach_bytes(*call);
+    });
   }
 
   bool is_passed_and_reaches(const llvm::CallBase& call, const llvm::Use& use) {

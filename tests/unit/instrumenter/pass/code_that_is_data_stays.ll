@@ -1,5 +1,6 @@
 ; A function whose bytes the module reads or writes is in no list of functions that move, and gets no pad: where its address is
-; given to memcpy or mprotect, loaded from, stored to, also by a function of the module that it is given to, and through a variable.
+; given to memcpy or mprotect, loaded from, stored to, also by a function of the module that it is given to or that hands it back, and
+; through a variable.
 ; A pointer that is called, compared, kept in data, or that leads in front of the function changes nothing.
 ; RUN: %stab -passes=stab-code-as-data < %s | %check
 
@@ -11,6 +12,7 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @summed() #[[data]] {
 ; CHECK: define void @kept() #[[data]] {
 ; CHECK: define void @protected() #[[data]] {
+; CHECK: define void @handed_back() #[[data]] {
 ; CHECK: define void @called() align 8 !pcsections
 ; CHECK: define void @passed_on() align 8 !pcsections
 ; CHECK: define void @described() align 8 !pcsections
@@ -35,6 +37,12 @@ define void @kept() {
 }
 define void @protected() {
   ret void
+}
+define void @handed_back() {
+  ret void
+}
+define ptr @hands_back(ptr %address) {
+  ret ptr %address
 }
 define void @called() {
   ret void
@@ -76,6 +84,8 @@ define void @uses(ptr %to, i64 %index) {
   %page = and i64 ptrtoint (ptr @protected to i64), -4096
   %pointer = inttoptr i64 %page to ptr
   %done = call i32 @mprotect(ptr %pointer, i64 4096, i32 7)
+  %back = call ptr @hands_back(ptr @handed_back)
+  %last = load i8, ptr %back
   call void @called()
   %same = icmp eq ptr %to, @called
   call void @takes(ptr @passed_on)
