@@ -2,7 +2,6 @@
 #include <sys/mman.h>
 #include <algorithm>
 #include <numeric>
-#include <vector>
 #include "repeat.h"
 
 static constexpr int kBytes = 64;
@@ -20,8 +19,7 @@ int main() {
   const int wanted = first(4, 5), wanted_second = second(4, 5);
   const unsigned sum = std::accumulate(code_of(third), code_of(third) + 16, 0u);
   REPEAT {
-    const std::vector<unsigned char> bytes(code_of(first), code_of(first) + kBytes);
-    std::copy(bytes.begin(), bytes.end(), copies);
+    std::copy(code_of(first), code_of(first) + kBytes, copies);
     CHECK(reinterpret_cast<Function>(copies)(4, 5) == wanted && first(4, 5) == wanted);
     std::copy_n(code_of(second), kBytes, copies + 128);
     CHECK(reinterpret_cast<Function>(copies + 128)(4, 5) == wanted_second && second(4, 5) == wanted_second);
