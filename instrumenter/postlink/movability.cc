@@ -357,10 +357,6 @@ bool data_switch_stacks(const ElfImage& image) {
   });
 }
 
-}  // namespace
-
-namespace {
-
 // Whether a function loads the stack pointer itself, and not only to go back on the stack that it is on.
 bool loads_stack(const ElfImage& image, const Function& function, const FunctionCode& code) {
   // longjmp alone goes back on the same stack; the dynamic linker's resolver restores its own.
