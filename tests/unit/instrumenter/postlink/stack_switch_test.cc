@@ -21,6 +21,20 @@ TEST(StackSwitchTest, IsSeenWhereverItLies) {
   EXPECT_FALSE(holds_stack_switch(code)) << "it ends before it goes on elsewhere";
 }
 
+// It is looked for at several places at once.
+TEST(StackSwitchTest, IsSeenAtEachPlaceAndUpToTheLastByte) {
+  for (size_t before = 0; before < 50; ++before) {
+    Bytes code(before, 0x90);
+    code.insert(code.end(), kSwitch.begin(), kSwitch.end());
+    EXPECT_TRUE(holds_stack_switch(code)) << before;
+    code.insert(code.end(), 50 - before, 0x90);
+    EXPECT_TRUE(holds_stack_switch(code)) << before;
+    code.resize(before + kSwitch.size() - 1);
+    EXPECT_FALSE(holds_stack_switch(code)) << before;
+  }
+  EXPECT_FALSE(holds_stack_switch(Bytes()));
+}
+
 TEST(StackSwitchTest, ThatExchangesTheStackPointerWithMemoryIsSeen) {
   // xchg %rsp,(%rdi); pop rbx, rbp; ret
   EXPECT_TRUE(holds_stack_switch(Bytes{0x48, 0x87, 0x27, 0x5b, 0x5d, 0xc3}));
