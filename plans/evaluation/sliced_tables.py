@@ -389,10 +389,12 @@ OPTIMIZERS = {"PGO": ({"lto": "off", "pgo": "on"}, {"lto": "off", "pgo": "off"})
 
 
 class Compared:
-    """What treatments do to each workload, and over programs. A program's workloads are alike, so over programs their mean counts once."""
+    """What treatments do to each workload, and over programs. A program's workloads are alike, so over programs their mean counts once.
+    A workload that was recorded in no block has no answer, and the page names it."""
 
     def __init__(self, recorded, sides):
-        self.recorded, self.subjects = recorded, sorted(recorded.subjects)
+        self.recorded, self.subjects = recorded, sorted(s for s in recorded.subjects if recorded.where(s))
+        self.without = sorted(set(recorded.subjects) - set(self.subjects))
         compare = functools.partial(self._compare, recorded)
         self.found = {name: dict(zip(self.subjects, in_parallel(compare, [(subject, *cells) for subject in self.subjects])))
                       for name, cells in sides.items()}
@@ -413,7 +415,7 @@ class Compared:
         rows.append(["**over programs**", *(cell for f in self.over.values() for cell in (change(f), p_four(f["p_value"])))])
         half = statistics.median((f["conf_high"] - f["conf_low"]) / 2 for own in self.found.values() for f in own.values())
         legend = (f"Change of CPU time [95 %], within blocks; half an interval is {percent(half, 2)} in the median. "
-                  "p with Holm over the workloads:")
+                  "p with Holm over the workloads" + (f"; no trial of {', '.join(self.without)} was recorded" if self.without else "") + ":")
         head = ["workload", *(cell for name in self.found for cell in (name, "p"))]
         return {self.recorded.name: "\n\n".join([self.recorded.header(), verdicts(asked), legend, table(head, rows)])}, {}
 
