@@ -1,4 +1,5 @@
 // Functions whose code is read by templates of the C++ library, which hand its address on to each other, and back.
+// other-compilers: no
 #include <sys/mman.h>
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,6 @@
 /* Code as data: functions that are copied to other memory and run there, summed up, compared and written to a file. Their bytes
-   are what the compiler made, in each layout. */
+   are what the compiler made, in each layout.
+   other-compilers: no */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

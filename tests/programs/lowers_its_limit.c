@@ -1,5 +1,6 @@
 /* A process that lowers its own limit of address space, as `ulimit -v` in a script does, still has what is below it: for
-   mappings, threads and allocations. So does a child that lowers it as that of another process. */
+   mappings, threads and allocations. So does a child that lowers it as that of another process.
+   other-compilers: no */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 /* A program that makes its own text writable and patches it, again and again, while another thread runs there. Children that it
-   forks have the patches, and patch on their own. */
+   forks have the patches, and patch on their own.
+   other-compilers: no */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>

@@ -9,7 +9,7 @@ that functions moved, and that the script was followed. A program's first commen
     library: OPTIONS     also build a shared library, library.so, from the same source with these options
     not: OPTIONS ...     variants that hold one of these options don't apply, the reason beside it
     expect-exit: N       the exit code of the plain build (default 0)
-    other-compilers: once    compiled by others, it needs STAB_CODE=once (foreign/check_foreign.py)
+    other-compilers: once    compiled by others, it needs STAB_CODE=once (foreign/check_foreign.py); no: it can't run at all
 
 Exit code 0: all equal; 1: not; the message names the variant and the command that shows it.
 """
