@@ -1,6 +1,7 @@
 /* Functions that report each entry and exit, with the function and where it was called from: there are so many pairs, and each
    entry has its exit.
-   flags: -finstrument-functions */
+   flags: -finstrument-functions
+   other-compilers: once */
 #include "repeat.h"
 #define MOST 256
 #define QUIET __attribute__((no_instrument_function))

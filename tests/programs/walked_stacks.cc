@@ -1,5 +1,6 @@
 // Stacks that a program walks by the unwinder's functions itself: each frame has one address, whatever copy it runs in, and an
 // exception that passes the same frames finds its handler.
+// other-compilers: once
 #include <unwind.h>
 #include "repeat.h"
 struct Walk {
