@@ -215,8 +215,6 @@ std::vector<std::string> differences_of(const GateFacts& facts) {
 
 std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
   std::vector<report::Caveat> out;
-  const bool is_of_binaries = std::any_of(report.factors.begin(), report.factors.end(),
-                                          [](const report::Factor& factor) { return factor.of_binaries; });
   for (report::Caveat caveat : report.caveats) {
     if (caveat.code == report::CaveatCode::kFewWorkloads) continue;
     if (caveat.code == report::CaveatCode::kSameBuild) continue;  // GateFacts::differ says it of each workload
@@ -224,7 +222,7 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
       caveat.hint =
           "the gate chose slices by itself; write blocks = \"sliced\" below [gate]: one block in ten then runs alone, which "
           "measures it from 20 blocks on";
-    if (caveat.code == report::CaveatCode::kOneLayout && !is_of_binaries)
+    if (caveat.code == report::CaveatCode::kOneLayout && !report::asks_about_binaries(report))
       caveat.hint =
           "links = 10 below [gate] draws others, if the build obeys their number; about = \"binaries\" asks about these two";
     if (caveat.code == report::CaveatCode::kFailedTrials)

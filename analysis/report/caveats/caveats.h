@@ -16,6 +16,9 @@ std::vector<Caveat> caveats_of(const Samples& samples, const Report& report);
 bool turns_an_answer(CaveatCode code);
 std::vector<Caveat> caveats_that_turn(const std::vector<Caveat>& caveats);
 
+// Whether the plan asks about builds as they are linked, and so has no use for other links.
+bool asks_about_binaries(const Report& report);
+
 // As a line of such an answer: "MESSAGE; HINT".
 std::string care_text(const Caveat& caveat);
 

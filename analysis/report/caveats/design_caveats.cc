@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "analysis/report/caveats/caveats.h"
 #include "analysis/report/experiment/replication_units.h"
 #include "analysis/report/report_data/report_pen.h"
 
@@ -23,17 +24,20 @@ void check_few_workloads(const Samples& samples, const Report& report, Caveats& 
                  "add " + report.program_word + "s; replicates don't help here"});
 }
 
+bool asks_about_binaries(const Report& report) {
+  return std::any_of(report.factors.begin(), report.factors.end(), [](const Factor& factor) { return factor.of_binaries; });
+}
+
 void check_one_layout(const Report& report, Caveats& out) {
   uint64_t cells = 0;
   for (const Cell& cell : report.cells) cells += cell.one_layout && cell.response == report.responses[0].name;
   if (cells == 0) return;
-  const bool is_of_binaries =
-      std::any_of(report.factors.begin(), report.factors.end(), [](const Factor& factor) { return factor.of_binaries; });
   out.push_back({CaveatCode::kOneLayout,
                  plural(cells, "cell") + " ran in one code layout each: their values are repeats of one layout, and "
                                         "differences from them hold for this link only",
-                 is_of_binaries ? "as about = \"binaries\" asks; another link may change the difference, often by 1 to 3 %"
-                                : "vary the link in cells where code is off: link = { seeds = 10 }"});
+                 asks_about_binaries(report)
+                     ? "as about = \"binaries\" asks; another link may change the difference, often by 1 to 3 %"
+                     : "vary the link in cells where code is off: link = { seeds = 10 }"});
 }
 
 void check_aliased(const Report& report, Caveats& out) {
