@@ -43,6 +43,8 @@ using std::chrono::nanoseconds;
 constexpr double kShareOfCause = 0.6;
 // What the samples take that an answer of code needs, in blocks: six runs and what begins them, where a block has four.
 constexpr int kSampledBlocks = 3;
+// Of what is left of the time, which part a count of calls may take: programs that take as long leave no time for an answer.
+constexpr int kShareOfCounts = 8;
 // With fewer blocks a design of many functions tells nothing.
 constexpr uint32_t kLeastPlaced = 8, kUsualPlaced = 20, kMostPlaced = 240;
 constexpr size_t kMostMoved = 24;
@@ -119,6 +121,7 @@ class Explainer {
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
     if (out.answer && !out.is_between_looks) STAB_CHECK_OK(look_into_place(out));
+    if (out.answer) STAB_CHECK_OK(allow_for_copies(out));  // where it ended before that
     if (out.answer) STAB_CHECK_OK(take_care(out));
     if (is_interrupted_) out.unfinished = "it was interrupted";
     if (out.answer && arguments_.simulate) {
@@ -172,8 +175,9 @@ class Explainer {
     const bool is_answered = is_named() || out.answer->verdict == statistics::CauseVerdict::kNothing;
     // What was answered stands without what follows, but for what copies may have made of it.
     const Result<engine::SharedFunctions> functions = sampled_functions(out);
-    if (!functions && is_answered) out.uncounted = one_line(functions.error().message);
-    if (functions && is_answered) STAB_CHECK_OK(allow_for_copies(*functions, out));
+    if (!out.copies && functions) out.copies = copy_facts(functions->older, functions->newer, out.settings.margin);
+    if (!out.copies && is_answered) out.uncounted = one_line(functions.error().message);
+    STAB_CHECK_OK(allow_for_copies(out));
     // Where blocks tell nothing, the programs' own bytes may.
     if (is_answered ? !is_named() : !functions) return {};
     if (functions) out.bodies = facts_of(*functions);
@@ -289,10 +293,42 @@ class Explainer {
   }
 
   Status ask_cause(commands::Explanation& out) {
-    const statistics::CauseSettings& settings = out.settings;
-    STAB_TRY(const store::Id id, submit(cause_plan(builds_, settings.looks[0], PointersLead::kToOriginals), out));
-    if (sides_.are_built_here) STAB_CHECK_OK(build(id, out.is_one_build));
+    STAB_TRY(const store::Id counts, submit(count_plan(builds_, PointersLead::kToOriginals), out));
+    if (sides_.are_built_here) STAB_CHECK_OK(build(counts, out.is_one_build));
+    STAB_TRY(const PointersLead pointers, count_copies(counts, out));
+    STAB_TRY(const store::Id id, submit(cause_plan(builds_, out.settings.looks[0], pointers), out));
+    // `results` names the experiment that the answer is of.
+    std::rotate(out.experiments.begin(), out.experiments.end() - 1, out.experiments.end());
     return look_by_look(id, out);
+  }
+
+  // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them, pointers
+  // are to lead to copies, if that helps; what still costs more is in the answer's intervals. An Error where a program fails.
+  Result<PointersLead> count_copies(store::Id id, commands::Explanation& out) {
+    STAB_TRY(const std::optional<commands::CopyFacts> counted, counted_copies(id, out.settings.margin));
+    out.copies = counted;
+    if (!counted || !counted->counts || counted->old_entries == counted->new_entries) return PointersLead::kToOriginals;
+    STAB_TRY(const store::Id directly, submit(count_plan(builds_, PointersLead::kToCopies), out));
+    const auto rest = counted_copies(directly, out.settings.margin);
+    if (is_interrupted_) return rest.error();
+    const bool is_led = rest && *rest && std::abs((*rest)->new_entries - (*rest)->old_entries) <
+                                             std::abs(counted->new_entries - counted->old_entries) / 2;
+    if (!is_led) return PointersLead::kToOriginals;
+    out.copies = *rest;
+    out.copies->is_rest = true;
+    out.copies->old_led = std::max(0.0, counted->old_entries - (*rest)->old_entries);
+    out.copies->new_led = std::max(0.0, counted->new_entries - (*rest)->new_entries);
+    return PointersLead::kToCopies;
+  }
+
+  // In a run of each; absent where that takes too long.
+  Result<std::optional<commands::CopyFacts>> counted_copies(store::Id id, double margin) {
+    STAB_TRY(const engine::RunEnd end, run(id, left() / kShareOfCounts));
+    if (is_interrupted_) return bad_input("it was interrupted while calls were counted");
+    if (end == engine::RunEnd::kStopped) return std::optional<commands::CopyFacts>();
+    STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
+    STAB_TRY(const auto runs, engine::copied_runs(engine_.store(), row));
+    return std::optional(copy_facts(runs[0], runs[1], margin));
   }
 
   // pre: the experiment's builds are made
@@ -342,11 +378,15 @@ class Explainer {
   Status end_between_looks(const std::vector<uint32_t>& earlier, uint32_t count, commands::Explanation& out) const {
     STAB_TRY(const double nominal, statistics::nominal_alpha(out.settings, earlier, count, false));
     STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, nominal));
-    out.answer->verdict = statistics::CauseVerdict::kUnresolved;
-    out.answer->plain.state = out.answer->code.state = out.answer->place.state = statistics::EffectState::kOpen;
-    out.answer->settles_at.reset();
+    leave_open(*out.answer);
     out.is_between_looks = true;
     return {};
+  }
+
+  static void leave_open(statistics::CauseAnswer& answer) {
+    answer.verdict = statistics::CauseVerdict::kUnresolved;
+    answer.plain.state = answer.code.state = answer.place.state = statistics::EffectState::kOpen;
+    answer.settles_at.reset();
   }
 
   // What follows a look after `count` blocks, of which each takes so long, and which began then.
@@ -360,68 +400,24 @@ class Explainer {
     return statistics::next_cause_look(settings, earlier, count, fit(until_functions), fit(budget_ - kSampledBlocks * each));
   }
 
-  // Calls through pointers and the like cost more in copies than in a plain run. Where one program makes more of them it is asked
-  // again with pointers that lead to copies. What still costs more is in the answer's intervals.
-  Status allow_for_copies(const engine::SharedFunctions& functions, commands::Explanation& out) {
-    out.copies = copy_facts(functions.older, functions.newer, out.settings.margin);
-    if (out.copies->counts && out.copies->old_entries != out.copies->new_entries) ask_directly(out);
-    if (out.copies->counts) {
-      const statistics::CopyPrice price = commands::price_of(*out.copies);
-      STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, 1 - out.answer->confidence, price));
-    }
+  // What still costs more in copies makes the intervals longer by all that it may cost.
+  Status allow_for_copies(commands::Explanation& out) const {
+    if (!out.copies || !out.copies->counts) return {};
+    const statistics::CopyPrice price = commands::price_of(*out.copies);
+    STAB_TRY(out.answer, statistics::decide_cause(blocks_, out.settings, 1 - out.answer->confidence, price));
+    if (out.is_between_looks) leave_open(*out.answer);
     return {};
-  }
-
-  // Whatever the answer was, so that its error is spent once. It stands if there is no time to ask again, or if that fails.
-  void ask_directly(commands::Explanation& out) {
-    const double each = out.seconds / out.answer->blocks;
-    if (std::chrono::duration<double>(left()).count() < each * (out.settings.looks[0] + kSampledBlocks)) return;
-    const std::vector<statistics::CauseBlock> asked_before = blocks_;
-    commands::Explanation again = out;
-    again.unfinished.clear();
-    const Result<commands::CopyFacts> rest = counted_directly(again);
-    const bool is_led = rest && std::abs(rest->new_entries - rest->old_entries) <
-                                    std::abs(out.copies->new_entries - out.copies->old_entries) / 2;
-    if (!is_led || !ask_with_direct_pointers(again) || again.is_between_looks) {
-      blocks_ = asked_before;
-      out.experiments = std::move(again.experiments);
-      return;
-    }
-    again.copies = *rest;
-    again.copies->is_rest = true;
-    again.copies->old_led = std::max(0.0, out.copies->old_entries - rest->old_entries);
-    again.copies->new_led = std::max(0.0, out.copies->new_entries - rest->new_entries);
-    out = std::move(again);
-  }
-
-  Status ask_with_direct_pointers(commands::Explanation& out) {
-    STAB_TRY(const store::Id id, submit(cause_plan(builds_, out.settings.looks[0], PointersLead::kToCopies), out));
-    STAB_CHECK_OK(look_by_look(id, out));
-    // `results` names the experiment that the answer is of.
-    std::iter_swap(out.experiments.begin(), out.experiments.end() - 1);
-    return {};
-  }
-
-  // What is left that costs more in copies, if pointers lead to them.
-  Result<commands::CopyFacts> counted_directly(commands::Explanation& out) {
-    STAB_TRY(const store::ExperimentRow row, profiled(PointersLead::kToCopies, out));
-    STAB_TRY(const auto runs, engine::copied_runs(engine_.store(), row));
-    return copy_facts(runs[0], runs[1], out.settings.margin);
-  }
-
-  Result<store::ExperimentRow> profiled(PointersLead pointers, commands::Explanation& out) {
-    STAB_TRY(const store::Id id, submit(profile_plan(builds_, pointers), out));
-    STAB_TRY(const engine::RunEnd sampled, run(id, left()));
-    if (sampled == engine::RunEnd::kStopped)
-      return bad_input(std::string(is_interrupted_ ? "it was interrupted" : "the time was over") +
-                       " while the program was sampled");
-    return engine_.store().experiment(id);
   }
 
   // Both programs with identical copies of their functions, sampled.
   Result<engine::SharedFunctions> sampled_functions(commands::Explanation& out) {
     const engine::Archive archive(engine::archive_beside(engine_.options().database));
-    STAB_TRY(const store::ExperimentRow profile, profiled(PointersLead::kToOriginals, out));
+    STAB_TRY(const store::Id id, submit(profile_plan(builds_), out));
+    STAB_TRY(const engine::RunEnd sampled, run(id, left()));
+    if (sampled == engine::RunEnd::kStopped)
+      return bad_input(std::string(is_interrupted_ ? "it was interrupted" : "the time was over") +
+                       " while the program was sampled");
+    STAB_TRY(const store::ExperimentRow profile, engine_.store().experiment(id));
     STAB_CHECK_OK(add_tries(engine_.store(), profile, store::TrialKind::kMain, out.alone));
     STAB_TRY(const LibrariesOfSides libraries, libraries_of_sides(engine_.store(), profile));
     return engine::shared_functions(engine_.store(), profile, kMostMoved, archive, tool_of(profile), libraries);

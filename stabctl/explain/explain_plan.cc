@@ -43,6 +43,13 @@ std::string blocks_of(const ExplainedBuilds& builds) {
                                       : "blocks = \"sliced\"\nalone = \"0%\"\n";
 }
 
+// With copies of all functions; `code` says where pointers lead.
+std::string copied_plan(const ExplainedBuilds& builds, const char* part, uint32_t runs, const std::string& code,
+                        const std::string& more = {}) {
+  return builds.text + experiment(builds, part, runs, "response = \"cpu_time\"\nrecord_samples = true\n" + more) +
+         levels(builds, {&builds.old_level, &builds.new_level}) + "code = [\"" + code + "\"]\n" + builds.fixed;
+}
+
 }  // namespace
 
 bool is_folders_name(const std::string& word) {
@@ -96,14 +103,13 @@ std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersL
          (direct ? "code = [\"off\", \"direct\"]\n" : "code = [\"off\", \"once\"]\n") + builds.fixed;
 }
 
-std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers) {
-  constexpr uint32_t kRuns = 3;
+std::string count_plan(const ExplainedBuilds& builds, PointersLead pointers) {
   const bool direct = pointers == PointersLead::kToCopies;
-  return builds.text +
-         experiment(builds, direct ? "-direct-profile" : "-profile", kRuns,
-                    "response = \"cpu_time\"\nrecord_samples = true\npreflight = false\n") +
-         levels(builds, {&builds.old_level, &builds.new_level}) + (direct ? "code = [\"direct\"]\n" : "code = [\"copy\"]\n") +
-         builds.fixed;
+  return copied_plan(builds, direct ? "-direct-count" : "-count", 1, direct ? "direct" : "copy");
+}
+
+std::string profile_plan(const ExplainedBuilds& builds) {
+  return copied_plan(builds, "-profile", 3, "copy", "preflight = false\n");
 }
 
 Result<std::string> simulated_plan(const ExplainedBuilds& builds, uint32_t layouts, PointersLead pointers) {

@@ -46,9 +46,10 @@ enum class PointersLead : uint8_t { kToOriginals, kToCopies };
 // Is it code or place: both builds as they were linked, and both in one random layout that they share, in blocks. The
 // factors are the treatment and code, in this order.
 std::string cause_plan(const ExplainedBuilds& builds, uint32_t blocks, PointersLead pointers);
-// Both builds, sampled. Which functions are busy, with identical copies of all functions; or how many calls still pass originals,
-// where pointers lead to copies.
-std::string profile_plan(const ExplainedBuilds& builds, PointersLead pointers);
+// A run of both builds with copies of all functions: how many calls pass originals.
+std::string count_plan(const ExplainedBuilds& builds, PointersLead pointers);
+// Both builds with identical copies of all functions, sampled: which functions are busy.
+std::string profile_plan(const ExplainedBuilds& builds);
 // The same two questions, asked of a simulator: what each of the four runs of a block executes is counted.
 Result<std::string> simulated_plan(const ExplainedBuilds& builds, uint32_t layouts, PointersLead pointers);
 // Of which function is the place: runs of the new build by a layout script, which draws places for each run.

@@ -163,10 +163,11 @@ TEST(ExplainPlan, OfTwoProgramsRunsTheWordsThatWereTyped) {
   };
   EXPECT_THAT(codes(cause), ElementsAre("off", "once"));
   EXPECT_THAT(codes(parsed(cause_plan(builds, 10, PointersLead::kToCopies))), ElementsAre("off", "direct"));
-  const plan::Plan profile = parsed(profile_plan(builds, PointersLead::kToOriginals));
+  const plan::Plan profile = parsed(profile_plan(builds));
   EXPECT_TRUE(profile.experiment.record_samples);
   EXPECT_THAT(codes(profile), ElementsAre("copy"));
-  EXPECT_THAT(codes(parsed(profile_plan(builds, PointersLead::kToCopies))), ElementsAre("direct"));
+  EXPECT_THAT(codes(parsed(count_plan(builds, PointersLead::kToOriginals))), ElementsAre("copy"));
+  EXPECT_THAT(codes(parsed(count_plan(builds, PointersLead::kToCopies))), ElementsAre("direct"));
   EXPECT_EQ(cause.experiment.blocks, plan::BlockMode::kSliced);
 }
 
