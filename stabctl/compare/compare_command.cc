@@ -369,7 +369,7 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
   progress.finish();
   if (!end) {
-    take_back_unbegun(engine.store(), out.experiment);
+    take_back_without_runs(engine.store(), out.experiment);
     return end.error();
   }
   if (budget.is_over)
@@ -426,7 +426,8 @@ void count_copies(Comparison& of, engine::Engine& engine, const Run& ran, engine
 
 Result<commands::CompareOutput> answer(Comparison& of, store::Store& store, const Run& run) {
   commands::CompareFacts& facts = of.facts;
-  facts.experiment = run.experiment;
+  STAB_TRY(const bool is_taken_back, is_without_runs(store, run.experiment));
+  if (!is_taken_back) facts.experiment = run.experiment;
   STAB_TRY(const std::string unmatched, why_unmatched(store, run.experiment));
   STAB_TRY(const bool has_libraries, moves_libraries(store, run.experiment, facts.others.size() + 1));
   facts.about = about_sides(of.plan, unmatched, has_libraries);
@@ -513,7 +514,9 @@ Result<commands::CompareOutput> compared(Comparison& of) {
     return no_runs(engine->store(), ran.experiment, ran.end, ran.failure);
   of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   count_copies(of, *engine, ran, stop ? &*stop : nullptr);
-  return answer(of, engine->store(), ran);
+  auto output = answer(of, engine->store(), ran);
+  take_back_without_runs(engine->store(), ran.experiment);
+  return output;
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct Timing {
   BaselineFiles baseline{};
   commands::TimeFacts facts{};
   std::string times{};  // of all runs, as --export-json takes them
+  bool was_interrupted = false;
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
 
@@ -120,7 +121,7 @@ Status plan_runs(Timing& of, const engine::StopSignal& stop) {
 }
 
 // Compares these runs with a stored baseline, and stores them, as it was asked.
-Status use_baseline(Timing& of, const commands::TimedRuns& cpu, bool was_interrupted) {
+Status use_baseline(Timing& of, const commands::TimedRuns& cpu) {
   const Arguments& arguments = of.arguments;
   if (arguments.against.empty() && arguments.store.empty()) return {};
   STAB_CHECK_OK(take_runs(of.baseline, cpu));
@@ -131,7 +132,7 @@ Status use_baseline(Timing& of, const commands::TimedRuns& cpu, bool was_interru
     of.facts.baseline = arguments.against;
   }
   if (arguments.store.empty()) return {};
-  if (was_interrupted) return bad_input("nothing is stored of a session that was interrupted");
+  if (of.was_interrupted) return bad_input("nothing is stored of a session that was interrupted");
   STAB_CHECK_OK(append_session(of.baseline));
   of.facts.stored = arguments.store;
   return {};
@@ -148,6 +149,33 @@ Result<double> waited_share(store::Store& store, store::Id experiment, const com
   return all > 0 ? std::min(1.0, waited / all) : 0;
 }
 
+// Of the runs that there are. `is_over_time`: they were stopped by the time, not by the user
+Result<commands::TimeOutput> answer(Timing& of, store::Store& store, store::Id experiment, engine::RunEnd end,
+                                    bool is_over_time) {
+  const Arguments& arguments = of.arguments;
+  constexpr uint32_t kFewestToKeep = 2;
+  if (is_over_time)
+    if (const auto ended = engine::end_in_time(store, experiment, kFewestToKeep, of.clock.realtime()); !ended)
+      return ended.error();
+  if (end == engine::RunEnd::kStopped)
+    of.facts.unfinished = is_over_time ? "the time was over before its last run" : "it was interrupted";
+  of.was_interrupted = end == engine::RunEnd::kStopped && !is_over_time;
+  of.facts.experiment = experiment;
+  of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
+  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
+  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
+  STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
+  STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
+  STAB_TRY(of.facts.waited, waited_share(store, experiment, wall));
+  if (cpu.times.size() >= kFewestToKeep)
+    STAB_CHECK_OK(use_baseline(of, cpu));
+  if (!arguments.export_json.empty()) of.times = commands::hyperfine_json({wall});
+  STAB_TRY(commands::TimeOutput output, commands::time_answer(samples, wall, cpu, of.facts, terminal_width()));
+  // Numbers of fewer runs than were asked for; a verdict of --against holds for those that there are.
+  if (of.was_interrupted && arguments.against.empty()) output.exit_code = kExitUnfinished;
+  return output;
+}
+
 Result<commands::TimeOutput> timed(Timing& of) {
   const Arguments& arguments = of.arguments;
   if (arguments.words.empty()) return bad_input("time needs a program: stabctl time ./prog arguments");
@@ -160,7 +188,10 @@ Result<commands::TimeOutput> timed(Timing& of) {
   of.plan.comment =
       "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
-  STAB_CHECK_OK(plan_runs(of, stop));
+  if (const Status planned = plan_runs(of, stop); !planned) {
+    of.was_interrupted = stop.asked();
+    return planned.error();
+  }
   const std::string text = text_of(of.plan);
   STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, of.directory));
   if (!arguments.save.empty()) STAB_CHECK_OK(write_whole(text, arguments.save));
@@ -172,31 +203,13 @@ Result<commands::TimeOutput> timed(Timing& of) {
   progress.finish();
   store::Store& store = engine->store();
   if (!end) {
-    take_back_unbegun(store, experiment);
+    take_back_without_runs(store, experiment);
     return end.error();
   }
   if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
     return no_runs(store, experiment, *end, progress.failure());
-  constexpr uint32_t kFewestToKeep = 2;
-  if (budget.is_over)
-    if (const auto ended = engine::end_in_time(store, experiment, kFewestToKeep, of.clock.realtime()); !ended)
-      return ended.error();
-  if (*end == engine::RunEnd::kStopped)
-    of.facts.unfinished = budget.is_over ? "the time was over before its last run" : "it was interrupted";
-  const bool was_interrupted = *end == engine::RunEnd::kStopped && !budget.is_over;
-  of.facts.experiment = experiment;
-  of.facts.next = "stabctl report " + std::to_string(experiment) + database_option(arguments) + " --html time.html";
-  STAB_TRY(const store::ExperimentRow row, store.experiment(experiment));
-  STAB_TRY(const report::Samples samples, engine::load_samples(store, row));
-  STAB_TRY(const commands::TimedRuns wall, runs_of(store, experiment, 0, of.facts.command, RunClock::kWall));
-  STAB_TRY(const commands::TimedRuns cpu, runs_of(store, experiment, 0, of.facts.command, RunClock::kCpu));
-  STAB_TRY(of.facts.waited, waited_share(store, experiment, wall));
-  if (cpu.times.size() >= kFewestToKeep)
-    STAB_CHECK_OK(use_baseline(of, cpu, was_interrupted));
-  if (!arguments.export_json.empty()) of.times = commands::hyperfine_json({wall});
-  STAB_TRY(commands::TimeOutput output, commands::time_answer(samples, wall, cpu, of.facts, terminal_width()));
-  // Numbers of fewer runs than were asked for; a verdict of --against holds for those that there are.
-  if (was_interrupted && arguments.against.empty()) output.exit_code = kExitUnfinished;
+  auto output = answer(of, store, experiment, *end, budget.is_over);
+  take_back_without_runs(store, experiment);
   return output;
 }
 
@@ -207,8 +220,9 @@ int time_command(const Arguments& arguments) {
   of.start = of.clock.monotonic_raw();
   const auto output = timed(of);
   const auto fail = arguments.against.empty() ? complain : complain_of_no_answer;
-  if (!output) return fail(output.error());
-  return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, fail);
+  if (output) return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, fail);
+  const int failed = fail(output.error());
+  return of.was_interrupted && arguments.against.empty() ? kExitUnfinished : failed;
 }
 
 }  // namespace stab::ctl

@@ -523,6 +523,8 @@ Status explain_sides(engine::Engine& engine, const Arguments& arguments, const C
   Explainer explainer(engine, arguments, clock, stop, sides, budget, told);
   const Status explained = explainer.explain(out);
   if (!explained) out.not_answered = explained.error().message;
+  for (const store::Id id : out.experiments) take_back_without_runs(engine.store(), id);
+  std::erase_if(out.experiments, [&](store::Id id) { return !engine.store().experiment(id); });
   return explained;
 }
 

@@ -180,6 +180,7 @@ int GateRun::run() {
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
   const Result<commands::GateOutput> output = answer();
+  if (engine_ && row_.id != 0) take_back_without_runs(engine_->store(), row_.id);
   return output ? say(*output, arguments_) : say_no_answer(output.error(), facts_, arguments_);
 }
 

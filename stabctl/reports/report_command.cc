@@ -119,9 +119,12 @@ Result<report::Samples> samples_of(store::Store& store, const std::string& exper
   return engine::load_samples(store, row);
 }
 
-// What runs has an engine that writes it down. One that was stopped, or killed, left "running" behind.
-std::string shown_state(store::ExperimentState state, bool is_written) {
-  const bool is_stopped = state == store::ExperimentState::kRunning && !is_written;
+// What runs has an engine that writes it down. One that was stopped, or killed, left "running" behind, or "ready" before its
+// first run; what has runs and is ready was extended.
+std::string shown_state(store::ExperimentState state, int64_t recorded, bool is_written) {
+  using State = store::ExperimentState;
+  const bool is_new = (state == State::kSubmitted || state == State::kReady) && recorded == 0;
+  const bool is_stopped = (state == State::kRunning || is_new) && !is_written;
   return std::string(is_stopped ? "stopped" : store::name(state));
 }
 
@@ -161,7 +164,7 @@ int list_command(const Arguments& arguments) {
     const auto progress = store->progress(row.id);
     if (!progress) return complain(progress.error());
     const int64_t recorded = progress->count(store::TrialState::kRecorded);
-    const std::string state = shown_state(row.state, is_written);
+    const std::string state = shown_state(row.state, recorded, is_written);
     if (arguments.json) {
       list.push_back({{"id", row.id}, {"name", row.name}, {"state", state}, {"recorded", recorded},
                       {"planned", progress->planned_total}, {"submitted_at_ns", row.submitted_at_ns}});

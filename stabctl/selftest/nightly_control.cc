@@ -115,6 +115,7 @@ int control_of_repository(const Arguments& arguments) {
   if (*end == engine::RunEnd::kStopped && limit.is_over)
     if (const auto ended = engine::end_in_time((*engine)->store(), row->id, commands::kFewestBlocks, clock.realtime()); !ended)
       return complain_of_no_answer(ended.error());
+  if (*end != engine::RunEnd::kDone) take_back_without_runs((*engine)->store(), row->id);
   if (*end != engine::RunEnd::kDone)
     return complain_of_no_answer({ErrorCode::kUnavailable,
                                   std::string("the control did not come to its end, ") +

@@ -83,7 +83,7 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
     const auto end = run_within(engine, out.experiment, stops, budget, trying);
     caught.ask(stop);
     if (!end) {
-      take_back_unbegun(engine.store(), out.experiment);
+      take_back_without_runs(engine.store(), out.experiment);
       return end.error();
     }
     if (caught.any()) stop.after_this_trial();

@@ -37,7 +37,8 @@ struct CompareFacts {
   std::string unfinished;        // why it ended before its last look; empty: it didn't
   bool is_over_time = false;     // it is the time that was set before the first run: its end is the last look
   double seconds = 0;            // it took, all together
-  int64_t experiment = 0;        // its number
+  // Its number. Absent: it was stopped before a run had ended, and is not kept.
+  std::optional<int64_t> experiment{};
   std::string next;              // the command to type next, where the answer is sure
   // The same command without what it takes: "stabctl compare ./old ./new"; options that an unsure answer names come behind it.
   std::string command, arguments;  // arguments: " -- 20", or nothing
