@@ -537,6 +537,9 @@ int explain_command(const Arguments& arguments) {
   const auto no_answer = [&](const Error& error) {
     const int exit_code = complain_of_no_answer(error);
     explanation.not_answered = printable(error.text());
+    if (arguments.simulate && !explanation.simulated)
+      explanation.simulated.emplace().not_done =
+          "the simulator was not asked, as there is no measured answer to compare its own with: " + one_line(error.message);
     return arguments.json ? say(explanation, arguments) : exit_code;
   };
   const auto budget = arguments.at_most.empty() ? Result<nanoseconds>(kUsualExplainTime) : budget_of(arguments.at_most);

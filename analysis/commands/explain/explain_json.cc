@@ -21,6 +21,7 @@ void effect_json(text::JsonWriter& json, const char* name, const statistics::Cau
       .end();
 }
 
+// pre: what is simulated has an answer to be compared with, or says why it is not done
 void simulated_json(text::JsonWriter& json, const Explanation& all) {
   const SimulatedFacts& facts = *all.simulated;
   json.begin_object("simulated").value("not_done", facts.not_done);
@@ -147,7 +148,7 @@ void write_explanation(text::JsonWriter& json, const Explanation& all) {
     json.end();
   }
   json.value("uncounted", all.uncounted);
-  if (all.simulated && all.answer) simulated_json(json, all);
+  if (all.simulated) simulated_json(json, all);
   if (all.libraries) libraries_json(json, *all.libraries);
   if (all.bodies) bodies_json(json, *all.bodies);
   if (all.search) search_json(json, *all.search);
