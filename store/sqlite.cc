@@ -47,7 +47,10 @@ std::string size_limit() {
 }
 
 Error make_error(int code, std::string message) {
-  if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE) message += size_limit();
+  const std::string limit = code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE ? size_limit() : std::string();
+  message += limit;
+  // Of a file beside the database that could not be made as large as it must be.
+  if (code == SQLITE_IOERR_SHMSIZE && limit.empty()) message += "; its file system may be full: free space on it";
   if ((code & 0xff) == SQLITE_FULL) message += "; free space on the database's file system";
   if ((code & 0xff) == SQLITE_CORRUPT)
     message += "; it is damaged: 'sqlite3 COPY .recover | sqlite3 NEW' saves what a copy of it still holds";
@@ -307,9 +310,7 @@ Status Database::checkpoint() {
 
 Status Database::backup(const std::string& path) {
   STAB_TRY(Database target, open(path, Mode::kCreate, nullptr));
-  const Status copied = copy_to(target);
-  if (copied) return {};
-  return Error{copied.error().code, "backup to '" + path + "': " + copied.error().message, {}};
+  return copy_to(target);
 }
 
 Status Database::copy_to(Database& target) {

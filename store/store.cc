@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -180,7 +181,15 @@ Result<std::vector<std::string>> Store::check() {
 Status Store::backup(const std::string& path) {
   std::error_code code;
   if (std::filesystem::exists(path, code)) return bad_input("backup '" + path + "' exists already; choose another path");
-  return state_->database.backup(path);
+  // Under its own name only once it is whole: what a full disk or a kill ends is no backup.
+  const std::string part = path + ".part-" + std::to_string(::getpid());
+  if (std::filesystem::exists(part, code)) return bad_input("'" + part + "' exists already; remove it");
+  Status done = state_->database.backup(part);
+  if (!done) done = Error{done.error().code, "backup to '" + path + "': " + done.error().message, {}};
+  else if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0)
+    done = system_error("backup to '" + path + "'", errno);
+  for (const char* end : {"", "-wal", "-shm", "-journal"}) ::unlink((part + end).c_str());
+  return done;
 }
 
 Status Store::vacuum() {
