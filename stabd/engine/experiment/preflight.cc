@@ -70,6 +70,12 @@ std::string hint_of(const plan::Plan& plan, const store::TrialRow& trial, const 
   const plan::Subject subject = plan::subjects(plan)[static_cast<size_t>(trial.subject)];
   const plan::Program& program = plan.programs[static_cast<size_t>(subject.program)];
   const plan::Workload& workload = program.workloads[static_cast<size_t>(subject.workload)];
+  // A shell looks in the run's folder alone, where words are looked for in that of the build, too.
+  constexpr int kNotFoundByShell = 127;
+  const bool is_of_shell = workload.run.argv.size() == 3 && workload.run.argv[0] == "/bin/sh" && workload.run.argv[1] == "-c";
+  if (is_of_shell && !program.build.empty() && outcome.exit_status == kNotFoundByShell)
+    return "; with shell = true a run doesn't find what the build made: write it as words, such as run = [\"./program\", "
+           "\"20\"]";
   const bool has_files = !workload.cwd.empty() || !program.inputs.empty() || !workload.inputs.empty() ||
                          !program.prepare.argv.empty();
   if (has_files || !outcome.exit_status || *outcome.exit_status == 0) return {};
