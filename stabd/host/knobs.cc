@@ -174,7 +174,7 @@ const std::vector<KnobInfo>& knob_infos() {
 Result<std::vector<KnobWrite>> writes_of(const std::string& knob, const std::string& word, const Roots& roots,
                                          const Placement& placement) {
   const Entry* entry = find(knob);
-  if (entry == nullptr) return bad_input("no knob '" + knob + "'");
+  if (entry == nullptr) return bad_input("no knob '" + knob + "'; 'stabctl machine show' lists them");
   const Request request{knob, word, roots, placement};
   const plan::Knob* known = plan::knob_named(knob);
   if (known != nullptr && !known->takes(word)) return unknown_word(request, known->expected());
