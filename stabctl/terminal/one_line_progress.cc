@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/printable.h"
+#include "stabctl/terminal/cut_line.h"
 #include "stabctl/terminal/terminal.h"
 
 namespace stab::ctl {
@@ -41,8 +42,9 @@ void OneLineProgress::show(const std::string& what) {
   if (!is_shown_) return;
   std::string line = what;
   if (what.ends_with(", ")) line += minutes(clock_->monotonic_raw() - start_) + " of at most " + minutes(most_);
-  line = printable(line).substr(0, static_cast<size_t>(progress_width()));
-  std::fprintf(stderr, "\r\033[K%s", line.c_str());
+  line = printable(line);
+  const std::string_view shown = cut_line(line, static_cast<size_t>(progress_width()));
+  std::fprintf(stderr, "\r\033[K%.*s", static_cast<int>(shown.size()), shown.data());
   std::fflush(stderr);
 }
 

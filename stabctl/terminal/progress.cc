@@ -10,6 +10,7 @@
 #include "base/line_ends.h"
 #include "base/printable.h"
 #include "stabctl/terminal/complain.h"
+#include "stabctl/terminal/cut_line.h"
 #include "stabctl/terminal/terminal.h"
 
 namespace stab::ctl {
@@ -106,10 +107,7 @@ std::string progress_bar(const Pace& pace, std::optional<double> widest, const s
   std::string text = "[" + std::string(static_cast<size_t>(full), '#') +
                      std::string(static_cast<size_t>(kCells - full), '-') + "] ";
   text += std::to_string(pace.done()) + "/" + std::to_string(pace.planned()) + known_figures(pace, widest, "  ") + "  " + what;
-  // "±" is one column of two bytes.
-  const size_t columns = static_cast<size_t>(width) + (widest ? 1 : 0);
-  if (text.size() > columns) text.resize(columns);
-  return text;
+  return std::string(cut_line(text, static_cast<size_t>(width)));
 }
 
 void ProgressDisplay::phase(std::string_view text) {
