@@ -42,7 +42,7 @@ def launched(tools, directory, command, code, *options, epoch_ns=2_000_000, scri
     while part := os.read(read, 1 << 20):
         text += part
     os.close(read)
-    helper.wait(timeout=30)
+    helper.wait(timeout=60)
     line, _, rest = text.partition(b"\n")
     return done.stdout, json.loads(line), rest
 

@@ -138,7 +138,7 @@ class Lab:
         if self.daemon and self.alive():
             self.daemon.terminate()
             try:
-                self.daemon.wait(timeout=30)
+                self.daemon.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 self.daemon.kill()
 

@@ -17,7 +17,7 @@ from harness import BIN, expect, wait_for  # noqa: E402
 HOST = "127.0.0.1:8642"
 
 
-def connect(lab, uid=None, timeout=30):
+def connect(lab, uid=None, timeout=60):
     """The kernel notes who connects, so only that is done as the other one."""
     channel = socket.socket(socket.AF_UNIX)
     channel.settimeout(timeout)
@@ -91,7 +91,7 @@ class Events:
         except ConnectionError:  # one too many
             pass
 
-    def next(self, timeout=30):
+    def next(self, timeout=60):
         """(event, data), or None when the stream has ended or nothing comes."""
         end = time.monotonic() + timeout  # signs of life are no events
         event, data = None, None
@@ -129,7 +129,7 @@ class Relay:
         self.port, self.token = int(self.host.split(":")[1]), self.address.split("=")[1]
 
     def exchange(self, method, path, fields=None, body=None, host=None, **more):
-        channel = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        channel = socket.create_connection(("127.0.0.1", self.port), timeout=60)
         try:
             return exchange(channel, method, path, fields, body, host=host or self.host, **more)
         finally:
@@ -142,7 +142,7 @@ class Relay:
 
     def stop(self):
         self.process.terminate()
-        expect(self.process.wait(timeout=20) == 0, "stabctl web does not end well")
+        expect(self.process.wait(timeout=60) == 0, "stabctl web does not end well")
 
 
 def until(what, reached, seconds=60):
