@@ -95,8 +95,9 @@ TrialStep step(TrialState state, TrialEvent event) {
 bool is_under_way(TrialState state) { return step(state, TrialEvent::kFoundAtStart).legal; }
 
 AfterEnd after_end(TrialKind kind, TrialState end, int64_t same_ends, int64_t max_attempts) {
-  // A failed preflight or replay is an answer; only a lost one asks again.
-  const bool asks_again = kind == TrialKind::kMain || end == TrialState::kLost;
+  // A failed preflight is an answer; only a lost one asks again. A replay is asked for by hand, and nobody would run another
+  // attempt of it.
+  const bool asks_again = kind == TrialKind::kMain || (end == TrialState::kLost && kind != TrialKind::kReplay);
   if (asks_again && same_ends < max_attempts) return AfterEnd::kAnotherAttempt;
   return kind == TrialKind::kMain ? AfterEnd::kQuarantine : AfterEnd::kNothing;
 }

@@ -311,6 +311,9 @@ Result<Id> Store::rerun(Id trial) {
     STAB_TRY(const int64_t superseded, state_->database.integer("SELECT superseded FROM trials WHERE id = ?", trial));
     STAB_TRY(const TrialRow found, state_->load_trial(trial));
     if (superseded != 0) return bad_input("trial " + std::to_string(trial) + " was replaced already; rerun its latest attempt");
+    if (found.kind == TrialKind::kReplay)
+      return bad_input("trial " + std::to_string(trial) +
+                       " is a replay, and no run would take up another attempt; replay the trial that it repeats once more");
     STAB_TRY(const int64_t beside, state_->recorded_in_company_of(found));
     if (beside > 0)
       return bad_input("trial " + std::to_string(trial) +

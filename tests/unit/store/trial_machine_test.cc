@@ -122,7 +122,8 @@ TEST(TrialMachine, WhatBecomesOfAPlace) {
     for (const S end : {S::kFailed, S::kTimeout, S::kLost})
       for (const int64_t same_ends : {1, 2, 3}) {
         AfterEnd expected = kind == TrialKind::kMain ? AfterEnd::kQuarantine : AfterEnd::kNothing;
-        if (same_ends < 2 && (kind == TrialKind::kMain || end == S::kLost)) expected = AfterEnd::kAnotherAttempt;
+        const bool asks_again = kind == TrialKind::kMain || (kind != TrialKind::kReplay && end == S::kLost);
+        if (same_ends < 2 && asks_again) expected = AfterEnd::kAnotherAttempt;
         EXPECT_EQ(after_end(kind, end, same_ends, 2), expected) << name(kind) << ' ' << name(end) << ' ' << same_ends;
       }
 }

@@ -179,6 +179,27 @@ TEST_F(TrialsTest, RecoveryTurnsOpenOnesIntoLostAndReplacesThem) {
   expect_sound(store);
 }
 
+// Only whoever asks for a replay runs it: another attempt would be planned for ever.
+TEST_F(TrialsTest, ALostReplayIsNotAskedForAgain) {
+  Id id = 0, replay = 0;
+  {
+    Store store = open();
+    id = ready(store, 1);
+    ASSERT_TRUE(store.add_trials(id, TrialKind::kReplay, block_trials(0, 1)).ok());
+    replay = begin_next(store, id, TrialKind::kReplay).id;
+  }
+  Store store = open();
+  const Recovery recovery = *store.recover(99, 3);
+  EXPECT_EQ(recovery.lost, std::vector<Id>{replay});
+  EXPECT_TRUE(recovery.replacements.empty());
+  const auto planned = *store.trials(id, {.kind = TrialKind::kReplay, .state = TrialState::kPlanned, .block = {}});
+  EXPECT_EQ(planned.size(), block_trials(0, 1).size() - 1);
+  const auto again = store.rerun(replay);
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().message.find("replay the trial that it repeats"), std::string::npos) << again.error().message;
+  expect_sound(store);
+}
+
 TEST_F(TrialsTest, ATrialThatIsLostAgainAndAgainIsQuarantined) {
   Store store = open();
   const Id id = ready(store, 1);
