@@ -240,24 +240,33 @@ Result<std::vector<size_t>> change_points(std::span<const double> values, double
   std::vector<double> best(n + 1, kInfinity);
   std::vector<size_t> previous(n + 1, 0);
   best[0] = -penalty;
-  std::vector<size_t> candidates{0};
+  struct Candidate {
+    size_t from;
+    double cost;      // of [0, t) with the last split here, without a penalty
+    size_t worse_at;  // the first t where that is more than F(t)
+  };
+  constexpr size_t kNever = std::numeric_limits<size_t>::max();
+  std::vector<Candidate> candidates{{0, 0, kNever}};
   for (size_t t = least; t <= n; ++t) {
-    for (size_t from : candidates) {
-      if (t - from < least) continue;
-      const double total = best[from] + cost(from, t) + penalty;
+    for (Candidate& one : candidates) {
+      if (t - one.from < least) break;  // nor are those behind it far enough
+      one.cost = best[one.from] + cost(one.from, t);
+      const double total = one.cost + penalty;
       if (total < best[t]) {
         best[t] = total;
-        previous[t] = from;
+        previous[t] = one.from;
       }
+    }
+    for (Candidate& one : candidates) {
+      if (t - one.from < least) break;
+      if (one.worse_at == kNever && one.cost > best[t]) one.worse_at = t;
     }
     // The newest split that step t + 1 may use. Pruning against it, not against t, keeps segments of the least
     // length exact.
     if (t + 1 < 2 * least) continue;
     const size_t newest = t + 1 - least;
-    std::erase_if(candidates, [&](size_t from) {
-      return newest - from >= least && best[from] + cost(from, newest) > best[newest];
-    });
-    if (std::isfinite(best[newest])) candidates.push_back(newest);
+    std::erase_if(candidates, [&](const Candidate& one) { return one.worse_at <= newest; });
+    if (std::isfinite(best[newest])) candidates.push_back({newest, 0, kNever});
   }
   std::vector<size_t> changes;
   for (size_t t = n; previous[t] > 0; t = previous[t]) changes.push_back(previous[t]);
