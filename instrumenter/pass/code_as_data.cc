@@ -5,11 +5,14 @@
 // The approach: a function's address is followed through what makes other addresses of it, through variables, into functions of
 // the module that it is given to, and back. If it comes to a load, a store, or a function of libc's that reads or writes memory
 // there, the function stays as the compiler made it, without a pad. An address that other objects or data get is not followed.
+// What is made of an address waits in a list, as generated code adds to one more often than the compiler's stack is deep.
 #include "instrumenter/pass/code_as_data.h"
 
 #include <llvm/ADT/APInt.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -17,6 +20,7 @@
 #include <llvm/IR/Operator.h>
 
 #include <iterator>
+#include <utility>
 
 #include "instrumenter/pass/stack_pads.h"
 
@@ -50,20 +54,34 @@ class Uses {
 
   // Whether bytes are read or written at an address that is made of `address`.
   bool reach_bytes(const Value& address) {
-    if (!seen_.insert(&address).second) return false;
-    return llvm::any_of(address.uses(), [this](const llvm::Use& use) { return reaches_bytes(use); });
+    follow(address);
+    while (!waiting_.empty())
+      if (llvm::any_of(waiting_.pop_back_val()->uses(), [this](const llvm::Use& use) { return is_at_bytes(use); })) return true;
+    return false;
   }
 
  private:
-  bool reaches_bytes(const llvm::Use& use) {
+  void follow(const Value& address) {
+    if (seen_.insert(&address).second) waiting_.push_back(&address);
+  }
+
+  // Whether this use reads or writes there; what it makes of the address is followed.
+  bool is_at_bytes(const llvm::Use& use) {
     const llvm::User& user = *use.getUser();
     if (llvm::isa<llvm::LoadInst>(user)) return true;
-    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user))
-      return use.getOperandNo() == llvm::StoreInst::getPointerOperandIndex() || is_kept_and_reaches(*store);
-    if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&user))
-      return call->isArgOperand(&use) && is_passed_and_reaches(*call, use);
-    if (const auto* end = llvm::dyn_cast<llvm::ReturnInst>(&user)) return is_returned_and_reaches(*end->getFunction());
-    return leads_on(user, use) && reach_bytes(user);
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user)) {
+      if (use.getOperandNo() == llvm::StoreInst::getPointerOperandIndex()) return true;
+      follow_kept(*store);
+    } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&user)) {
+      if (!call->isArgOperand(&use)) return false;
+      if (takes_bytes_at(*call, call->getArgOperandNo(&use))) return true;
+      follow_passed(*call, call->getArgOperandNo(&use));
+    } else if (const auto* end = llvm::dyn_cast<llvm::ReturnInst>(&user)) {
+      follow_returned(*end->getFunction());
+    } else if (leads_on(user, use)) {
+      follow(user);
+    }
+    return false;
   }
 
   // An address in front of the function is of what lies there, such as its type (-fsanitize=function).
@@ -91,32 +109,34 @@ class Uses {
   }
 
   // In a variable of the function's own, as all values are where nothing is optimized.
-  bool is_kept_and_reaches(const llvm::StoreInst& store) {
+  void follow_kept(const llvm::StoreInst& store) {
     const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(store.getPointerOperand());
-    return variable != nullptr && llvm::any_of(variable->users(), [&](const llvm::User* user) {
-             const auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
-             return load != nullptr && load->getType() == store.getValueOperand()->getType() && reach_bytes(*load);
-           });
+    if (variable == nullptr || !kept_.insert({variable, store.getValueOperand()->getType()}).second) return;
+    for (const llvm::User* user : variable->users()) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
+      if (load != nullptr && load->getType() == store.getValueOperand()->getType()) follow(*load);
+    }
   }
 
   // To whomever calls the function, as templates do that take an iterator apart.
-  bool is_returned_and_reaches(const llvm::Function& function) {
-    return llvm::any_of(function.users(), [&](const llvm::User* user) {
+  void follow_returned(const llvm::Function& function) {
+    if (!returned_.insert(&function).second) return;
+    for (const llvm::User* user : function.users()) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
-      return call != nullptr && call->getCalledFunction() == &function && reach_bytes(*call);
-    });
+      if (call != nullptr && call->getCalledFunction() == &function) follow(*call);
+    }
   }
 
-  bool is_passed_and_reaches(const llvm::CallBase& call, const llvm::Use& use) {
-    const unsigned argument = call.getArgOperandNo(&use);
-    if (takes_bytes_at(call, argument)) return true;
+  void follow_passed(const llvm::CallBase& call, unsigned argument) {
     const llvm::Function* callee = call.getCalledFunction();
-    return callee != nullptr && !callee->isDeclaration() && argument < callee->arg_size() &&
-           reach_bytes(*callee->getArg(argument));
+    if (callee != nullptr && !callee->isDeclaration() && argument < callee->arg_size()) follow(*callee->getArg(argument));
   }
 
   const llvm::DataLayout& sizes_;
   llvm::SmallPtrSet<const Value*, 16> seen_;
+  llvm::SmallVector<const Value*, 16> waiting_;
+  llvm::DenseSet<std::pair<const Value*, const llvm::Type*>> kept_;  // whose loads are followed
+  llvm::SmallPtrSet<const llvm::Function*, 4> returned_;             // whose callers are
 };
 
 }  // namespace
