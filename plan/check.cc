@@ -169,8 +169,7 @@ std::string time_text(const CheckReport& report) {
 }  // namespace
 
 std::string why_no_answer(const Plan& plan, const Design& design) {
-  const bool moves = std::any_of(design.cells.begin(), design.cells.end(), [](const Cell& cell) { return !cell.fixed_code; });
-  if (moves || plan.link.seeds > 0 || !asks_about_programs(plan)) return {};
+  if (design.moves_code() || plan.link.seeds > 0 || !asks_about_programs(plan)) return {};
   return "there will be no answer: " + plural(design.cells.size(), "cell") + " see the one code layout that the linker made, so "
          "a difference may be link-order bias; write link = { seeds = " + std::to_string(kEnoughLinks) +
          " } below [factors] to vary it, or about = \"binaries\" below [experiment] to compare builds as they are linked";

@@ -264,6 +264,10 @@ int Design::find(std::string_view cell_name) const {
   return -1;
 }
 
+bool Design::moves_code() const {
+  return std::any_of(cells.begin(), cells.end(), [](const Cell& cell) { return !cell.fixed_code; });
+}
+
 Result<Design> make_design(const Plan& plan) {
   STAB_CHECK_OK(check_crossing(plan));
   const uint64_t crossing = crossing_of(plan);

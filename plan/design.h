@@ -86,6 +86,8 @@ struct Design {
 
   // -1 where there is none.
   int find(std::string_view cell_name) const;
+  // Whether some cell has more layouts of the code than those that builds are linked in.
+  bool moves_code() const;
 };
 
 // kBadInput where no cell is left, the fraction doesn't fit, or there are more than kMaxCells

@@ -113,8 +113,7 @@ void check_about(toml::Faults& faults, const Plan& plan, const Design& design) {
     return faults.error(spot, "about = \"binaries\" asks about builds as they are linked, and link = { seeds = " +
                                   std::to_string(plan.link.seeds) + " } draws other links",
                         "leave one of them out");
-  const bool moves = std::any_of(design.cells.begin(), design.cells.end(), [](const Cell& cell) { return !cell.fixed_code; });
-  if (moves)
+  if (design.moves_code())
     faults.error(spot, "about = \"binaries\" asks about builds as they are linked, and code moves in some of the cells",
                  "write code = [\"off\"] below [factors], or leave 'about' out");
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/wording.h"
 #include "stabd/engine/build/builds.h"
@@ -34,10 +35,12 @@ bool starts_one_file(const plan::Program& program) {
 Result<std::vector<std::string>> equal_builds(store::Store& store, store::Id experiment, const ExpandedPlan& expanded) {
   STAB_TRY(const std::vector<store::BuildRow> builds, store.builds(experiment));
   const std::vector<plan::Build>& asked = expanded.builds.all();
+  std::vector<bool> start_one_file;  // by program
+  for (const plan::Program& program : expanded.plan.programs) start_one_file.push_back(starts_one_file(program));
   const auto asked_for = [&](const store::BuildRow& row) -> const plan::Build* {
     if (row.index < 0 || static_cast<size_t>(row.index) >= asked.size()) return nullptr;
     const plan::Build& build = asked[static_cast<size_t>(row.index)];
-    return starts_one_file(expanded.plan.programs[static_cast<size_t>(build.program)]) ? &build : nullptr;
+    return start_one_file[static_cast<size_t>(build.program)] ? &build : nullptr;
   };
   // Of builds that are one file: the first, and the first that was asked for in another way.
   struct Known {
