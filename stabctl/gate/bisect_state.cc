@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "stabctl/terminal/whole_file.h"
@@ -25,22 +27,29 @@ using commands::CommitFinding;
 constexpr size_t kMostBytes = 4 << 20;  // of a file of steps: some 20,000 of them
 constexpr int kVersion = 9;
 
+// JSON has no infinity, which ends an interval of too few blocks.
+Json as_json(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
 Json as_json(const BisectStep& step) {
   return {{"position", step.position}, {"against", step.against}, {"faster", step.faster},
           {"may_name", step.may_name},
           {"finding", static_cast<int>(step.finding)},
           {"change", step.change},     {"interval", step.interval},
-          {"cost", step.cost},         {"cost_low", step.cost_low}, {"cost_high", step.cost_high}, {"blocks", step.blocks},
+          {"cost", as_json(step.cost)}, {"cost_low", as_json(step.cost_low)}, {"cost_high", as_json(step.cost_high)},
+          {"blocks", step.blocks},
           {"why", step.why},           {"workload", step.workload}, {"response", step.response},
           {"subject", step.subject},   {"margin", step.margin},   {"is_share", step.is_share}, {"by_copies", step.by_copies},
           {"is_one_program", step.is_one_program},
-          {"standard_error", step.standard_error}, {"copies_half_width", step.copies_half_width},
+          {"standard_error", as_json(step.standard_error)}, {"copies_half_width", as_json(step.copies_half_width)},
           {"unit", step.unit},         {"care", step.care}};
 }
 
 Json as_json(const BisectPlace& place) {
   return {{"workload", place.workload},   {"finding", static_cast<int>(place.finding)},
-          {"effect", place.effect},       {"change", place.change},
+          {"effect", as_json(place.effect)}, {"change", place.change},
           {"interval", place.interval},   {"functions", place.functions},
           {"sentence", place.sentence},   {"command", place.command},
           {"care", place.care},           {"error", place.error},
@@ -48,6 +57,12 @@ Json as_json(const BisectPlace& place) {
 }
 
 // These throw Json::exception where a member is missing or of another type.
+double number_from(const Json& json) {
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  return json == "nan" ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
 CommitFinding finding_from(const Json& json) {
   const int finding = json.at("finding");
   if (finding < 0 || finding > static_cast<int>(CommitFinding::kNotBuilt))
@@ -60,7 +75,7 @@ BisectPlace place_from_json(const Json& json) {
   place.workload = json.at("workload");
   place.finding = finding_from(json);
   if (place.finding == CommitFinding::kNotBuilt) throw Json::other_error::create(501, "finding of a place", nullptr);
-  place.effect = json.at("effect");
+  place.effect = number_from(json.at("effect"));
   place.change = json.at("change");
   place.interval = json.at("interval");
   place.functions = json.at("functions");
@@ -82,9 +97,9 @@ BisectStep from_json(const Json& json) {
   step.finding = finding_from(json);
   step.change = json.at("change");
   step.interval = json.at("interval");
-  step.cost = json.at("cost");
-  step.cost_low = json.at("cost_low");
-  step.cost_high = json.at("cost_high");
+  step.cost = number_from(json.at("cost"));
+  step.cost_low = number_from(json.at("cost_low"));
+  step.cost_high = number_from(json.at("cost_high"));
   step.blocks = json.at("blocks");
   step.why = json.at("why");
   step.workload = json.at("workload");
@@ -94,8 +109,8 @@ BisectStep from_json(const Json& json) {
   step.is_share = json.at("is_share");
   step.by_copies = json.at("by_copies");
   step.is_one_program = json.at("is_one_program");
-  step.standard_error = json.at("standard_error");
-  step.copies_half_width = json.at("copies_half_width");
+  step.standard_error = number_from(json.at("standard_error"));
+  step.copies_half_width = number_from(json.at("copies_half_width"));
   step.unit = json.at("unit");
   step.care = json.at("care").get<std::vector<std::string>>();
   return step;

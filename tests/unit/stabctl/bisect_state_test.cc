@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "tests/unit/temporary_directory.h"
@@ -69,6 +71,25 @@ TEST_F(BisectStateTest, AStepIsReadWithItsError) {
   ASSERT_EQ(again->steps().size(), 1u);
   EXPECT_EQ(again->steps()[0].standard_error, 0.0025);
   EXPECT_EQ(again->steps()[0].copies_half_width, 0.001);
+}
+
+// Too few blocks of a confidence sequence give no bounded interval. The search goes on all the same.
+TEST_F(BisectStateTest, AStepWithoutABoundedIntervalIsReadAgain) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  commands::BisectStep step;
+  step.cost = 0.5, step.cost_low = -kInfinity, step.cost_high = kInfinity;
+  step.standard_error = std::numeric_limits<double>::quiet_NaN();
+  {
+    auto state = open();
+    ASSERT_TRUE(state.ok() && state->add(step).ok());
+  }
+  const auto again = open();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  ASSERT_EQ(again->steps().size(), 1u);
+  EXPECT_EQ(again->steps()[0].cost, 0.5);
+  EXPECT_EQ(again->steps()[0].cost_low, -kInfinity);
+  EXPECT_EQ(again->steps()[0].cost_high, kInfinity);
+  EXPECT_TRUE(std::isnan(again->steps()[0].standard_error));
 }
 
 TEST_F(BisectStateTest, PlacesAreReadAsTheyWereKept) {
