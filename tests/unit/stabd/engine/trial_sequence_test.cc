@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr milliseconds kDeadline{2000};
-constexpr milliseconds kNoteTakes{100};  // the wait begins before the note about it
+constexpr milliseconds kNoteTakes{500};  // the wait begins before the note about it, on a busy machine by so much
 constexpr char kZone[] = "sys/class/thermal/thermal_zone0/temp";
 
 // Keeps what it is told, and when.
@@ -135,7 +135,7 @@ TEST_F(TrialSequenceTest, AClosedGateIsWaitedForOnce) {
   EXPECT_EQ(listener.notes_with("waiting: temperature 90 C, wanted below 50"), 1);
   EXPECT_EQ(listener.notes_with("gave up waiting: "), 1);
   EXPECT_GE(listener.waited(), kDeadline - kNoteTakes);
-  EXPECT_LT(listener.waited(), kDeadline + milliseconds(1000));
+  EXPECT_LT(listener.waited(), 2 * kDeadline - kNoteTakes) << "it waited twice";
 }
 
 // As a daemon lets others have the machine meanwhile: two that do so in turns still come to the ends of their deadlines.
@@ -152,7 +152,7 @@ TEST_F(TrialSequenceTest, WhoGivesWayAtAClosedGateGoesOnWaitingThere) {
   EXPECT_EQ(first.notes_with("gave up waiting: "), 0);
   EXPECT_EQ(run(experiment, second), RunEnd::kStopped);
   EXPECT_EQ(second.notes_with("gave up waiting: "), 1);
-  EXPECT_LT(second.waited(), kDeadline - milliseconds(500)) << "its deadline began anew";
+  EXPECT_LT(second.waited(), kDeadline - kNoteTakes) << "its deadline began anew";
 }
 
 TEST_F(TrialSequenceTest, AfterItGaveUpItWaitsAgain) {
