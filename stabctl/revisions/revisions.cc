@@ -24,6 +24,8 @@ std::string why_no_commit(const std::string& name) {
     if (count && *count == "1") return "; '" + of + "' is the first commit, with none before it to compare it with";
     if (count) return "; '" + of + "' and what came before it are " + *count + " commits";
   }
+  if (const auto any = git({"rev-list", "--all", "--max-count=1"}); any && any->empty())
+    return ", as this repository has no commit yet: git commit makes the first";
   return "; 'git log --all --oneline' lists the commits that there are";
 }
 
@@ -34,6 +36,8 @@ Result<std::string> root_of_working_tree() {
   if (is_bare && *is_bare == "true")
     return bad_input(
         "this is a bare repository, and revisions are those of one with a working tree; clone it, and go to the clone");
+  const auto is_own = git({"rev-parse", "--is-inside-git-dir"});
+  if (is_own && *is_own == "true") return bad_input("this folder is git's own; go to the working tree, whose revisions they are");
   return root;
 }
 
