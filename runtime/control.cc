@@ -92,6 +92,8 @@ const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)] = 
      "program without LD_DYNAMIC_WEAK"),
     ("there was no room for a shared library's images within 2 GiB of it, from where its code reaches them, so its code stays; "
      "load fewer large libraries at a time"),
+    ("the program reads its text as data, as to sum it up, so layouts of code and stack ended; leave that out, or keep what it "
+     "reads and the marks around that in one file"),
 };
 
 }  // namespace stab

@@ -87,6 +87,7 @@ enum class Degradation : uint8_t {
   kMemoryUnsearched,   // the program makes code while it runs, and its memory couldn't be searched for stacks at rest
   kDynamicWeak,        // libraries don't find the runtime's names, which are weak: LD_DYNAMIC_WEAK is set
   kLibraryOutOfReach,  // within reach of a shared library there was no room for its images: its code stays
+  kTextRead,           // the program reads its text as data, from end to end: layouts of code and stack end
   kCount
 };
 extern const char* const kDegradationWords[static_cast<size_t>(Degradation::kCount)];

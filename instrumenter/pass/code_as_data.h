@@ -8,6 +8,8 @@ namespace stab {
 
 // What such a function carries then. It stays, and has no pad.
 inline constexpr llvm::StringRef kCodeIsDataAttribute = "stab-code-is-data";
+// What a function carries that may read code of other modules, too.
+inline constexpr llvm::StringRef kReadsTextAttribute = "stab-reads-text";
 
 struct CodeAsData : llvm::PassInfoMixin<CodeAsData> {
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);

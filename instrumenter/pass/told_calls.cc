@@ -1,30 +1,42 @@
-// The problem: a program may make its own text writable, which it can't where that text is shared memory. And it may lower its
-// limit of address space, of which the heap has reserved more than most limits allow.
+// The problem: a program may make its own text writable, or let the kernel write there for a tracer or a file, which can't be
+// where that text is shared memory. It may read its text as data, which each epoch changes. And it may lower its limit of address
+// space, of which the heap has reserved more than most limits allow.
 //
-// The approach: the runtime is told before mprotect makes something writable (runtime/code/written_text.cc), and after setrlimit
-// or prlimit has changed that limit (runtime/heap/lowered_limit.cc). Calls by a pointer or by a number (syscall) are not seen.
+// The approach: the runtime is told before mprotect makes something writable, before the process lets another one trace it or
+// opens its memory as a file to write to, and before functions begin that read the text (code_as_data.cc); all these are in
+// runtime/code/written_text.cc. It is told after setrlimit or prlimit has changed that limit (runtime/heap/lowered_limit.cc).
+// Calls by a pointer or by a number (syscall) are not seen.
 #include "instrumenter/pass/told_calls.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 
 #include <cstdint>
 #include <optional>
 
+#include "instrumenter/pass/code_as_data.h"
 #include "instrumenter/pass/resolvers.h"
 #include "instrumenter/pass/runtime_calls.h"
 
 namespace stab {
 namespace {
 
-// The runtime's: void (void* start, size_t bytes, int protection), and void ().
+// The runtime's: void (void* start, size_t bytes, int protection), void (const char* path, int flags), void (int request), and
+// void () of the others.
 constexpr llvm::StringRef kProtectSymbol = "stab_rt_before_protect";
+constexpr llvm::StringRef kOpenSymbol = "stab_rt_before_open";
+constexpr llvm::StringRef kTraceSymbol = "stab_rt_before_trace";
+constexpr llvm::StringRef kReadSymbol = "stab_rt_before_text_is_read";
 constexpr llvm::StringRef kLimitSymbol = "stab_rt_limit_changed";
 
 std::optional<uint64_t> known_number(const llvm::Value* value) {
@@ -57,11 +69,66 @@ bool may_limit_addresses(const llvm::CallBase& call) {
   return !limit || *limit == RLIMIT_AS;
 }
 
-void call_runtime(llvm::StringRef name, llvm::CallBase& of, llvm::Instruction* place, llvm::ArrayRef<llvm::Value*> arguments) {
+bool starts_programs(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return call != nullptr && (called_in_libc(*call).starts_with("exec") || called_in_libc(*call) == "fexecve");
+  });
+}
+
+// A process that asks to be traced and then becomes another program is no concern of this one's.
+bool may_be_traced(const llvm::CallBase& call) {
+  if (called_in_libc(call) != "ptrace" || call.arg_empty() || !call.getArgOperand(0)->getType()->isIntegerTy(32)) return false;
+  const auto request = known_number(call.getArgOperand(0));
+  return (!request || *request == PTRACE_TRACEME) && !starts_programs(*call.getFunction());
+}
+
+// Its name may be put together, of a number of a process.
+bool names_memory_as_file(const llvm::Module& module) {
+  return llvm::any_of(module.globals(), [](const llvm::GlobalVariable& variable) {
+    if (!variable.hasInitializer()) return false;
+    const auto* bytes = llvm::dyn_cast<llvm::ConstantDataArray>(variable.getInitializer());
+    if (bytes == nullptr || !bytes->isString()) return false;
+    return bytes->getAsString().contains("/proc/") && bytes->getAsString().contains("/mem");
+  });
+}
+
+struct Opened {
+  llvm::Value* path;
+  llvm::Value* flags;
+};
+
+// Empty: that opens nothing, or nothing to write to.
+std::optional<Opened> may_be_opened(const llvm::CallBase& call) {
+  const llvm::StringRef name = called_in_libc(call);
+  const bool at = name == "openat" || name == "openat64", stream = name == "fopen" || name == "fopen64";
+  const unsigned path = at ? 1 : 0;
+  if (!(at || stream || name == "open" || name == "open64") || call.arg_size() < path + 2) return {};
+  llvm::Value* const how = call.getArgOperand(path + 1);
+  if (!call.getArgOperand(path)->getType()->isPointerTy()) return {};
+  if (stream) {
+    llvm::StringRef mode;
+    if (llvm::getConstantStringInfo(how, mode) && mode.find_first_of("wa+") == llvm::StringRef::npos) return {};
+    return Opened{call.getArgOperand(path), llvm::ConstantInt::get(llvm::Type::getInt32Ty(call.getContext()), O_RDWR)};
+  }
+  const auto flags = known_number(how);
+  if (!how->getType()->isIntegerTy(32) || (flags && (*flags & O_ACCMODE) == O_RDONLY)) return {};
+  return Opened{call.getArgOperand(path), how};
+}
+
+// What its file reads of it has no pad, and may be what it makes writable.
+bool may_tell(const llvm::Function& function) {
+  if (!function.hasFnAttribute(kCodeIsDataAttribute)) return may_call_runtime(function);
+  return !function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
+         !function.hasFnAttribute(llvm::Attribute::Naked) && function.getCallingConv() != llvm::CallingConv::X86_INTR;
+}
+
+void call_runtime(llvm::StringRef name, const llvm::Instruction& of, llvm::Instruction* place,
+                  llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::SmallVector<llvm::Type*, 3> types;
   for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
   llvm::Function* told =
-      runtime_function(*of.getModule(), name, llvm::FunctionType::get(llvm::Type::getVoidTy(of.getContext()), types, false));
+      runtime_function(*place->getModule(), name, llvm::FunctionType::get(llvm::Type::getVoidTy(of.getContext()), types, false));
   if (told == nullptr) return;
   llvm::IRBuilder<> build(if_there(told, place));
   build.SetCurrentDebugLocation(of.getDebugLoc());
@@ -81,20 +148,35 @@ llvm::Instruction* behind(llvm::CallBase& call) {
 llvm::PreservedAnalyses ToldCalls::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   if (module.getCodeModel() == llvm::CodeModel::Kernel) return llvm::PreservedAnalyses::all();
   const auto early = reached_from_resolvers(module);
-  llvm::SmallVector<llvm::CallBase*, 4> writable, limits;
+  const bool opens_memory = names_memory_as_file(module);
+  llvm::SmallVector<llvm::CallBase*, 4> writable, limits, traced, opened;
+  llvm::SmallVector<llvm::Function*, 4> readers;
   for (llvm::Function& function : module) {
-    if (!may_call_runtime(function) || early.contains(&function)) continue;
+    if (!may_tell(function) || early.contains(&function)) continue;
+    if (function.hasFnAttribute(kReadsTextAttribute)) readers.push_back(&function);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr) continue;
       if (may_make_writable(*call)) writable.push_back(call);
       if (may_limit_addresses(*call)) limits.push_back(call);
+      if (may_be_traced(*call)) traced.push_back(call);
+      if (opens_memory && may_be_opened(*call)) opened.push_back(call);
     }
   }
   for (llvm::CallBase* call : writable)
     call_runtime(kProtectSymbol, *call, call, {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)});
+  for (llvm::CallBase* call : traced) call_runtime(kTraceSymbol, *call, call, {call->getArgOperand(0)});
+  for (llvm::CallBase* call : opened) {
+    const std::optional<Opened> file = may_be_opened(*call);
+    call_runtime(kOpenSymbol, *call, call, {file->path, file->flags});
+  }
   for (llvm::CallBase* call : limits) call_runtime(kLimitSymbol, *call, behind(*call), {});
-  return writable.empty() && limits.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  for (llvm::Function* function : readers) {
+    llvm::Instruction& begin = *function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca();
+    call_runtime(kReadSymbol, begin, &begin, {});
+  }
+  const bool any = !writable.empty() || !limits.empty() || !traced.empty() || !opened.empty() || !readers.empty();
+  return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace stab

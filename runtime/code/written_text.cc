@@ -1,11 +1,14 @@
-// What code of szc's calls before mprotect makes memory writable (instrumenter/pass/told_calls.cc). The executable's text is
-// shared memory while code moves, which nobody may make writable. A program that patches its code gets what a plain build has:
-// its code goes home, and private memory with the same bytes is put over the text, by one system call, as other threads run
-// there. Of libraries the text stays as it is. Safe in signal handlers.
+// What code of szc's calls before it reads or writes the executable's text, or lets others write there
+// (instrumenter/pass/told_calls.cc). The text is shared memory while code moves, which nobody may make writable: the kernel lets
+// neither a tracer write there, nor /proc/PID/mem. A program that patches its code gets what a plain build has: its code goes
+// home, and private memory with the same bytes is put over the text, by one system call, as other threads run there. One that
+// reads its text reads originals. Of libraries the text stays as it is. Safe in signal handlers.
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 
 #include "runtime/arch/arch.h"
 #include "runtime/code/home.h"
@@ -34,20 +37,52 @@ bool make_private(uint64_t text, size_t bytes) {
   return false;
 }
 
-}  // namespace
-}  // namespace stab::code
-
-extern "C" __attribute__((visibility("default"))) void stab_rt_before_protect(const void* start, size_t bytes, int protection) {
-  using namespace stab;
-  using namespace stab::code;
-  const auto low = reinterpret_cast<uint64_t>(start), text = control().text_address;
-  const size_t text_bytes = round_up(control().text_bytes, arch::kPage);
-  if ((protection & PROT_WRITE) == 0 || !has_images() || low >= text + text_bytes || low + bytes <= text) return;
+void own_text() {
+  if (control().ring_address == 0) return;  // the executable's
   uint32_t expected = kShared;
   if (__atomic_compare_exchange_n(&state, &expected, kChanging, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     go_home(Degradation::kTextReplaced);
-    __atomic_store_n(&state, make_private(text, text_bytes) ? kPrivate : kShared, __ATOMIC_SEQ_CST);
+    const bool done = make_private(control().text_address, round_up(control().text_bytes, arch::kPage));
+    __atomic_store_n(&state, done ? kPrivate : kShared, __ATOMIC_SEQ_CST);
     return;
   }
   while (__atomic_load_n(&state, __ATOMIC_SEQ_CST) == kChanging) sys::call(SYS_sched_yield);
+}
+
+// /proc/self/mem, /proc/thread-self/mem, or /proc/PID/mem of this process.
+bool is_own_memory(const char* path) {
+  constexpr char kBegin[] = "/proc/", kEnd[] = "/mem";
+  const size_t length = strlen(path), begin = sizeof kBegin - 1, end = sizeof kEnd - 1;
+  if (length <= begin + end || memcmp(path, kBegin, begin) != 0 || memcmp(path + length - end, kEnd, end) != 0) return false;
+  const char* const whose = path + begin;
+  const char* const behind = path + length - end;
+  if (*whose < '0' || *whose > '9') return true;
+  long pid = 0;
+  for (const char* digit = whose; digit < behind && *digit >= '0' && *digit <= '9'; ++digit) pid = pid * 10 + (*digit - '0');
+  return pid == sys::getpid();
+}
+
+}  // namespace
+}  // namespace stab::code
+
+extern "C" {
+
+__attribute__((visibility("default"))) void stab_rt_before_protect(const void* start, size_t bytes, int protection) {
+  using namespace stab;
+  const auto low = reinterpret_cast<uint64_t>(start), text = control().text_address;
+  const size_t text_bytes = round_up(control().text_bytes, arch::kPage);
+  if ((protection & PROT_WRITE) != 0 && low < text + text_bytes && low + bytes > text) code::own_text();
+}
+
+__attribute__((visibility("default"))) void stab_rt_before_open(const char* path, int flags) {
+  if ((flags & O_ACCMODE) != O_RDONLY && path != nullptr && stab::code::is_own_memory(path)) stab::code::own_text();
+}
+
+__attribute__((visibility("default"))) void stab_rt_before_trace(int request) {
+  if (request == PTRACE_TRACEME) stab::code::own_text();
+}
+
+__attribute__((visibility("default"))) void stab_rt_before_text_is_read() {
+  if (stab::control().nonce != 0 && !stab::code::is_at_home()) stab::code::go_home(stab::Degradation::kTextRead);
+}
 }

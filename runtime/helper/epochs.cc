@@ -116,7 +116,14 @@ bool replace_images(Session& session) {
   return true;
 }
 
+// Pads lie between the text and what else a program may sum up with it.
+bool are_pads_kept(const Session& session) {
+  const uint64_t degradations = __atomic_load_n(&session.control->degradations, __ATOMIC_RELAXED);
+  return (degradations >> static_cast<unsigned>(Degradation::kTextRead) & 1) != 0;
+}
+
 void refill_pads(Session& session) {
+  if (are_pads_kept(session)) return;
   const bool has_libraries_pads = __atomic_load_n(&session.control->orders.module_slots, __ATOMIC_RELAXED) > 0;
   if (session.pads == nullptr && !has_libraries_pads) return;
   StackDose& dose = session.control->stack;

@@ -38,6 +38,11 @@ static void protect(int protection) {
   CHECK(mprotect((void*)low, high - low, protection) == 0);
 }
 
+/* It stays and has no pad, as its bytes may change, and is heard all the same. */
+NOINLINE static int protect_itself(int protection) {
+  return mprotect((void*)((uintptr_t)protect_itself & -sysconf(_SC_PAGESIZE)), sizeof(int), protection);
+}
+
 NOINLINE static void patch(int number) {
   memcpy(place, &number, sizeof number);
   __builtin___clear_cache((char*)place, (char*)place + sizeof number);
@@ -48,6 +53,7 @@ int main(void) {
   pthread_t other;
   CHECK(pthread_create(&other, NULL, runs, NULL) == 0);
   REPEAT CHECK(asked() == kConstant && passing(2) == 7);
+  CHECK(protect_itself(PROT_READ | PROT_WRITE | PROT_EXEC) == 0 && protect_itself(PROT_READ | PROT_EXEC) == 0);
   find_place();
   protect(PROT_READ | PROT_WRITE | PROT_EXEC);
   for (int i = 0; i < 100; ++i) patch(i);

@@ -1,5 +1,6 @@
-; The runtime is told of mprotect before it makes memory writable, and of setrlimit and prlimit after they may have changed the limit
-; of address space. Other protections and limits are none of its concern.
+; The runtime is told of mprotect before it makes memory writable, of ptrace before a process is traced that does not become another
+; program, of files opened to be written to where the module names memory as one, and of setrlimit and prlimit after they may have
+; changed the limit of address space. Other protections, requests, files and limits are none of its concern.
 ; RUN: %stab -passes=stab-told-calls < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
@@ -26,6 +27,65 @@ define i32 @may_make_writable(ptr %start, i64 %bytes, i32 %protection) {
 define i32 @makes_readable(ptr %start) {
   %done = call i32 @mprotect(ptr %start, i64 4096, i32 5)
   ret i32 %done
+}
+
+; CHECK-LABEL: define i32 @makes_itself_writable(
+; CHECK: call void @stab_rt_before_protect(ptr @makes_itself_writable, i64 4096, i32 7)
+define i32 @makes_itself_writable() "stab-code-is-data" "stab-no-pad" {
+  %done = call i32 @mprotect(ptr @makes_itself_writable, i64 4096, i32 7)
+  ret i32 %done
+}
+
+; CHECK-LABEL: define i64 @is_traced(
+; CHECK: call void @stab_rt_before_trace(i32 0)
+; CHECK: call i64 (i32, ...) @ptrace(i32 0)
+define i64 @is_traced() {
+  %done = call i64 (i32, ...) @ptrace(i32 0)
+  ret i64 %done
+}
+
+; CHECK-LABEL: define i64 @traces(
+; CHECK-NOT: @stab_rt_
+; CHECK: ret i64
+define i64 @traces(i32 %process) {
+  %done = call i64 (i32, ...) @ptrace(i32 16, i32 %process, ptr null, ptr null)
+  ret i64 %done
+}
+
+; CHECK-LABEL: define i64 @becomes_another(
+; CHECK-NOT: @stab_rt_
+; CHECK: ret i64
+define i64 @becomes_another(ptr %path) {
+  %done = call i64 (i32, ...) @ptrace(i32 0)
+  %not = call i32 @execv(ptr %path, ptr null)
+  ret i64 %done
+}
+
+@memory = constant [15 x i8] c"/proc/self/mem\00"
+@read = constant [3 x i8] c"rb\00"
+@change = constant [3 x i8] c"r+\00"
+
+; CHECK-LABEL: define i32 @opens(
+; CHECK: call void @stab_rt_before_open(ptr %path, i32 2)
+; CHECK: call i32 (ptr, i32, ...) @open(ptr %path, i32 2)
+; CHECK: call void @stab_rt_before_open(ptr %path, i32 %flags)
+; CHECK: call i32 (i32, ptr, i32, ...) @openat(
+; CHECK: call void @stab_rt_before_open(ptr %path, i32 2)
+; CHECK: call ptr @fopen(
+define i32 @opens(ptr %path, i32 %flags) {
+  %one = call i32 (ptr, i32, ...) @open(ptr %path, i32 2)
+  %two = call i32 (i32, ptr, i32, ...) @openat(i32 %one, ptr %path, i32 %flags)
+  %three = call ptr @fopen(ptr %path, ptr @change)
+  ret i32 %two
+}
+
+; CHECK-LABEL: define i32 @reads(
+; CHECK-NOT: @stab_rt_
+; CHECK: ret i32
+define i32 @reads(ptr %path) {
+  %one = call i32 (ptr, i32, ...) @open(ptr %path, i32 0)
+  %two = call ptr @fopen(ptr %path, ptr @read)
+  ret i32 %one
 }
 
 ; CHECK-LABEL: define i32 @limits_addresses(
@@ -58,5 +118,10 @@ define i32 @limits_stacks(ptr %limit) {
 
 declare i32 @mprotect(ptr, i64, i32)
 declare i32 @pkey_mprotect(ptr, i64, i32, i32)
+declare i64 @ptrace(i32, ...)
+declare i32 @execv(ptr, ptr)
+declare i32 @open(ptr, i32, ...)
+declare i32 @openat(i32, ptr, i32, ...)
+declare ptr @fopen(ptr, ptr)
 declare i32 @setrlimit(i32, ptr)
 declare i32 @prlimit(i32, i32, ptr, ptr)

@@ -1,5 +1,5 @@
 ; A function whose bytes the module reads or writes is in no list of functions that move, and gets no pad: where its address is
-; given to memcpy or mprotect, loaded from, stored to, also by a function of the module that it is given to or that hands it back, and
+; given to memcpy, mprotect or ptrace, or is a place in a file, loaded from, stored to, also by a function of the module that it is given to or that hands it back, and
 ; through a variable.
 ; A pointer that is called, compared, kept in data, or that leads in front of the function changes nothing.
 ; RUN: %stab -passes=stab-code-as-data < %s | %check
@@ -13,6 +13,8 @@ target triple = "x86_64-unknown-linux-gnu"
 ; CHECK: define void @kept() #[[data]] {
 ; CHECK: define void @protected() #[[data]] {
 ; CHECK: define void @handed_back() #[[data]] {
+; CHECK: define void @poked() #[[data]] {
+; CHECK: define void @sought() #[[data]] {
 ; CHECK: define void @called() align 8 !pcsections
 ; CHECK: define void @passed_on() align 8 !pcsections
 ; CHECK: define void @described() align 8 !pcsections
@@ -39,6 +41,12 @@ define void @protected() {
   ret void
 }
 define void @handed_back() {
+  ret void
+}
+define void @poked() {
+  ret void
+}
+define void @sought() {
   ret void
 }
 define ptr @hands_back(ptr %address) {
@@ -84,6 +92,8 @@ define void @uses(ptr %to, i64 %index) {
   %page = and i64 ptrtoint (ptr @protected to i64), -4096
   %pointer = inttoptr i64 %page to ptr
   %done = call i32 @mprotect(ptr %pointer, i64 4096, i32 7)
+  %poke = call i64 (i32, ...) @ptrace(i32 4, i32 1, ptr @poked, i64 0)
+  %place_in_file = call i64 @lseek(i32 3, i64 ptrtoint (ptr @sought to i64), i32 0)
   %back = call ptr @hands_back(ptr @handed_back)
   %last = load i8, ptr %back
   call void @called()
@@ -95,4 +105,6 @@ define void @uses(ptr %to, i64 %index) {
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i32 @mprotect(ptr, i64, i32)
+declare i64 @ptrace(i32, ...)
+declare i64 @lseek(i32, i64, i32)
 declare void @takes(ptr)
