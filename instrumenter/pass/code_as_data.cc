@@ -188,15 +188,18 @@ void keep_between(const llvm::Function& one, const llvm::Function& other) {
 
 // All that make an address of it, which is before they read there; who only calls it makes none.
 void mark_readers(const llvm::Constant& code) {
-  for (const llvm::Use& use : code.uses()) {
-    const llvm::User* const user = use.getUser();
-    const auto* const call = llvm::dyn_cast<llvm::CallBase>(user);
-    if (call != nullptr && call->isCallee(&use)) continue;
-    if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user))
-      const_cast<llvm::Function*>(instruction->getFunction())->addFnAttr(kReadsTextAttribute);
-    else if (llvm::isa<llvm::ConstantExpr, llvm::GlobalVariable>(user))
-      mark_readers(llvm::cast<llvm::Constant>(*user));
-  }
+  llvm::SmallPtrSet<const llvm::Constant*, 8> seen{&code};  // a variable may have its distance from the code in it
+  llvm::SmallVector<const llvm::Constant*, 8> waiting{&code};
+  while (!waiting.empty())
+    for (const llvm::Use& use : waiting.pop_back_val()->uses()) {
+      const llvm::User* const user = use.getUser();
+      const auto* const call = llvm::dyn_cast<llvm::CallBase>(user);
+      if (call != nullptr && call->isCallee(&use)) continue;
+      if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user))
+        const_cast<llvm::Function*>(instruction->getFunction())->addFnAttr(kReadsTextAttribute);
+      else if (llvm::isa<llvm::ConstantExpr, llvm::GlobalVariable>(user) && seen.insert(llvm::cast<llvm::Constant>(user)).second)
+        waiting.push_back(llvm::cast<llvm::Constant>(user));
+    }
 }
 
 struct Code {

@@ -98,6 +98,9 @@ define i8 @reads_data() {
   ret i8 %sum
 }
 
+; Who refers to a variable with its own distance from that function in it is looked for once.
+@distance = global i64 sub (i64 ptrtoint (ptr @elsewhere to i64), i64 ptrtoint (ptr @distance to i64))
+
 ; CHECK-LABEL: define i32 @reads_other_module(
 ; CHECK: call void @stab_rt_before_text_is_read()
 define i32 @reads_other_module(ptr %to) {
