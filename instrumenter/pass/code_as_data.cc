@@ -7,7 +7,8 @@
 // there, the function stays as the compiler made it, without a pad. What another function's address bounds, by a comparison or a
 // difference, goes as far as that one: all functions between them stay. If either end is of another module, or the linker's name
 // for an end of the text, the runtime is told before (told_calls.cc). An address that other objects or tables get is not
-// followed. What is made of an address waits in a list, as generated code adds to one more often than the compiler's stack is deep.
+// followed. What is made of an address waits in a list, as generated code adds to one more often than the compiler's stack is
+// deep.
 #include "instrumenter/pass/code_as_data.h"
 
 #include <llvm/ADT/APInt.h>
