@@ -30,13 +30,13 @@ inline bool send_orders() {
 // Sleeps until `done(*word)`, woken by changes of *word. False: the helper didn't answer, or is dead. Looks are counted, as a
 // program's own filter of system calls may know no clock.
 template <typename Done>
-bool wait_for(const uint32_t& word, Done done) {
+bool wait_for(const uint32_t& word, Done done, uint64_t patience_ns = kPatienceNs) {
   for (uint64_t waited_ns = 0;;) {
     // Before the word is read: what it did before it died is seen.
     const bool dead = is_helper_dead();
     const uint32_t value = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
     if (done(value)) return true;
-    if (dead || waited_ns >= kPatienceNs) return false;
+    if (dead || waited_ns >= patience_ns) return false;
     // A signal's handler, or another's change, ends it early.
     waited_ns += sys::futex_wait_for(&word, value, kLookNs) == -ETIMEDOUT ? kLookNs : kLookNs / 100;
   }

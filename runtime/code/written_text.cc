@@ -83,6 +83,6 @@ __attribute__((visibility("default"))) void stab_rt_before_trace(int request) {
 }
 
 __attribute__((visibility("default"))) void stab_rt_before_text_is_read() {
-  if (stab::control().nonce != 0 && !stab::code::is_at_home()) stab::code::go_home(stab::Degradation::kTextRead);
+  if (stab::control().nonce != 0) stab::code::go_home(stab::Degradation::kTextRead);
 }
 }
