@@ -120,8 +120,7 @@ class Explainer {
 
   Status explain(commands::Explanation& out) {
     STAB_CHECK_OK(ask_cause(out));
-    if (out.answer && !out.is_between_looks) STAB_CHECK_OK(look_into_place(out));
-    if (out.answer) STAB_CHECK_OK(allow_for_copies(out));  // where it ended before that
+    if (out.answer) STAB_CHECK_OK(out.is_between_looks ? allow_for_copies(out) : look_into_place(out));
     if (out.answer) STAB_CHECK_OK(take_care(out));
     if (is_interrupted_) out.unfinished = "it was interrupted";
     if (out.answer && arguments_.simulate) {
@@ -168,6 +167,7 @@ class Explainer {
   // Whether what copies cost changes the answer; then which functions it is, where place is a part of it.
   Status look_into_place(commands::Explanation& out) {
     if (is_interrupted_) {
+      STAB_CHECK_OK(allow_for_copies(out));
       if (has_place(*out.answer)) out.search.emplace().not_done = "it was interrupted";
       return {};
     }
@@ -228,8 +228,7 @@ class Explainer {
 
   // Makes the builds, however long that takes, and sees that functions of them can be moved.
   Status build(store::Id id, bool& is_one_build) {
-    STAB_TRY(const engine::RunEnd end, begun_or_taken_back(engine_.store(), id,
-                                                           build_until(engine_, id, arguments_, clock_, stop_, &told_)));
+    STAB_TRY(const engine::RunEnd end, build_until(engine_, id, arguments_, clock_, stop_, &told_));
     is_interrupted_ = end == engine::RunEnd::kStopped;
     if (is_interrupted_) return bad_input("it was interrupted while the builds were made");
     STAB_TRY(const store::ExperimentRow row, engine_.store().experiment(id));
@@ -269,8 +268,7 @@ class Explainer {
   // Until it is over, or `most` is. An Error where nothing was measured.
   Result<engine::RunEnd> run(store::Id id, nanoseconds most) {
     Budget limit{std::max(most, nanoseconds(std::chrono::seconds(1)))};
-    STAB_TRY(const engine::RunEnd end, begun_or_taken_back(engine_.store(), id,
-                                                           run_until(engine_, id, arguments_, clock_, limit, stop_, &told_)));
+    STAB_TRY(const engine::RunEnd end, run_until(engine_, id, arguments_, clock_, limit, stop_, &told_));
     is_interrupted_ = end == engine::RunEnd::kStopped && !limit.is_over;
     // What is kept of it is over: no run of explain goes on with one before it.
     if (end == engine::RunEnd::kStopped && limit.is_over)
