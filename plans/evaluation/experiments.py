@@ -253,6 +253,10 @@ declare("sliced-lld", "What does everything cost the linker lld, at epochs from 
         "{cc}", seed=34, replicates=40, these="forty links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
         below=plain_and_all_by_epoch(40))
 
+declare("sliced-lld-more", "What does everything cost the linker lld, to within half a point?",
+        "{cc}", seed=35, replicates=160, these="160 links, each once", response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms",
+        below=plain_and_all_by_epoch(160))
+
 declare("sliced-normality", "How does a run's time go to normal with its number of layouts, where slicing takes the machine's noise out? "
         "The paper's Table 1.",
         "szc --link=1", seed=32, replicates=48, response=SLICED, preflight=CHECKED_ANYWAY, sliced="3ms", below="""
@@ -381,7 +385,7 @@ CHOSEN = {"sensitivity": lambda program: program.slowed, "control": lambda progr
           "sliced-normality": lambda program: program.short, "layout-share": lambda program: program.short}
 
 # Plans of one program, which is in no other: its source is large.
-ALONE = {"sliced-lld": "lld"}
+ALONE = {"sliced-lld": "lld", "sliced-lld-more": "lld"}
 
 # Where a program finds its library when it isn't run from its source tree.
 ENVIRONMENT = {"tcl": {"TCL_LIBRARY": "/usr/share/tcltk/tcl8.6"}}

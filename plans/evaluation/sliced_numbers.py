@@ -26,7 +26,7 @@ def add_sliced(add, trials):
     add_overhead(add, trials, "sliced-overhead-third", "sliced.third.cost")
     add_overhead(add, trials, "sliced-libraries", "sliced.libraries.cost")
     add_doses(add, functools.partial(dose_costs, trials, "sliced-doses"))
-    add_linker(add, functools.partial(dose_costs, trials, "sliced-lld"))
+    add_linker(add, "sliced.lld", functools.partial(dose_costs, trials, "sliced-lld"))
     add_shapes(add, functools.partial(shapes, trials))
 
 
@@ -206,13 +206,13 @@ def add_doses(add, answers):
             add(f"{name}.{bound}", lambda epoch=epoch, at=at: percent(way.median_bounds([a["mean"] for a in answers()[epoch].values()])[at]))
 
 
-def add_linker(add, answers):
+def add_linker(add, name, answers):
     def cost(epoch):
         return answers()[epoch]["lld/link"]
     for epoch in EPOCHS:
         for what in ("mean", "low", "high"):
-            add(f"sliced.lld.{epoch}.{what}", lambda epoch=epoch, what=what: percent(cost(epoch)[what]))
-        add(f"sliced.lld.{epoch}.half", lambda epoch=epoch: (percent(cost(epoch)["high"]) - percent(cost(epoch)["low"])) / 2)
+            add(f"{name}.{epoch}.{what}", lambda epoch=epoch, what=what: percent(cost(epoch)[what]))
+        add(f"{name}.{epoch}.half", lambda epoch=epoch: (percent(cost(epoch)["high"]) - percent(cost(epoch)["low"])) / 2)
 
 
 # Normality, of the logarithms over the fixed layout of the block

@@ -297,13 +297,14 @@ LLD_AT_MOST, LLD_HALF = 1.05, 0.005   # the ratio that its interval may reach, a
 
 
 def linker(recorded):
-    """D5: what everything costs the linker lld, its interval below the bound and narrow."""
+    """D5 and D6: what everything costs the linker lld, its interval below the bound and narrow."""
     found = costs_by_epoch(recorded)
     costs = found[LLD_ASKED_AT].values()
     half = max((cost["conf_high"] - cost["conf_low"]) / 2 for cost in costs)
     within = all(cost["conf_high"] <= LLD_AT_MOST for cost in costs) and half <= LLD_HALF
     verdict = "refuted" if any(cost["conf_low"] > LLD_AT_MOST for cost in costs) else "confirmed" if within else "open"
-    asked = [("D5", f"{'; '.join(map(change, costs))}; half an interval {percent(half, 2)}", verdict)]
+    question = "D6" if recorded.name == "sliced-lld-more" else "D5"
+    asked = [(question, f"{'; '.join(map(change, costs))}; half an interval {percent(half, 2)}", verdict)]
     return {recorded.name: "\n\n".join([recorded.header(), verdicts(asked), epochs_table(recorded, found)])}, {}
 
 
