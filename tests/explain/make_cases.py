@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import case_folder  # noqa: E402
 import matrix  # noqa: E402
 import truth  # noqa: E402
 from programs import (BOTH, CALL_LINES, CALLED, CHAIN, FUNCTIONS, GROWING, HEAD, HOW, LIBRARY, LOOPS, MOVES, ROUNDS,  # noqa: E402
@@ -419,6 +420,8 @@ def main():
     words.add_argument("--draw", type=int, default=1, help="seed of the order of those")
     given = words.parse_args()
     draw = random.Random(given.seed)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    lock = case_folder.making(given.folder)
     make_reaction(given, given.folder / "reaction", draw)
     reaction = (reaction_of(given.again) if given.again else
                 truth.medians(truth.measure(given.folder / "reaction", MEASURED, measured_parts(given), 7)))
@@ -448,6 +451,7 @@ def main():
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(make, cases))
+    lock.close()
 
 
 if __name__ == "__main__":
