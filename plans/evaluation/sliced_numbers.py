@@ -27,6 +27,7 @@ def add_sliced(add, trials):
     add_overhead(add, trials, "sliced-libraries", "sliced.libraries.cost")
     add_doses(add, functools.partial(dose_costs, trials, "sliced-doses"))
     add_linker(add, "sliced.lld", functools.partial(dose_costs, trials, "sliced-lld"))
+    add_linker(add, "sliced.more.lld", functools.partial(dose_costs, trials, "sliced-lld-more"))
     add_shapes(add, functools.partial(shapes, trials))
 
 
