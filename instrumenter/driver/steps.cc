@@ -83,9 +83,9 @@ constexpr const char* kInterposedInLoader[] = {"_dl_find_object", "dlopen",    "
                                                "stab_rt_module_begin", "stab_rt_module_end",
                                                "stab_rt_original_address", "stab_rt_original_function",
                                                "stab_rt_original_addresses", "stab_rt_context_stack",
-                                               "stab_rt_signal_stack", "stab_rt_clone_stack",
+                                               "stab_rt_signal_stack", "stab_rt_signal_stack_set", "stab_rt_clone_stack",
                                                "stab_rt_frame_of_stacks", "stab_rt_before_protect",
-                                               "stab_rt_before_open", "stab_rt_before_trace",
+                                               "stab_rt_opened", "stab_rt_before_trace",
                                                "stab_rt_before_text_is_read", "stab_rt_limit_changed"};
 
 // A dynamic program exports them, so that its libraries call them, too. In a static one there is no second

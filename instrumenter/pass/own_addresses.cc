@@ -59,18 +59,6 @@ bool handles_exceptions(const llvm::Module& module) {
   return (sets != nullptr && !sets->use_empty()) || (reads != nullptr && !reads->use_empty());
 }
 
-// What comes behind a call that returns, and behind locals. That of an invoke is in a block of its own.
-llvm::Instruction* behind(llvm::CallBase& call) {
-  auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
-  if (invoke != nullptr) {
-    llvm::SplitEdge(invoke->getParent(), invoke->getNormalDest());
-    return invoke->getNormalDest()->getTerminator();
-  }
-  llvm::Instruction* next = call.getNextNode();
-  while (is_fixed_local(*next)) next = next->getNextNode();
-  return next;
-}
-
 // Behind `call`: its address is what the runtime says.
 void ask_for_address(llvm::CallBase& call, llvm::StringRef runtime_name) {
   llvm::Module& module = *call.getModule();

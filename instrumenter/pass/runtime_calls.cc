@@ -26,6 +26,17 @@ bool is_fixed_local(const llvm::Instruction& instruction) {
   return local != nullptr && local->isStaticAlloca();
 }
 
+llvm::Instruction* behind(llvm::CallBase& call) {
+  if (auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
+    llvm::SplitEdge(invoke->getParent(), invoke->getNormalDest());
+    return invoke->getNormalDest()->getTerminator();
+  }
+  llvm::cast<llvm::CallInst>(call).setTailCallKind(llvm::CallInst::TCK_None);
+  llvm::Instruction* next = call.getNextNode();
+  while (is_fixed_local(*next)) next = next->getNextNode();
+  return next;
+}
+
 llvm::Instruction* if_there(llvm::Function* asked, llvm::Instruction* place) {
   llvm::BasicBlock* const entry = &place->getFunction()->getEntryBlock();
   if (place->getParent() == entry)  // locals are fixed as long as they are in the entry block

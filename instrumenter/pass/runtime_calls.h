@@ -18,6 +18,10 @@ llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name, llv
 // Whether it is a local that is fixed as long as it is in the entry block.
 bool is_fixed_local(const llvm::Instruction& instruction);
 
+// What comes behind a call that returns, and behind locals. That of an invoke is in a block of its own. Such a call isn't the
+// last thing that a function does.
+llvm::Instruction* behind(llvm::CallBase& call);
+
 // Splits there, for code that runs if there is a runtime, and returns that code's end.
 llvm::Instruction* if_there(llvm::Function* asked, llvm::Instruction* place);
 

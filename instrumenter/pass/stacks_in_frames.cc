@@ -2,9 +2,11 @@
 // page. It lies within the thread's own stack. So code that runs on it would take pads, and such a stack has no room for them.
 //
 // The approach: before the program calls one of the three, it hands what it calls it with to the runtime, which takes pads below
-// the array alone from then on (runtime/stack/stacks_in_frames.cc). Most such arrays are main's, and assembly may switch to one,
-// too. So where main has an array, pads are taken below main's frame alone; so it is with each function of a module that has
-// assembly which loads the stack pointer. Arrays of other modules are seen where that assembly is C's and gets a stack's end.
+// the array alone from then on (runtime/stack/stacks_in_frames.cc). sigaltstack has an error for what can't be read. So only a
+// local's or variable's address is handed on; of any other the runtime asks the kernel afterwards. Most such arrays are main's,
+// and assembly may switch to one, too. So where main has an array, pads are taken below main's frame alone; so it is with each
+// function of a module that has assembly which loads the stack pointer. Arrays of other modules are seen where that assembly is
+// C's and gets a stack's end.
 //
 // A file of assembly may switch to an array of any module. An object is marked that gives an array of a function's away, in a
 // variable or to a function. In a program with such assembly post-link keeps all pads at 0 then.
@@ -14,6 +16,7 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -45,6 +48,8 @@ constexpr Taker kTakers[] = {{"makecontext", "stab_rt_context_stack", 0},
                              {"clone", "stab_rt_clone_stack", 1},
                              {"__clone", "stab_rt_clone_stack", 1}};
 
+// void (): a signal's stack has been set.
+constexpr llvm::StringRef kSignalStackSetSymbol = "stab_rt_signal_stack_set";
 // void (): it takes pads below its caller's frame alone.
 constexpr llvm::StringRef kFrameSymbol = "stab_rt_frame_of_stacks";
 constexpr uint64_t kSmallestStackBits = uint64_t{1024} * 8;
@@ -119,6 +124,22 @@ const Taker* called_taker(const llvm::CallBase& call) {
   return is_taker ? found : nullptr;
 }
 
+// The kernel reads it, if it can.
+bool may_be_unreadable(const llvm::CallBase& call, const Taker& taker) {
+  if (taker.name != "sigaltstack" || call.isMustTailCall()) return false;
+  return !llvm::isa<llvm::AllocaInst, llvm::GlobalVariable>(llvm::getUnderlyingObject(call.getArgOperand(taker.argument)));
+}
+
+void tell_of_signal_stack(llvm::CallBase& call) {
+  if (llvm::isa<llvm::ConstantPointerNull>(call.getArgOperand(0))) return;  // it asks
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(call.getContext()), false);
+  llvm::Function* told = runtime_function(*call.getModule(), kSignalStackSetSymbol, type);
+  if (told == nullptr) return;
+  llvm::IRBuilder<> build(if_there(told, behind(call)));
+  build.SetCurrentDebugLocation(call.getDebugLoc());
+  build.CreateCall(told);
+}
+
 // In front of the call.
 void tell(llvm::StringRef runtime_name, llvm::Value* value, llvm::CallBase& call) {
   llvm::LLVMContext& context = call.getContext();
@@ -145,7 +166,10 @@ llvm::SmallVector<llvm::Value*, 2> given_to(const llvm::CallBase& assembly) {
 }
 
 void tell_of(llvm::CallBase& call) {
-  if (const Taker* taker = called_taker(call)) return tell(taker->told, call.getArgOperand(taker->argument), call);
+  if (const Taker* taker = called_taker(call)) {
+    if (may_be_unreadable(call, *taker)) return tell_of_signal_stack(call);
+    return tell(taker->told, call.getArgOperand(taker->argument), call);
+  }
   for (llvm::Value* value : given_to(call)) tell("stab_rt_clone_stack", value, call);
 }
 

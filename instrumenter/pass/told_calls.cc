@@ -2,10 +2,11 @@
 // where that text is shared memory. It may read its text as data, which each epoch changes. And it may lower its limit of address
 // space, of which the heap has reserved more than most limits allow.
 //
-// The approach: the runtime is told before mprotect makes something writable, before the process lets another one trace it or
-// opens its memory as a file to write to, and before functions begin that read the text (code_as_data.cc); all these are in
-// runtime/code/written_text.cc. It is told after setrlimit or prlimit has changed that limit (runtime/heap/lowered_limit.cc).
-// Calls by a pointer or by a number (syscall) are not seen.
+// The approach: the runtime is told before mprotect makes something writable, before the process lets another one trace it,
+// after it has opened its memory as a file to write to, and before functions begin that read the text (code_as_data.cc); all
+// these are in runtime/code/written_text.cc. It is told after setrlimit or prlimit has changed that limit
+// (runtime/heap/lowered_limit.cc). What a pointer leads to may be read after the kernel has read it alone: the kernel has an
+// error for what can't be. Calls by a pointer or by a number (syscall) are not seen.
 #include "instrumenter/pass/told_calls.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -31,10 +32,10 @@
 namespace stab {
 namespace {
 
-// The runtime's: void (void* start, size_t bytes, int protection), void (const char* path, int flags), void (int request), and
-// void () of the others.
+// The runtime's: void (void* start, size_t bytes, int protection), void (const char* path, int flags, int done), void (int
+// request), and void () of the others.
 constexpr llvm::StringRef kProtectSymbol = "stab_rt_before_protect";
-constexpr llvm::StringRef kOpenSymbol = "stab_rt_before_open";
+constexpr llvm::StringRef kOpenedSymbol = "stab_rt_opened";
 constexpr llvm::StringRef kTraceSymbol = "stab_rt_before_trace";
 constexpr llvm::StringRef kReadSymbol = "stab_rt_before_text_is_read";
 constexpr llvm::StringRef kLimitSymbol = "stab_rt_limit_changed";
@@ -98,14 +99,17 @@ struct Opened {
   llvm::Value* flags;
 };
 
-// Empty: that opens nothing, or nothing to write to.
+// Empty: that opens nothing, or nothing to write to. The second names of open are those of _FORTIFY_SOURCE.
 std::optional<Opened> may_be_opened(const llvm::CallBase& call) {
   const llvm::StringRef name = called_in_libc(call);
-  const bool at = name == "openat" || name == "openat64", stream = name == "fopen" || name == "fopen64";
+  const bool at = llvm::is_contained({"openat", "openat64", "__openat_2", "__openat64_2"}, name);
+  const bool stream = llvm::is_contained({"fopen", "fopen64", "freopen", "freopen64"}, name);
+  const bool plain = llvm::is_contained({"open", "open64", "__open_2", "__open64_2"}, name);
   const unsigned path = at ? 1 : 0;
-  if (!(at || stream || name == "open" || name == "open64") || call.arg_size() < path + 2) return {};
+  if (!(at || stream || plain) || call.arg_size() < path + 2) return {};
   llvm::Value* const how = call.getArgOperand(path + 1);
   if (!call.getArgOperand(path)->getType()->isPointerTy()) return {};
+  if (stream ? !call.getType()->isPointerTy() : !call.getType()->isIntegerTy(32)) return {};
   if (stream) {
     llvm::StringRef mode;
     if (llvm::getConstantStringInfo(how, mode) && mode.find_first_of("wa+") == llvm::StringRef::npos) return {};
@@ -135,12 +139,14 @@ void call_runtime(llvm::StringRef name, const llvm::Instruction& of, llvm::Instr
   build.CreateCall(told, arguments);
 }
 
-// What comes behind it, and behind locals.
-llvm::Instruction* behind(llvm::CallBase& call) {
-  llvm::cast<llvm::CallInst>(call).setTailCallKind(llvm::CallInst::TCK_None);
-  llvm::Instruction* next = call.getNextNode();
-  while (is_fixed_local(*next)) next = next->getNextNode();
-  return next;
+// What the call returns says whether that was done: no negative number, no null pointer.
+void tell_what_is_opened(llvm::CallBase& call) {
+  const std::optional<Opened> file = may_be_opened(call);
+  llvm::Instruction* const next = behind(call);
+  llvm::IRBuilder<> build(next);
+  build.SetCurrentDebugLocation(call.getDebugLoc());
+  llvm::Value* const done = call.getType()->isPointerTy() ? build.CreateIsNotNull(&call) : build.CreateIsNotNeg(&call);
+  call_runtime(kOpenedSymbol, call, next, {file->path, file->flags, build.CreateZExt(done, build.getInt32Ty())});
 }
 
 }  // namespace
@@ -166,10 +172,7 @@ llvm::PreservedAnalyses ToldCalls::run(llvm::Module& module, llvm::ModuleAnalysi
   for (llvm::CallBase* call : writable)
     call_runtime(kProtectSymbol, *call, call, {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2)});
   for (llvm::CallBase* call : traced) call_runtime(kTraceSymbol, *call, call, {call->getArgOperand(0)});
-  for (llvm::CallBase* call : opened) {
-    const std::optional<Opened> file = may_be_opened(*call);
-    call_runtime(kOpenSymbol, *call, call, {file->path, file->flags});
-  }
+  for (llvm::CallBase* call : opened) tell_what_is_opened(*call);
   for (llvm::CallBase* call : limits) call_runtime(kLimitSymbol, *call, behind(*call), {});
   for (llvm::Function* function : readers) {
     llvm::Instruction& begin = *function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca();

@@ -1,4 +1,4 @@
-// What code of szc's calls before it reads or writes the executable's text, or lets others write there
+// What code of szc's calls before it reads or writes the executable's text, or can let others write there
 // (instrumenter/pass/told_calls.cc). The text is shared memory while code moves, which nobody may make writable: the kernel lets
 // neither a tracer write there, nor /proc/PID/mem. A program that patches its code gets what a plain build has: its code goes
 // home, and private memory with the same bytes is put over the text, by one system call, as other threads run there. One that
@@ -57,8 +57,10 @@ bool is_own_memory(const char* path) {
   const char* const whose = path + begin;
   const char* const behind = path + length - end;
   if (*whose < '0' || *whose > '9') return true;
+  constexpr long kLargest = 1 << 22;  // PID_MAX_LIMIT of Linux
   long pid = 0;
-  for (const char* digit = whose; digit < behind && *digit >= '0' && *digit <= '9'; ++digit) pid = pid * 10 + (*digit - '0');
+  for (const char* digit = whose; digit < behind && *digit >= '0' && *digit <= '9' && pid <= kLargest; ++digit)
+    pid = pid * 10 + (*digit - '0');
   return pid == sys::getpid();
 }
 
@@ -74,8 +76,10 @@ __attribute__((visibility("default"))) void stab_rt_before_protect(const void* s
   if ((protection & PROT_WRITE) != 0 && low < text + text_bytes && low + bytes > text) code::own_text();
 }
 
-__attribute__((visibility("default"))) void stab_rt_before_open(const char* path, int flags) {
-  if ((flags & O_ACCMODE) != O_RDONLY && path != nullptr && stab::code::is_own_memory(path)) stab::code::own_text();
+// The kernel has read that path if it has opened the file; otherwise it may be one that can't be read. freopen takes none.
+__attribute__((visibility("default"))) void stab_rt_opened(const char* path, int flags, int done) {
+  if (done == 0 || (flags & O_ACCMODE) == O_RDONLY || path == nullptr) return;
+  if (stab::code::is_own_memory(path)) stab::code::own_text();
 }
 
 __attribute__((visibility("default"))) void stab_rt_before_trace(int request) {

@@ -1,13 +1,15 @@
 // What code of szc's calls before it gives a stack to makecontext, sigaltstack or clone, before assembly may switch to one, and
-// where a function has an array that may be a stack (instrumenter/pass/stacks_in_frames.cc). An array in one of the thread's
-// frames has room for the program's frames, not for pads. So pads end above it: they are taken below it alone, where what the
-// function calls lies. That lasts, as nobody says when the array is gone. Safe in signal handlers.
+// where a function has an array that may be a stack (instrumenter/pass/stacks_in_frames.cc). Where what sigaltstack is given may
+// be unreadable, it is called afterwards. An array in one of the thread's frames has room for the program's frames, not for
+// pads. So pads end above it: they are taken below it alone, where what the function calls lies. That lasts, as nobody says when
+// the array is gone. Safe in signal handlers.
 #include <signal.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 #include "runtime/sections_abi.h"
 #include "runtime/stack/stack_start.h"
+#include "runtime/sys.h"
 
 namespace {
 
@@ -32,6 +34,11 @@ __attribute__((visibility("default"))) void stab_rt_context_stack(const ucontext
 
 __attribute__((visibility("default"))) void stab_rt_signal_stack(const stack_t* stack) {
   if (stack != nullptr && (stack->ss_flags & SS_DISABLE) == 0) keep_pads_out_of(*stack);
+}
+
+__attribute__((visibility("default"))) void stab_rt_signal_stack_set() {
+  stack_t stack;
+  if (stab::sys::call(SYS_sigaltstack, 0, stab::sys::word(&stack)) == 0) stab_rt_signal_stack(&stack);
 }
 
 __attribute__((visibility("default"))) void stab_rt_clone_stack(const void* end) {

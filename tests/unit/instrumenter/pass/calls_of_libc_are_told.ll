@@ -1,6 +1,6 @@
 ; The runtime is told of mprotect before it makes memory writable, of ptrace before a process is traced that does not become another
-; program, of files opened to be written to where the module names memory as one, and of setrlimit and prlimit after they may have
-; changed the limit of address space. Other protections, requests, files and limits are none of its concern.
+; program, of files after they may be open to be written to where the module names memory as one, and of setrlimit and prlimit after
+; they may have changed the limit of address space. Other protections, requests, files and limits are none of its concern.
 ; RUN: %stab -passes=stab-told-calls < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
@@ -66,17 +66,48 @@ define i64 @becomes_another(ptr %path) {
 @change = constant [3 x i8] c"r+\00"
 
 ; CHECK-LABEL: define i32 @opens(
-; CHECK: call void @stab_rt_before_open(ptr %path, i32 2)
-; CHECK: call i32 (ptr, i32, ...) @open(ptr %path, i32 2)
-; CHECK: call void @stab_rt_before_open(ptr %path, i32 %flags)
+; CHECK: %one = call i32 (ptr, i32, ...) @open(ptr %path, i32 2)
+; CHECK-NEXT: [[DONE:%.*]] = icmp sgt i32 %one, -1
+; CHECK-NEXT: [[OPEN:%.*]] = zext i1 [[DONE]] to i32
+; CHECK-NEXT: icmp ne ptr @stab_rt_opened, null
+; CHECK: call void @stab_rt_opened(ptr %path, i32 2, i32 [[OPEN]])
 ; CHECK: call i32 (i32, ptr, i32, ...) @openat(
-; CHECK: call void @stab_rt_before_open(ptr %path, i32 2)
-; CHECK: call ptr @fopen(
+; CHECK: call void @stab_rt_opened(ptr %path, i32 %flags, i32
+; CHECK: call i32 @__open_2(
+; CHECK: call void @stab_rt_opened(ptr %path, i32 %flags, i32
+; CHECK: %four = call ptr @fopen(
+; CHECK-NEXT: icmp ne ptr %four, null
+; CHECK: call void @stab_rt_opened(ptr %path, i32 2, i32
+; CHECK: call ptr @freopen(
+; CHECK: call void @stab_rt_opened(ptr %path, i32 2, i32
 define i32 @opens(ptr %path, i32 %flags) {
   %one = call i32 (ptr, i32, ...) @open(ptr %path, i32 2)
   %two = call i32 (i32, ptr, i32, ...) @openat(i32 %one, ptr %path, i32 %flags)
-  %three = call ptr @fopen(ptr %path, ptr @change)
+  %three = call i32 @__open_2(ptr %path, i32 %flags)
+  %four = call ptr @fopen(ptr %path, ptr @change)
+  %five = call ptr @freopen(ptr %path, ptr @change, ptr %four)
   ret i32 %two
+}
+
+; An exception may leave it, as one that cancels a thread.
+; CHECK-LABEL: define i32 @opens_or_throws(
+; CHECK: invoke i32 (ptr, i32, ...) @open(ptr %path, i32 2)
+; CHECK-NEXT: to label %[[NEXT:.*]] unwind label %left
+; CHECK: [[NEXT]]:
+; CHECK-NEXT: icmp sgt i32 %one, -1
+; CHECK: call void @stab_rt_opened(ptr %path, i32 2, i32
+; CHECK: open:
+; CHECK: phi i32
+define i32 @opens_or_throws(ptr %path, i1 %may) personality ptr @personality {
+  br i1 %may, label %try, label %open
+try:
+  %one = invoke i32 (ptr, i32, ...) @open(ptr %path, i32 2) to label %open unwind label %left
+open:
+  %file = phi i32 [ %one, %try ], [ -1, %0 ]
+  ret i32 %file
+left:
+  %thrown = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %thrown
 }
 
 ; CHECK-LABEL: define i32 @reads(
@@ -122,6 +153,9 @@ declare i64 @ptrace(i32, ...)
 declare i32 @execv(ptr, ptr)
 declare i32 @open(ptr, i32, ...)
 declare i32 @openat(i32, ptr, i32, ...)
+declare i32 @__open_2(ptr, i32)
 declare ptr @fopen(ptr, ptr)
+declare ptr @freopen(ptr, ptr, ptr)
+declare i32 @personality(...)
 declare i32 @setrlimit(i32, ptr)
 declare i32 @prlimit(i32, i32, ptr, ptr)

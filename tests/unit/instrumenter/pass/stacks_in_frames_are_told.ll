@@ -1,5 +1,6 @@
-; Before a stack is given to makecontext, sigaltstack or clone, the runtime is told of it, where there is one. So it is of main's
-; frame if that has an array. Resolvers of IFUNCs can't call it.
+; Before a stack is given to makecontext, sigaltstack or clone, the runtime is told of it, where there is one. If what sigaltstack
+; reads may be unreadable, it is told afterwards that there is one. So it is of main's frame if that has an array. Resolvers of
+; IFUNCs can't call it.
 ; RUN: %stab -passes=stab-stacks-in-frames < %s | %check
 
 target triple = "x86_64-unknown-linux-gnu"
@@ -18,9 +19,27 @@ define void @make(ptr %context, ptr %function) {
 ; CHECK-LABEL: define i32 @use(
 ; CHECK: icmp ne ptr @stab_rt_signal_stack, null
 ; CHECK: call void @stab_rt_signal_stack(ptr %stack)
-; CHECK: tail call i32 @sigaltstack(ptr %stack, ptr null)
-define i32 @use(ptr %stack) {
-  %result = tail call i32 @sigaltstack(ptr %stack, ptr null)
+; CHECK: call i32 @sigaltstack(ptr %stack, ptr null)
+define i32 @use() {
+  %stack = alloca [24 x i8]
+  %result = call i32 @sigaltstack(ptr %stack, ptr null)
+  ret i32 %result
+}
+
+; CHECK-LABEL: define i32 @use_of_another(
+; CHECK-NEXT: {{^}}  %result = call i32 @sigaltstack(ptr %stack, ptr %old)
+; CHECK-NEXT: icmp ne ptr @stab_rt_signal_stack_set, null
+; CHECK: call void @stab_rt_signal_stack_set()
+define i32 @use_of_another(ptr %stack, ptr %old) {
+  %result = tail call i32 @sigaltstack(ptr %stack, ptr %old)
+  ret i32 %result
+}
+
+; CHECK-LABEL: define i32 @ask(
+; CHECK-NEXT: tail call i32 @sigaltstack(ptr null, ptr %old)
+; CHECK-NEXT: ret
+define i32 @ask(ptr %old) {
+  %result = tail call i32 @sigaltstack(ptr null, ptr %old)
   ret i32 %result
 }
 
@@ -54,6 +73,7 @@ define ptr @resolve() {
 
 ; CHECK-DAG: declare extern_weak void @stab_rt_context_stack(ptr)
 ; CHECK-DAG: declare extern_weak void @stab_rt_signal_stack(ptr)
+; CHECK-DAG: declare extern_weak void @stab_rt_signal_stack_set()
 declare void @makecontext(ptr, ptr, i32, ...)
 declare i32 @sigaltstack(ptr, ptr)
 declare i32 @clone(ptr, ptr, i32, ptr, ...)
