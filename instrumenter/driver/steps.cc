@@ -96,6 +96,8 @@ Arguments runtime_options(const Toolchain& tools, const LinkJob& job) {
   for (const char* name : kInterposed) names += option + name;
   for (const char* name : kInterposedInLoader)
     if (!job.is_static) names += option + name;
+  // By which UBSan's runtime looks the names of a stack trace up (runtime/code/sanitizer_names.cc).
+  names += ",--wrap=_ZN11__sanitizer10Symbolizer11SymbolizePCEm";
   // What the heap's operator new calls when it fails, by a weak reference, which takes nothing out of an archive.
   // Which function those of the library would take aligned memory from, where ours stand for them.
   if (job.with_cxx_archive && !job.is_static)

@@ -1256,6 +1256,34 @@ def check_lists_of_others(place):
     expect("-fexperimental-sanitize-metadata" in linked.stderr, f"of another compiler's: {linked.stderr}")
 
 
+def check_traces_of_sanitizers(place):
+    """UBSan's stack trace names functions and lines as in clang's build, whatever copy of them it was called from."""
+    place.write("adds.c", "#include <limits.h>\n__attribute__((noinline)) int adds(int a, int b) {\n  return a + b;\n}\n"
+                "__attribute__((noinline)) int asks(int a) {\n  volatile int sum = adds(a, INT_MAX);\n  return sum;\n}\n")
+    place.write("calls.c", "int adds(int, int), asks(int);\nint main(void) {\n  volatile int sum = 0;\n"
+                "  for (int i = 0; i < 50000000; ++i) sum = adds(i & 7, 1);\n  sum = asks(sum);\n  return sum;\n}\n")
+    undefined = ["-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover"]
+    options = f"print_stacktrace=1:external_symbolizer_path={shutil.which(llvm.tool('llvm-symbolizer'))}"
+    library = ["-fPIC", "-shared", "-fno-sanitize-link-runtime", "adds.c", "-o", "libadds.so"]
+
+    def names(compiler, kind, **settings):
+        code = ["calls.c", "adds.c"]
+        if kind == "library":
+            place.must(compiler, *undefined, *library)
+            code = ["calls.c", "-L.", "-ladds", "-Wl,-rpath,$ORIGIN"]
+        place.must(compiler, *undefined, *([] if kind == "library" else [kind]), *code, "-o", "prog")
+        failed = place.run("./prog", UBSAN_OPTIONS=options, **settings)
+        expect("signed integer overflow" in failed.stderr and "memfd" not in failed.stderr, f"{kind}: {failed.stderr}")
+        return re.findall(r" in (adds|asks|main) .*/(\w+\.c:\d+)", failed.stderr)
+
+    for kind in ("-pie", "-static", "-flto", "library"):
+        expected = names(llvm.tool("clang"), kind)
+        expect(expected == [("adds", "adds.c:3"), ("asks", "adds.c:6"), ("main", "calls.c:5")], f"{kind}: clang's names {expected}")
+        for mode in ("shuffle", "direct"):
+            found = names("szc", kind, STAB_CODE=mode, STAB_STACK="on", STAB_EPOCH="1ms")
+            expect(found == expected, f"{kind} {mode}: {found}")
+
+
 def check_data_before_functions(place):
     """Who has a pointer to a function may read the data that LLVM puts in front of it."""
     place.write("data.ll", "target triple = \"x86_64-pc-linux-gnu\"\ndeclare i32 @use(i32)\ndefine internal i32 @described(i32 %n) prefix i64 4242 {\n"
