@@ -306,7 +306,7 @@ TEST(Bisection, EachAnswerHasAProbability) {
   EXPECT_GE(commits.held, commits.answers * 95 / 100);
 }
 
-// What is said of nothing and of unsure holds in the histories of docs/how-to/bisect.md's tables, and is no empty promise.
+// What is said of nothing and of unsure holds in the histories of simulated-answers.md's tables, and is no empty promise.
 TEST(Bisection, TheProbabilityOfNoCulpritHolds) {
   constexpr int kEach = 2000, kFewest = 200;
   Rng rng(47);

@@ -1,5 +1,5 @@
 // How often "code or place" is answered wrongly, over the looks of `stabctl explain`, with tails as sliced blocks have them.
-// The tables of docs/how-to/explain.md are tests/bench/cause_table's; this holds the two promises.
+// The tables of docs/evaluation/records/simulated-answers.md are tests/bench/cause_table's; this holds the two promises.
 #include <gtest/gtest.h>
 
 #include <cstdio>

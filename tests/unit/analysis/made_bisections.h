@@ -160,7 +160,7 @@ inline MadeHistory with_steps(size_t commits, size_t steps, double by, Rng& rng)
   return history;
 }
 
-// The histories of docs/how-to/bisect.md's tables, each with its name there.
+// The histories of the tables of docs/evaluation/records/simulated-answers.md, each with its name there.
 using NamedHistory = std::pair<std::string, std::function<MadeHistory(Rng&)>>;
 inline std::vector<NamedHistory> table_histories(size_t commits) {
   std::vector<NamedHistory> out;
