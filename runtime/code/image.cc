@@ -469,4 +469,14 @@ bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out) {
   return true;
 }
 
+bool find_returned_to(const uint8_t* image, uint32_t at, ImageEntry& out) {
+  const ImageEntry* const first = reinterpret_cast<const ImageEntry*>(image + sizeof(ImageHeader));
+  const ImageEntry* ended = entry_before(image, at);
+  if (ended == nullptr) return false;
+  if (at == ended->prefix && ended != first) --ended;
+  if (at != ended->body + ended->bytes || !arch::is_behind_call(image + at)) return find_executed(image, at, out);
+  out = *ended;
+  return true;
+}
+
 }  // namespace stab::code

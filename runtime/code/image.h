@@ -149,4 +149,8 @@ bool find_original(const uint8_t* image, uint32_t at, ImageEntry& out);
 // that `at` comes out as the place that they lead to.
 bool find_executed(const uint8_t* image, uint32_t at, ImageEntry& out);
 
+// The same for an address that a call may return to: behind a call that nothing follows, as that of a function that never
+// returns, it is the end of the function with the call. The next function may begin there.
+bool find_returned_to(const uint8_t* image, uint32_t at, ImageEntry& out);
+
 }  // namespace stab::code

@@ -44,8 +44,8 @@ PlaceInImage find_image(uint64_t address) {
 uint64_t original_of(uint64_t address) {
   const PlaceInImage place = find_image(address);
   ImageEntry entry;
-  if (place.slot_address == 0 || !find_executed(reinterpret_cast<const uint8_t*>(place.slot_address),
-                                                static_cast<uint32_t>(address - place.slot_address), entry))
+  if (place.slot_address == 0 || !find_returned_to(reinterpret_cast<const uint8_t*>(place.slot_address),
+                                                   static_cast<uint32_t>(address - place.slot_address), entry))
     return address;
   const uint64_t body = place.slot_address + entry.body, start = place.text_address + entry.start;
   return address < body ? start : start + (address - body);

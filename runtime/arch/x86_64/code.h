@@ -44,6 +44,13 @@ inline bool is_short_jump(const uint8_t* at) {
   return at[0] == kShortJump;
 }
 
+// Whether what ends in front of `at` can be a call. pre: seven bytes lie there.
+inline bool is_behind_call(const uint8_t* at) {
+  // ff /2: by a register, or by memory with an index, a displacement or both.
+  const auto is_indirect = [at](int bytes) { return at[-bytes] == 0xff && (at[1 - bytes] >> 3 & 7) == 2; };
+  return at[-5] == 0xe8 || is_indirect(2) || is_indirect(3) || is_indirect(4) || is_indirect(6) || is_indirect(7);
+}
+
 // At `address`, to `target`.
 inline void put_near_jump(uint8_t* at, uint32_t address, uint32_t target) {
   at[0] = kNearJump;

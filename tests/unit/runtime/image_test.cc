@@ -622,6 +622,35 @@ TEST_F(ImageTest, FindsTheOriginalOfEveryByte) {
   EXPECT_FALSE(find_original(slot(0), 0, entry));
 }
 
+TEST_F(ImageTest, AFunctionsEndIsWhereItsLastCallReturnsTo) {
+  make_program();
+  move_to(0, abi::CodeMode::kShuffle, 3);
+  ImageEntry* const entries = reinterpret_cast<ImageEntry*>(slot(0) + sizeof(ImageHeader));
+  ASSERT_GE(scratch_.order_count, 2u);
+  ImageEntry& ended = entries[0];
+  const uint32_t end = ended.body + ended.bytes;
+  const std::vector<std::vector<uint8_t>> calls = {{0xe8, 1, 2, 3, 4},       {0xff, 0xd0},
+                                                   {0x41, 0xff, 0xd3},       {0xff, 0x52, 0x10},
+                                                   {0xff, 0x15, 1, 2, 3, 4}, {0xff, 0x54, 0xc8, 8},
+                                                   {0xff, 0x94, 0xc8, 1, 2, 3, 4}};
+  for (const bool is_next_there : {false, true}) {
+    if (is_next_there) entries[1].prefix = end;
+    for (const std::vector<uint8_t>& call : calls) {
+      memset(slot(0) + end - 7, 0x90, 7);
+      memcpy(slot(0) + end - call.size(), call.data(), call.size());
+      ImageEntry entry;
+      ASSERT_TRUE(find_returned_to(slot(0), end, entry));
+      EXPECT_EQ(entry.start, ended.start);
+      ASSERT_TRUE(find_returned_to(slot(0), end - 1, entry));
+      EXPECT_EQ(entry.start, ended.start);
+    }
+    memset(slot(0) + end - 7, 0x90, 7);
+    ImageEntry entry;
+    ASSERT_EQ(find_returned_to(slot(0), end, entry), is_next_there) << "no call is there";
+    EXPECT_EQ(entry.start, entries[is_next_there ? 1 : 0].start);
+  }
+}
+
 TEST_F(ImageTest, CopyKeepsTheOrderAndShuffleMakesManyOrders) {
   make_program();
   move_to(0, abi::CodeMode::kCopy, 1);
