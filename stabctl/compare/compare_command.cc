@@ -61,6 +61,7 @@ struct Comparison {
   AdHocPlan plan{};
   commands::CompareFacts facts{};
   std::string times{};  // of all runs, as --export-json takes them
+  bool was_interrupted = false;  // before an answer
 
   nanoseconds elapsed() const { return clock.monotonic_raw() - start; }
 };
@@ -336,7 +337,7 @@ Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine,
     of.plan.sliced = sliced;
     return submit(of, engine);
   };
-  const auto chosen = choose_by_preflight(engine, submit_as, progress, unlimited, caught, stop, name);
+  const auto chosen = choose_by_preflight(engine, of.arguments, submit_as, progress, unlimited, caught, stop, name);
   progress.finish();
   if (!chosen) return chosen.error();
   experiment = chosen->experiment;
@@ -348,8 +349,13 @@ Result<std::optional<Run>> build_and_try(Comparison& of, engine::Engine& engine,
   of.start = of.clock.monotonic_raw();  // the time is that of measuring: builds take what they take
   of.plan.looks = looks_up_to(std::max(blocks_within(of, block), kFewestBlocks));
   // What is built lies with an experiment, so the new one comes first.
-  STAB_TRY(experiment, submit_as(of.plan.sliced));
-  STAB_CHECK_OK(engine.store().delete_experiment(chosen->experiment));
+  const auto submitted = submit_as(of.plan.sliced);
+  if (!submitted) {
+    take_back_or_say(engine.store(), chosen->experiment, of.arguments);
+    return submitted.error();
+  }
+  experiment = *submitted;
+  deleted_or_said(engine.store(), chosen->experiment, of.arguments);
   return std::optional<Run>();
 }
 
@@ -369,12 +375,16 @@ Result<Run> run(Comparison& of, engine::Engine& engine, engine::StopSignal* stop
   const auto end = run_within(engine, out.experiment, progress, budget, stop ? *stop : own);
   progress.finish();
   if (!end) {
-    take_back_without_runs(engine.store(), out.experiment);
+    take_back_or_say(engine.store(), out.experiment, of.arguments);
     return end.error();
   }
-  if (budget.is_over)
-    if (const auto ended = engine::end_in_time(engine.store(), out.experiment, kFewestBlocks, of.clock.realtime()); !ended)
+  if (budget.is_over) {
+    const auto ended = engine::end_in_time(engine.store(), out.experiment, kFewestBlocks, of.clock.realtime());
+    if (!ended) {
+      take_back_or_say(engine.store(), out.experiment, of.arguments);
       return ended.error();
+    }
+  }
   out.end = *end, out.is_over_time = budget.is_over, out.failure = progress.failure();
   return out;
 }
@@ -406,7 +416,7 @@ void count_copies_of(Comparison& of, engine::Engine& engine, size_t other, engin
     return;
   }
   Budget left{std::max(of.most - of.elapsed(), nanoseconds(1))};
-  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.clock, left, stop);
+  const CountedCopies counted = counted_copies(engine, *plan, of.directory, of.arguments, of.clock, left, stop);
   if (!counted.by_workload.empty()) side.copies = counted.by_workload.begin()->second;
   side.uncounted = counted.uncounted;
 }
@@ -503,8 +513,12 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   if (arguments.build.empty()) {
     if (!arguments.shell && !is_file(arguments.words[0]) && !is_file(arguments.words[1]) && are_experiments(arguments))
       return wrong_sides(arguments);
-    stop.emplace(), caught.emplace(*stop);
-    STAB_CHECK_OK(plan_programs(of, *stop));
+    stop.emplace(), caught.emplace(*stop, FirstInterrupt::kAtOnce);
+    if (const Status planned = plan_programs(of, *stop); !planned) {
+      of.was_interrupted = stop->asked();
+      return planned.error();
+    }
+    caught->ask(*stop);
   } else {
     STAB_CHECK_OK(plan_revisions(of));
   }
@@ -515,7 +529,8 @@ Result<commands::CompareOutput> compared(Comparison& of) {
   of.facts.seconds = std::chrono::duration<double>(of.elapsed()).count();
   count_copies(of, *engine, ran, stop ? &*stop : nullptr);
   auto output = answer(of, engine->store(), ran);
-  take_back_without_runs(engine->store(), ran.experiment);
+  if (output) take_back_without_runs(engine->store(), ran.experiment, arguments);
+  else take_back_or_say(engine->store(), ran.experiment, arguments);
   return output;
 }
 
@@ -525,7 +540,10 @@ int compare_command(const Arguments& arguments) {
   Comparison of{.arguments = arguments};
   of.start = of.clock.monotonic_raw();
   const auto output = compared(of);
-  if (!output) return complain_of_no_answer(output.error());
+  if (!output) {
+    const int failed = complain_of_no_answer(output.error());
+    return of.was_interrupted ? kExitUnfinished : failed;
+  }
   return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, complain_of_no_answer);
 }
 

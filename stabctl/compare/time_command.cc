@@ -184,7 +184,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
   STAB_CHECK_OK(check_files(arguments));
   STAB_TRY(of.directory, absolute_path("."));
   engine::StopSignal stop;
-  const CaughtInterrupts caught(stop);
+  CaughtInterrupts caught(stop, FirstInterrupt::kAtOnce);
   of.plan.comment =
       "Written by stabctl time; docs/how-to/compare-programs.md says what it does, docs/reference/plan.md what the keys mean.";
   of.plan.seed = seed_of_now();
@@ -192,6 +192,7 @@ Result<commands::TimeOutput> timed(Timing& of) {
     of.was_interrupted = stop.asked();
     return planned.error();
   }
+  caught.ask(stop);
   const std::string text = text_of(of.plan);
   STAB_TRY(const plan::Plan plan, parse_ad_hoc(text, of.directory));
   if (!arguments.save.empty()) STAB_CHECK_OK(write_whole(text, arguments.save));
@@ -203,13 +204,14 @@ Result<commands::TimeOutput> timed(Timing& of) {
   progress.finish();
   store::Store& store = engine->store();
   if (!end) {
-    take_back_without_runs(store, experiment);
+    take_back_or_say(store, experiment, arguments);
     return end.error();
   }
   if (*end == engine::RunEnd::kRejected || *end == engine::RunEnd::kGaps)
     return no_runs(store, experiment, *end, progress.failure());
   auto output = answer(of, store, experiment, *end, budget.is_over);
-  take_back_without_runs(store, experiment);
+  if (output) take_back_without_runs(store, experiment, arguments);
+  else take_back_or_say(store, experiment, arguments);
   return output;
 }
 
@@ -222,7 +224,7 @@ int time_command(const Arguments& arguments) {
   const auto fail = arguments.against.empty() ? complain : complain_of_no_answer;
   if (output) return say_answer(output->text, output->json, output->markdown, output->exit_code, of.times, arguments, fail);
   const int failed = fail(output.error());
-  return of.was_interrupted && arguments.against.empty() ? kExitUnfinished : failed;
+  return of.was_interrupted ? kExitUnfinished : failed;
 }
 
 }  // namespace stab::ctl

@@ -521,7 +521,14 @@ Status explain_sides(engine::Engine& engine, const Arguments& arguments, const C
   Explainer explainer(engine, arguments, clock, stop, sides, budget, told);
   const Status explained = explainer.explain(out);
   if (!explained) out.not_answered = explained.error().message;
-  for (const store::Id id : out.experiments) take_back_without_runs(engine.store(), id);
+  for (const store::Id id : out.experiments) {
+    take_back_without_runs(engine.store(), id, arguments);
+    const auto row = engine.store().experiment(id);
+    if (!row || store::is_over(row->state)) continue;
+    // Its runs are kept. No other explain goes on with them, and `resume` would.
+    if (!engine.store().cancel(id, "explain ended before it did", clock.realtime().count()))
+      take_back_or_say(engine.store(), id, arguments);
+  }
   std::erase_if(out.experiments, [&](store::Id id) { return !engine.store().experiment(id); });
   return explained;
 }

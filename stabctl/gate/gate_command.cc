@@ -180,7 +180,7 @@ int GateRun::run() {
     if (!path->empty())
       if (const Status writable = check_writable(*path); !writable) return complain_of_no_answer(writable.error());
   const Result<commands::GateOutput> output = answer();
-  if (engine_ && row_.id != 0) take_back_without_runs(engine_->store(), row_.id);
+  if (engine_ && row_.id != 0) take_back_without_runs(engine_->store(), row_.id, own_);
   return output ? say(*output, arguments_) : say_no_answer(output.error(), facts_, arguments_);
 }
 
@@ -230,7 +230,7 @@ Status GateRun::measure() {
   facts_.clock = started.clock;
   const auto run = [&] { return run_until(*engine_, started.experiment, arguments_, clock_, limit_, stop_, &told_); };
   STAB_TRY(const engine::RunEnd end, started.tried ? Result<engine::RunEnd>(*started.tried)
-                                                   : begun_or_taken_back(engine_->store(), started.experiment, run()));
+                                                   : begun_or_taken_back(engine_->store(), started.experiment, own_, run()));
   facts_.seconds = std::chrono::duration<double>(spent()).count();
   STAB_TRY(row_, engine_->store().experiment(started.experiment));
   ended_ = end;

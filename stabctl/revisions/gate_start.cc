@@ -27,7 +27,7 @@ Result<StartedGate> start_gate(engine::Engine& engine, const Revisions& revision
   };
   ProgressDisplay display(style_of(arguments), clock, &told);
   const std::string base = revisions.base.substr(0, kShownCommit), head = revisions.head.substr(0, kShownCommit);
-  auto choice = choose_by_preflight(engine, submit_as, display, limit, caught, stop,
+  auto choice = choose_by_preflight(engine, arguments, submit_as, display, limit, caught, stop,
                                     [&](const store::TrialRow& trial) { return trial.cell == 0 ? base : head; });
   display.finish();
   if (!choice) return choice.error();
@@ -45,7 +45,7 @@ CountedCopies copies_of_revisions(engine::Engine& engine, const Revisions& revis
   if (!file.moves_code) return {};
   const auto plan = gate_plan_of(revisions, arguments, {.counts_copies = true});
   if (!plan) return {{}, one_line(plan.error().message)};
-  return counted_copies(engine, *plan, revisions.root, clock, limit, stop);
+  return counted_copies(engine, *plan, revisions.root, arguments, clock, limit, stop);
 }
 
 }  // namespace stab::ctl

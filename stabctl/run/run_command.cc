@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include "base/absolute_path.h"
 #include "plan/toml/units.h"
@@ -39,7 +40,7 @@ constexpr int kBusyTries = 20, kBusyRetryMs = 100;
 std::atomic<engine::StopSignal*> g_stop = nullptr;  // for the signal handler only
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 
-std::atomic<bool> g_interrupted = false;
+std::atomic<bool> g_interrupted = false, g_ends_at_once = false;
 
 void on_interrupt(int) {
   g_interrupted = true;
@@ -47,8 +48,10 @@ void on_interrupt(int) {
   if (!stop) return;
   if (stop->asked()) return stop->now();
   stop->after_this_trial();
-  constexpr char kText[] = "\nstopping after this trial or build; once more to kill it\n";
-  [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  constexpr std::string_view kAtOnce = "\nstopping\n";
+  constexpr std::string_view kAfterTrial = "\nstopping after this trial or build; once more to kill it\n";
+  const std::string_view text = g_ends_at_once ? kAtOnce : kAfterTrial;
+  [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
 std::string where(const Arguments& arguments, store::Id experiment) {
@@ -113,9 +116,10 @@ ProgressStyle style_of(const Arguments& arguments) {
   return rewrites_lines() ? ProgressStyle::kBar : ProgressStyle::kLines;
 }
 
-CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop) {
+CaughtInterrupts::CaughtInterrupts(engine::StopSignal& stop, FirstInterrupt first) {
   g_stop = &stop;
   g_interrupted = false;
+  g_ends_at_once = first == FirstInterrupt::kAtOnce;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
@@ -131,7 +135,10 @@ CaughtInterrupts::~CaughtInterrupts() {
   g_stop = nullptr;
 }
 
-void CaughtInterrupts::ask(engine::StopSignal& stop) { g_stop = &stop; }
+void CaughtInterrupts::ask(engine::StopSignal& stop) {
+  g_stop = &stop;
+  g_ends_at_once = false;
+}
 
 bool CaughtInterrupts::any() const { return g_interrupted; }
 

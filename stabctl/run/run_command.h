@@ -31,13 +31,15 @@ struct Budget {
 };
 // Of "10min"; of an empty text 0. kBadInput: it is no time.
 Result<std::chrono::nanoseconds> budget_of(const std::string& text);
+// Whether the first interrupt lets end what runs, or whoever is asked ends that, too. The user is told so.
+enum class FirstInterrupt { kAfterTrial, kAtOnce };
 // As long as it lives, Ctrl-C, SIGTERM and SIGHUP ask `stop` to end after this trial, and at once when one comes again. What
 // they did before, they do after it. One at a time.
 class CaughtInterrupts {
  public:
-  explicit CaughtInterrupts(engine::StopSignal& stop);
+  explicit CaughtInterrupts(engine::StopSignal& stop, FirstInterrupt first = FirstInterrupt::kAfterTrial);
   ~CaughtInterrupts();
-  // From now on they ask this one.
+  // From now on they ask this one, to end after its trial.
   void ask(engine::StopSignal& stop);
   // Whether one has come: others may ask the same signal to stop.
   bool any() const;

@@ -105,7 +105,7 @@ int control_of_repository(const Arguments& arguments) {
   if (!started) return complain_of_no_answer(started.error());
   const auto end = started->tried
                        ? Result<engine::RunEnd>(*started->tried)
-                       : begun_or_taken_back((*engine)->store(), started->experiment,
+                       : begun_or_taken_back((*engine)->store(), started->experiment, own,
                                              run_until(**engine, started->experiment, arguments, clock, limit, stop, &told));
   if (!end) return complain_of_no_answer(end.error());
   const auto row = (*engine)->store().experiment(started->experiment);
@@ -115,7 +115,7 @@ int control_of_repository(const Arguments& arguments) {
   if (*end == engine::RunEnd::kStopped && limit.is_over)
     if (const auto ended = engine::end_in_time((*engine)->store(), row->id, commands::kFewestBlocks, clock.realtime()); !ended)
       return complain_of_no_answer(ended.error());
-  if (*end != engine::RunEnd::kDone) take_back_without_runs((*engine)->store(), row->id);
+  if (*end != engine::RunEnd::kDone) take_back_without_runs((*engine)->store(), row->id, own);
   if (*end != engine::RunEnd::kDone)
     return complain_of_no_answer({ErrorCode::kUnavailable,
                                   std::string("the control did not come to its end, ") +

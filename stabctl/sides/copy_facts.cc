@@ -8,6 +8,7 @@
 
 #include "base/line_ends.h"
 #include "base/printable.h"
+#include "stabctl/run/unbegun.h"
 #include "stabctl/terminal/one_line_progress.h"
 
 namespace stab::ctl {
@@ -55,8 +56,8 @@ std::string why_uncounted(engine::Engine& engine, store::Id experiment, const Re
 
 }  // namespace
 
-CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, const std::string& directory, const Clock& clock,
-                             Budget& limit, engine::StopSignal& stop) {
+CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, const std::string& directory,
+                             const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop) {
   CountedCopies out;
   const auto experiment = engine.submit(plan, directory, ::geteuid(), ::getegid());
   if (!experiment) {
@@ -78,7 +79,7 @@ CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, con
       }
   }
   // The newest experiment is the one that the user asked for.
-  [[maybe_unused]] const Status gone = engine.store().delete_experiment(*experiment);
+  deleted_or_said(engine.store(), *experiment, arguments);
   return out;
 }
 

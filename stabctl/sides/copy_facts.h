@@ -21,7 +21,7 @@ struct CountedCopies {
 };
 
 // `plan` runs each side in identical copies, sampled, the old one in its first cell.
-CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, const std::string& directory, const Clock& clock,
-                             Budget& limit, engine::StopSignal& stop);
+CountedCopies counted_copies(engine::Engine& engine, const plan::Plan& plan, const std::string& directory,
+                             const Arguments& arguments, const Clock& clock, Budget& limit, engine::StopSignal& stop);
 
 }  // namespace stab::ctl

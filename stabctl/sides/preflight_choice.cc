@@ -65,15 +65,16 @@ void add_tries(std::vector<TriedProgram>& programs, std::vector<TriedProgram> ot
 
 }  // namespace
 
-Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const SubmitAs& submit, engine::Observer& observer,
-                                            Budget& budget, CaughtInterrupts& caught, engine::StopSignal& stop,
-                                            const NameOf& name) {
+Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Arguments& arguments, const SubmitAs& submit,
+                                            engine::Observer& observer, Budget& budget, CaughtInterrupts& caught,
+                                            engine::StopSignal& stop, const NameOf& name) {
   PreflightChoice out;
   // What is built lies with an experiment, so the new one comes first.
   const auto submit_anew = [&](bool sliced) -> Status {
     const store::Id before = std::exchange(out.experiment, 0);
     STAB_TRY(out.experiment, submit(sliced));
-    return before == 0 ? Status() : engine.store().delete_experiment(before);
+    if (before != 0) deleted_or_said(engine.store(), before, arguments);
+    return {};
   };
   for (int time = 1;; ++time) {
     STAB_CHECK_OK(submit_anew(true));
@@ -83,7 +84,7 @@ Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Submit
     const auto end = run_within(engine, out.experiment, stops, budget, trying);
     caught.ask(stop);
     if (!end) {
-      take_back_without_runs(engine.store(), out.experiment);
+      take_back_or_say(engine.store(), out.experiment, arguments);
       return end.error();
     }
     if (caught.any()) stop.after_this_trial();

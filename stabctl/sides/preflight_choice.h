@@ -28,8 +28,9 @@ using SubmitAs = std::function<Result<store::Id>(bool sliced)>;
 // Submits it and runs it up to the end of its preflight: builds, and one trial of each cell. The experiment is stopped there, and
 // a run goes on with it. Where short programs seem to wait, it is submitted and tried again, and the busiest try of each counts.
 // Interrupts ask `stop` when it returns. `name`: what to call the program of a trial.
-Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const SubmitAs& submit, engine::Observer& observer,
-                                            Budget& budget, CaughtInterrupts& caught, engine::StopSignal& stop,
+Result<PreflightChoice> choose_by_preflight(engine::Engine& engine, const Arguments& arguments, const SubmitAs& submit,
+                                            engine::Observer& observer, Budget& budget, CaughtInterrupts& caught,
+                                            engine::StopSignal& stop,
                                             const std::function<std::string(const store::TrialRow&)>& name);
 
 }  // namespace stab::ctl

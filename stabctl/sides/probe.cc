@@ -208,7 +208,7 @@ Result<Probe> probe(const std::vector<std::string>& words, const std::string& in
   if (used.ru_nvcsw > 0) out.waits = used.ru_nvcsw - 1;
   out.errors = last_lines(errors.get());
   if (waited == Waited::kOver && size_of(out.out.get()) + size_of(errors.get()) > kMostPrinted) waited = Waited::kTooMuchPrinted;
-  if (waited == Waited::kStopped) return Error{ErrorCode::kUnavailable, "interrupted", {}};
+  if (waited == Waited::kStopped) return Error{ErrorCode::kUnavailable, "it was interrupted", {}};
   if (waited == Waited::kTooMuchPrinted)
     return bad_input(in_quotes(words[0]) + " printed more than " + std::to_string(kMostPrinted) +
                      " bytes; make it print less, or write a plan with a larger 'output_limit'");
