@@ -32,6 +32,7 @@
 #include "stabctl/sides/measured_runs.h"
 #include "stabctl/sides/preflight_choice.h"
 #include "stabctl/sides/recorded_sides.h"
+#include "stabctl/sides/same_bytes.h"
 #include "stabctl/terminal/one_line_progress.h"
 #include "stabctl/terminal/terminal.h"
 #include "stabctl/terminal/whole_file.h"
@@ -193,11 +194,20 @@ Result<int> blocks_for(const Comparison& of, nanoseconds block) {
                    (blocks > 0 ? "only " + std::to_string(blocks) : "none") + "; give them less to do, or " + option_of(needed));
 }
 
-// What each of the others did otherwise than the first one, when it was tried: the answer's first lines.
+// Whether one program under two names gets the same words. What a script starts may be told by where it lies.
+bool is_a_copy(const MeasuredCommand& first, const MeasuredCommand& other) {
+  return !first.is_script && first.words[0] != other.words[0] &&
+         std::equal(first.words.begin() + 1, first.words.end(), other.words.begin() + 1, other.words.end()) &&
+         have_same_bytes(first.words[0], other.words[0]);
+}
+
+// What each of the others did otherwise than the first one, when it was tried, or that it is the same file: the answer's first
+// lines.
 Status find_differences(Comparison& of, const std::vector<Probe>& seen, const engine::StopSignal& stop) {
   std::optional<Probe> again;
   for (size_t at = 1; at < seen.size(); ++at) {
     commands::SideDifferences& differ = of.facts.others[at - 1].differ;
+    differ.same_file = is_a_copy(of.plan.commands[0], of.plan.commands[at]);
     if (seen[0].status != seen[at].status)
       differ.ends = std::to_string(WEXITSTATUS(seen[0].status)) + " against " + std::to_string(WEXITSTATUS(seen[at].status));
     const auto outputs = difference_of_outputs(seen[0], seen[at]);

@@ -2,25 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "base/own_libraries.h"
+#include "stabctl/sides/same_bytes.h"
 #include "stabd/engine/build/expand.h"
 
 namespace stab::ctl {
 namespace {
 
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
-
-bool is_same_file(const std::string& older, const std::string& newer) {
-  std::error_code failed;
-  if (std::filesystem::file_size(older, failed) != std::filesystem::file_size(newer, failed) || failed) return false;
-  std::ifstream one(older, std::ios::binary), other(newer, std::ios::binary);
-  using Bytes = std::istreambuf_iterator<char>;
-  return one && other && std::equal(Bytes(one), Bytes(), Bytes(other), Bytes());
-}
 
 // Where a run finds what its program looks for from the folder in which it is started: the folder that the first input is copied
 // from, as inputs are all that a run's own folder begins with.
@@ -59,7 +50,7 @@ bool are_same_files(const LibrariesOfSides& libraries) {
     const auto same = std::find_if(newer.begin(), newer.end(), [&](const std::string& other) {
       return name_of(other) == name_of(one);
     });
-    return same != newer.end() && is_same_file(one, *same);
+    return same != newer.end() && have_same_bytes(one, *same);
   });
 }
 
