@@ -75,6 +75,13 @@ std::map<std::string, std::string> paths_by_name(std::string_view listed) {
   return paths;
 }
 
+// Commands of one line, which have no plan, build sources, too.
+constexpr char kWithoutSubmodules[] =
+    "; or leave submodules out: submodules = false in the source of a plan ('stabctl compare --save FILE' writes one) or of "
+    "stab-gate.toml ('stabctl init --gate')\n";
+constexpr char kBuildByYourself[] =
+    ", or build them yourself: 'stabctl compare' and 'explain' take two programs, and a plan takes source = { dir = \"...\" }\n";
+
 // "'a' and 2 other files"; pre: there is one
 std::string first_of(const std::vector<std::string>& files) {
   const size_t more = files.size() - 1;
@@ -205,7 +212,7 @@ class Clone {
   }
 
   bool refused(const std::string& why) {
-    row_.log += why + "; to leave submodules out: source = { git = \"...\", revision = \"...\", submodules = false }\n";
+    row_.log += why + kWithoutSubmodules;
     return false;
   }
 
@@ -216,7 +223,7 @@ class Clone {
                   "' fetch --refetch --no-filter\n";
     if (!with.lost_filters.empty())
       row_.log += "filters that are set in '" + from + "' alone, so that a clone of it has none: " + with.lost_filters +
-                  "; set them for all repositories (git config --global), or build a directory: source = { dir = \"...\" }\n";
+                  "; set them for all repositories (git config --global)" + kBuildByYourself;
     return false;
   }
 
@@ -278,7 +285,7 @@ class Clone {
                 " would be built as a pointer of Git LFS, without its content; install git-lfs and have it write files (git lfs "
                 "install)" +
                 (from.empty() ? "" : ", fetch them (git -C '" + from + "' lfs fetch --all)") +
-                ", or build a directory that has them: source = { dir = \"...\" }\n";
+                kBuildByYourself;
     return false;
   }
 
