@@ -50,7 +50,7 @@ std::string terminal_text(const report::Report& report, const JudgedGate& judged
     for (size_t i = 0; i < std::min(list->size(), kMostRows); ++i) {
       const JudgedQuestion& one = (*list)[i];
       table.add({subject(report, one), base_value(report, one), head_value(report, one), change(one), interval(one),
-                 std::to_string(one.contrast->n), verdict(one)});
+                 std::to_string(one.contrast->n), short_verdict(one)});
     }
   std::string out = sentence(report, judged, facts) + "\n" + table.text(kWidth);
   for (const std::string& one : failures_of(facts)) out += text::wrap(one, kWidth, "", "  ");

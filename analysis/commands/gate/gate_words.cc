@@ -52,6 +52,11 @@ std::string verdict(const JudgedQuestion& question) {
   return out;
 }
 
+std::string short_verdict(const JudgedQuestion& question) {
+  const std::string whole = verdict(question);
+  return question.contrast->refused.empty() ? whole : whole.substr(0, whole.find(';'));
+}
+
 namespace {
 
 std::string settling(const std::vector<JudgedQuestion>& open) {
@@ -224,7 +229,7 @@ std::vector<report::Caveat> caveats_of_gate(const report::Report& report) {
           "measures it from 20 blocks on";
     if (caveat.code == report::CaveatCode::kOneLayout && !report::asks_about_binaries(report))
       caveat.hint =
-          "links = 10 below [gate] draws others, if the build obeys their number; about = \"binaries\" asks about these two";
+          "below [gate] write about = \"binaries\" to ask about this link, or links = 10 if the build obeys a link's number";
     if (caveat.code == report::CaveatCode::kFailedTrials)
       caveat.hint =
           "if failures follow a revision, the remaining trials are a selection; --db FILE keeps them for 'stabctl logs'";

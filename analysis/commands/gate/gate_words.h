@@ -23,6 +23,8 @@ std::string change(const JudgedQuestion& question);
 std::string interval(const JudgedQuestion& question);
 // "not worse", "worse", "unsure", "suspected", "no answer: " and why
 std::string verdict(const JudgedQuestion& question);
+// The same for a table in a terminal: of why the first words, as the sentence has the whole.
+std::string short_verdict(const JudgedQuestion& question);
 
 // The answer. Where its place decides, that is said first.
 std::string sentence(const report::Report& report, const JudgedGate& judged, const GateFacts& facts);

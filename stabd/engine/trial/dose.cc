@@ -220,9 +220,8 @@ std::string dose_contradiction(const plan::Layout& layout, const std::optional<D
     if (found.empty() && !all_off) found = visits_contradiction(layout, *dose);
   } else if (!all_off) {
     found = "a layout factor is on, but the program never asked for a helper; is it built with this version of szc? "
-            "build it with CC=szc CXX=szc++ (of others, dynamic ones, preload_heap = true moves the heap alone, and "
-            "preload_libraries = true libraries that szc made, too; with code, stack and heap off about = \"binaries\" compares "
-            "builds as they are linked)";
+            "build it with CC=szc CXX=szc++, or compare builds as they are linked: about = \"binaries\", with code, stack and "
+            "heap off; docs/reference/plan.md says what else can move (preload_heap)";
   }
   if (found.empty()) return found;
   // What the runtime could not do, which is mostly why.

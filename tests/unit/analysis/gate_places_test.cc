@@ -103,6 +103,19 @@ GateOutput gate_of(double slower, std::optional<GatePlaces> places) {
   return gate ? *gate : GateOutput();
 }
 
+// The sentence has the reason whole, the table its beginning, and the caveat what to write.
+TEST(GateSides, OneLayoutEachIsSaidBriefly) {
+  report::Samples samples = samples_of(0);
+  samples.factors[0] = {"code", {"off"}, true, 0, {true}};
+  for (report::Trial& trial : samples.trials) trial.fixed_code = true, trial.layout = trial.levels[1];
+  const auto gate = run_gate(samples, {.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}});
+  ASSERT_TRUE(gate.ok());
+  EXPECT_EQ(gate->exit_code, 3);
+  EXPECT_THAT(gate->text, HasSubstr("about = \"binaries\" asks about the two as they are linked\n"));
+  EXPECT_THAT(gate->text, HasSubstr("no answer: one layout a side: the difference may be link-order bias\n"));
+  EXPECT_THAT(gate->markdown, HasSubstr("below [gate] write about = \"binaries\""));
+}
+
 TEST(GateSides, WhatTheyDoOtherwiseIsSaidEverywhere) {
   GateFacts facts{.base = "aaaa", .head = "bbbb", .command = "stabctl gate aaaa..bbbb", .unfinished = {}};
   facts.differ["work"] = {
