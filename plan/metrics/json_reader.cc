@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "plan/metrics/collected.h"
 
 namespace stab::metrics {
@@ -125,7 +126,10 @@ Result<std::optional<double>> mean_of(const json& list, const std::string& whose
   double sum = 0;
   for (const json& item : list) {
     if (!item.is_number()) return bad_input(whose + ": a measurement is no number");
-    sum += item.get<double>();
+    const auto value = item.get<double>();
+    // The mean of it and of others may be a time that none of them is.
+    if (value < 0) return bad_input(whose + ": a measurement is " + number_text(value) + ", which is below 0");
+    sum += value;
   }
   if (list.empty()) return std::optional<double>();
   return std::optional<double>(sum / static_cast<double>(list.size()));

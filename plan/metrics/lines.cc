@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/wording.h"
+
 namespace stab::metrics {
 
 std::string_view take_line(std::string_view& text) {
@@ -67,7 +69,7 @@ Result<std::vector<std::string>> fields_under(const std::vector<std::string>& he
                                               const std::string& where, char separator) {
   auto fields = fields_of(line, where, separator);
   if (fields && fields->size() != header.size())
-    return bad_input(where + ": " + std::to_string(fields->size()) + " fields, and the heading has " +
+    return bad_input(where + ": " + plural(fields->size(), "field") + ", and the heading has " +
                      std::to_string(header.size()));
   return fields;
 }

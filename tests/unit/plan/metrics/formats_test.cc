@@ -225,7 +225,7 @@ TEST(Csv, UnitsAndQuotationMarks) {
   expect_seconds(found[0], "a, \"b\"", 2e-3);
   EXPECT_THAT(found[1].reason, HasSubstr("no logarithm"));
   EXPECT_THAT(refusal("csv", "name,value\na,fast\n"), HasSubstr("line 2: 'fast' is no number"));
-  EXPECT_THAT(refusal("csv", "name,value\na\n"), HasSubstr("line 2: 1 fields, and the heading has 2"));
+  EXPECT_THAT(refusal("csv", "name,value\na\n"), HasSubstr("line 2: 1 field, and the heading has 2"));
   EXPECT_THAT(refusal("csv", "name,value,unit\na,1,MB\n"), HasSubstr("line 2: 'MB' is no unit of time"));
   EXPECT_THAT(refusal("csv", "a;b\n"), HasSubstr("columns 'name' and 'value'"));
   for (const std::string twice : {"name", "value", "unit"})

@@ -44,7 +44,7 @@ TEST(HyperfineTable, LongCommandsKeepTheirEnds) {
 
 TEST(HyperfineTable, WhatIsDamagedIsRefusedWithItsLine) {
   EXPECT_THAT(refusal("hyperfine", "command,median\na,1\n"), HasSubstr("line 1: expected a heading"));
-  EXPECT_THAT(refusal("hyperfine", "command,mean\na\n"), HasSubstr("line 2: 1 fields"));
+  EXPECT_THAT(refusal("hyperfine", "command,mean\na\n"), HasSubstr("line 2: 1 field, and"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,fast\n"), HasSubstr("line 2: the mean 'fast' is not a number"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,nan\n"), HasSubstr("no time"));
   EXPECT_THAT(refusal("hyperfine", "command,mean\na,1\na,2\n"), HasSubstr("results 1 and 2 are both 'a'"));
@@ -135,6 +135,8 @@ TEST(Pyperf, WhatIsDamagedIsRefused) {
   EXPECT_THAT(refusal("pyperf", R"({"benchmarks": [{"runs": []}]})"), HasSubstr("benchmark 1's metadata has no 'name'"));
   EXPECT_THAT(refusal("pyperf", R"({"metadata": {"name": "a"}, "benchmarks": [{"runs": [{"values": ["1"]}]}]})"),
               HasSubstr("'a', run 1: a measurement is no number"));
+  EXPECT_THAT(refusal("pyperf", R"({"metadata": {"name": "a"}, "benchmarks": [{"runs": [{"values": [-0.5, 2]}]}]})"),
+              HasSubstr("'a', run 1: a measurement is -0.5, which is below 0"));
   EXPECT_THAT(refusal("pyperf", R"({"metadata": {"name": "a"}, "benchmarks": [{"runs": [{"values": [1e999]}]}]})"),
               HasSubstr("larger than a double"));
   EXPECT_THAT(refusal("pyperf", R"({"metadata": {"name": "a"}, "benchmarks": [{"runs": [{"values": [NaN]}]}]})"),
