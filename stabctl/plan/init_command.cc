@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/absolute_path.h"
 #include "stabctl/command_line/commands.h"
 #include "stabctl/plan/project_kind.h"
 #include "stabctl/terminal/whole_file.h"
@@ -23,6 +24,7 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 int init_command(const Arguments& arguments) {
+  if (const auto here = absolute_path("."); !here) return complain(here.error());
   const auto project = project_in(".");
   if (!project) return complain(project.error());
   std::vector<InitFile> files{{"stab.toml", plan_text(*project), "stabctl plan check stab.toml"}};
