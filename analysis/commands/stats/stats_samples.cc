@@ -46,6 +46,7 @@ Result<text::Finding> describe_one(const Arguments& args, const std::vector<doub
       const statistics::ConfidenceInterval ratio = statistics::mean_interval(statistics::moments(logs), conf);
       ratio_low = std::exp(ratio.low);
       ratio_high = std::exp(ratio.high);
+      if (std::isinf(*ratio_high)) ratio_low = ratio_high = std::nullopt;  // logarithms too far apart for their number
     }
   }
   if (const auto interval = statistics::median_interval(values, conf)) {

@@ -12,6 +12,7 @@
 #include "analysis/statistics/models/effects.h"
 #include "analysis/statistics/models/robust_anova.h"
 #include "analysis/statistics/models/strata.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
 
 namespace stab::report {
 
@@ -129,9 +130,11 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   statistics::FactorCodes codes = empty_codes(samples, varying);
   std::vector<double> values;
   std::vector<uint32_t> blocks;
-  double origin = 0;
-  for (const CellUnits& cell : units.cells)
+  double origin = 0, largest = facts.scale == Scale::kLog ? 1 : 0;  // a logarithm has its value's relative error
+  for (const CellUnits& cell : units.cells) {
     if (!cell.values.empty()) origin = cell.values[0];
+    for (const double value : cell.values) largest = std::max(largest, std::fabs(value));
+  }
   const bool in_blocks = !units.spans_blocks && share_blocks(units);
   for (const CellUnits& cell : units.cells) {
     for (size_t i = 0; i < cell.values.size(); ++i) {
@@ -145,7 +148,8 @@ AnovaTable within_one_workload(const Samples& samples, size_t response, uint32_t
   std::vector<statistics::TermMask> terms;
   for (const statistics::EstimableTerm& term : effects.terms) terms.push_back(term.term);
   const auto rows_of = [&](statistics::SumsType type) {
-    return statistics::blocked_anova(codes, values, blocks, terms, type, statistics::Dependent::kLeaveOut);
+    return statistics::blocked_anova(codes, values, blocks, terms, type, statistics::Dependent::kLeaveOut,
+                                     statistics::rounding_of(largest, 1));
   };
   auto rows = rows_of(statistics::SumsType::kTwo);
   if (!rows) {

@@ -21,7 +21,7 @@ struct Walk {
   std::vector<double> at, mass;  // points and density times Simpson weight; empty: not started (S = 0 at time 0)
 };
 
-constexpr int kPoints = 401;
+constexpr double kFewestPairs = 200, kMostPairs = 2000;  // of steps of the grid
 constexpr double kFar = 9;  // one-sided: where the open side ends, in standard deviations
 
 // P(continuing so far, and S_next > x).
@@ -37,22 +37,26 @@ double crossing(const Walk& walk, double time, double x, bool one_sided) {
   return sum;
 }
 
-Walk advance(const Walk& walk, double time, double bound, bool one_sided) {
+// next: the look after it, whose step the grid must not be coarser than.
+Walk advance(const Walk& walk, double time, double bound, bool one_sided, double next) {
   const double sd = std::sqrt(time - walk.time);
   const double high = bound, low = one_sided ? -kFar * std::sqrt(time) : -bound;
-  const double step = (high - low) / (kPoints - 1);
-  Walk next;
-  next.time = time;
-  for (int i = 0; i < kPoints; ++i) {
+  // Four steps to a standard deviation of what comes next: at the bound that is how wide a layer is that crosses.
+  const double wanted = std::ceil(2 * (high - low) / std::sqrt(next - time));
+  const int steps = 2 * static_cast<int>(std::clamp(wanted, kFewestPairs, kMostPairs));
+  const double step = (high - low) / steps;
+  Walk reached;
+  reached.time = time;
+  for (int i = 0; i <= steps; ++i) {
     const double s = low + i * step;
     double density = 0;
     if (walk.at.empty()) density = normal_density(s / sd) / sd;
     for (size_t j = 0; j < walk.at.size(); ++j) density += walk.mass[j] * normal_density((s - walk.at[j]) / sd) / sd;
-    const double weight = i == 0 || i == kPoints - 1 ? 1 : (i % 2 == 1 ? 4 : 2);
-    next.at.push_back(s);
-    next.mass.push_back(density * weight * step / 3);
+    const double weight = i == 0 || i == steps ? 1 : (i % 2 == 1 ? 4 : 2);
+    reached.at.push_back(s);
+    reached.mass.push_back(density * weight * step / 3);
   }
-  return next;
+  return reached;
 }
 
 double spent_by(Spending spending, double t, double alpha, bool one_sided) {
@@ -82,7 +86,7 @@ std::vector<Look> classic(Spending spending, std::span<const double> fractions, 
       const double z = spending == Spending::kClassicPocock ? c : c / std::sqrt(t);
       spent += crossing(walk, t, z * std::sqrt(t), one_sided);
       looks[k] = {t, z, (one_sided ? 1 : 2) * normal_upper(z), spent};
-      if (k + 1 < fractions.size()) walk = advance(walk, t, z * std::sqrt(t), one_sided);
+      if (k + 1 < fractions.size()) walk = advance(walk, t, z * std::sqrt(t), one_sided, fractions[k + 1]);
     }
     return spent;
   };
@@ -116,7 +120,7 @@ Result<std::vector<Look>> looks_that_spend(std::span<const double> spent, std::s
     const double z = bound / std::sqrt(t);
     looks.push_back({t, z, (one_sided ? 1 : 2) * normal_upper(z), spent[k]});
     before = spent[k];
-    if (k + 1 < fractions.size()) walk = advance(walk, t, bound, one_sided);
+    if (k + 1 < fractions.size()) walk = advance(walk, t, bound, one_sided, fractions[k + 1]);
   }
   return looks;
 }

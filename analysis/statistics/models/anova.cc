@@ -294,7 +294,7 @@ Result<std::vector<AnovaRow>> factorial_anova(const CellTable& table, std::span<
 
 Result<std::vector<AnovaRow>> blocked_anova(const FactorCodes& factors, std::span<const double> values,
                                             std::span<const uint32_t> block, std::span<const TermMask> terms,
-                                            SumsType type, Dependent dependent) {
+                                            SumsType type, Dependent dependent, double resolution) {
   const CellTable table = aggregate(factors, values);
   std::map<uint32_t, std::vector<double>> blocks;
   for (size_t row = 0; row < values.size(); ++row) blocks[block[row]].push_back(values[row]);
@@ -335,13 +335,25 @@ Result<std::vector<AnovaRow>> blocked_anova(const FactorCodes& factors, std::spa
   std::vector<AnovaRow> rows = rows_of(table.factors, terms, result);
   AnovaRow residuals;
   residuals.term = "residuals";
-  double within = 0;
-  for (const Moments& cell : table.cells) within += cell.m2;
   residuals.df = static_cast<double>(all.n) - static_cast<double>(table.cells.size()) + result.residual_df -
                  block_row.df;
+  double within = 0;
+  for (const Moments& cell : table.cells) within += cell.m2;
   residuals.sum_squares = std::max(0.0, within + result.residual_squares - block_row.sum_squares);
+  // A difference of sums of squares has lost its digits where blocks lie far apart. There it is what is left of cells once
+  // blocks are taken off; elsewhere reports keep the digits that they have always had.
+  constexpr double kKeepsTenDigits = 1e-6;
+  if (residuals.sum_squares < kKeepsTenDigits * within) {
+    std::vector<double> off_blocks(values.begin(), values.end());
+    std::map<uint32_t, double> means;
+    for (const auto& [key, of_block] : blocks) means[key] = mean(of_block);
+    for (size_t row = 0; row < values.size(); ++row) off_blocks[row] -= means[block[row]];
+    residuals.sum_squares = result.residual_squares;
+    for (const Moments& cell : aggregate(factors, off_blocks).cells) residuals.sum_squares += cell.m2;
+  }
   rows.push_back(std::move(block_row));
-  return complete(std::move(rows), std::move(residuals), static_cast<double>(all.n), 1e-14 * within);
+  return complete(std::move(rows), std::move(residuals), static_cast<double>(all.n),
+                  static_cast<double>(all.n) * resolution * resolution);
 }
 
 Result<OneWay> welch_anova(std::span<const Moments> groups) {

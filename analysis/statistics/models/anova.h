@@ -51,10 +51,11 @@ Result<std::vector<AnovaRow>> factorial_anova(const CellTable& table, std::span<
                                               SumsType type, Dependent dependent = Dependent::kRefuse);
 
 // The same for a randomized complete block design in which each block holds each cell equally often: block is
-// an additive term, listed last before the residuals. pre: block.size() == values.size()
+// an additive term, listed last before the residuals. `resolution`: how far rounding may have moved a value when it was read;
+// residuals of no more are none. pre: block.size() == values.size()
 Result<std::vector<AnovaRow>> blocked_anova(const FactorCodes& factors, std::span<const double> values,
                                             std::span<const uint32_t> block, std::span<const TermMask> terms,
-                                            SumsType type, Dependent dependent = Dependent::kRefuse);
+                                            SumsType type, Dependent dependent = Dependent::kRefuse, double resolution = 0);
 
 struct OneWay {
   double f = 0;

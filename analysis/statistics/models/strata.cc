@@ -12,6 +12,7 @@
 #include <map>
 
 #include "analysis/statistics/distributions/distributions.h"
+#include "analysis/statistics/two_samples/rank_tests.h"
 
 namespace stab::statistics {
 namespace {
@@ -65,12 +66,17 @@ Stratum analyse_stratum(const FactorCodes& factors, std::span<const TermMask> te
   return stratum;
 }
 
-// Projects x on the directions [first, end) of basis, as coordinates; empty when nothing of it is there.
-Column coordinates(const Orthogonalizer& basis, size_t first, size_t end, const Column& x) {
+// A column of a term is there or not: less than this of its squares is rounding.
+double nothing_of(const Column& column) {
   constexpr double kTolerance = 1e-7;
+  return kTolerance * kTolerance * dot(column, column);
+}
+
+// Projects x on the directions [first, end) of basis, as coordinates; empty where their squares are at most `nothing`.
+Column coordinates(const Orthogonalizer& basis, size_t first, size_t end, const Column& x, double nothing) {
   Column out(end - first);
   for (size_t i = first; i < end; ++i) out[i - first] = dot(basis.direction(i), x);
-  if (dot(out, out) <= kTolerance * kTolerance * dot(x, x)) return {};
+  if (dot(out, out) <= nothing) return {};
   return out;
 }
 
@@ -105,6 +111,10 @@ Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<
   STAB_CHECK_OK(check_squares(values));
   Column y(values.begin(), values.end());
   for (double& value : y) value -= all.mean;
+  // Blocks may lie apart by far more than values within them: of the data only what rounding may leave is nothing.
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  const double rounding = rounding_of(largest, 1), no_data = static_cast<double>(n) * rounding * rounding;
 
   std::vector<std::vector<Column>> columns;
   for (TermMask term : terms) columns.push_back(term_columns(factors, term, {}));
@@ -119,11 +129,12 @@ Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<
     Projection part;
     part.name = term_name(factors, error);
     part.df = static_cast<double>(basis.rank() - first);
-    part.y = coordinates(basis, first, basis.rank(), y);
+    part.y = coordinates(basis, first, basis.rank(), y, no_data);
     if (part.y.empty()) part.y.assign(basis.rank() - first, 0.0);
     for (const auto& term : columns) {
       part.columns.emplace_back();
-      for (const Column& column : term) part.columns.back().push_back(coordinates(basis, first, basis.rank(), column));
+      for (const Column& column : term)
+        part.columns.back().push_back(coordinates(basis, first, basis.rank(), column, nothing_of(column)));
     }
     strata.push_back(analyse_stratum(factors, terms, part, static_cast<double>(n)));
   }
@@ -132,18 +143,17 @@ Result<std::vector<Stratum>> strata_anova(const FactorCodes& factors, std::span<
   within.name = "within";
   within.df = static_cast<double>(n - basis.rank());
   if (within.df > 0) {
-    const auto remove = [&](Column x) -> Column {
-      const double before = dot(x, x);
+    const auto remove = [&](Column x, double nothing) -> Column {
       for (int pass = 0; pass < 2; ++pass)
         for (size_t i = 0; i < basis.rank(); ++i) subtract(x, dot(basis.direction(i), x), basis.direction(i));
-      if (dot(x, x) <= 1e-14 * before) return {};
+      if (dot(x, x) <= nothing) return {};
       return x;
     };
-    within.y = remove(y);
+    within.y = remove(y, no_data);
     if (within.y.empty()) within.y.assign(n, 0.0);
     for (const auto& term : columns) {
       within.columns.emplace_back();
-      for (const Column& column : term) within.columns.back().push_back(remove(column));
+      for (const Column& column : term) within.columns.back().push_back(remove(column, nothing_of(column)));
     }
     strata.push_back(analyse_stratum(factors, terms, within, static_cast<double>(n)));
   }
@@ -239,12 +249,9 @@ Result<WithinRow> within_row(const std::string& term, const std::vector<Column>&
     row.anova.sum_squares += static_cast<double>(subjects) * centre * centre;
     for (double& value : contrast) value -= centre;
   }
-  double trace = 0, trace_square = 0;
+  double trace = 0;
   for (size_t i = 0; i < k; ++i) {
-    for (size_t j = 0; j < k; ++j) {
-      covariance[i][j] = dot(z[i], z[j]) / df;
-      trace_square += covariance[i][j] * covariance[i][j];
-    }
+    for (size_t j = 0; j < k; ++j) covariance[i][j] = dot(z[i], z[j]) / df;
     trace += covariance[i][i];
   }
   row.error_df = static_cast<double>(k) * df;
@@ -264,7 +271,12 @@ Result<WithinRow> within_row(const std::string& term, const std::vector<Column>&
   if (k > 1) {
     // Greenhouse & Geisser (1959), eq. 10; Huynh & Feldt (1976), eq. 3.
     const auto p = static_cast<double>(k);
-    row.greenhouse_geisser = trace * trace / (p * trace_square);
+    // Scaled by a power of two: fourth powers of the values neither overflow nor underflow, and no digit changes.
+    const int unit = -std::ilogb(trace);
+    double squares = 0;
+    for (const Column& line : covariance)
+      for (const double value : line) squares += std::ldexp(value, unit) * std::ldexp(value, unit);
+    row.greenhouse_geisser = std::ldexp(trace, unit) * std::ldexp(trace, unit) / (p * squares);
     row.huynh_feldt = ((df + 1) * p * row.greenhouse_geisser - 2) / (p * (df - p * row.greenhouse_geisser));
     if (!std::isfinite(row.huynh_feldt) || row.huynh_feldt < 0) row.huynh_feldt = 1;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "analysis/statistics/two_samples/descriptive.h"
 
@@ -29,73 +30,60 @@ std::vector<std::vector<int>> nested_levels(const FactorCodes& factors, std::vec
   return levels;
 }
 
-// The profiled REML criterion at relative standard deviations theta, for y ~ 1 + random intercepts of nested levels. The
-// matrix that is factorized, I + Lambda Z'Z Lambda, couples a level only with those around it: eliminated from the
-// innermost outwards it fills nothing in, so a round costs as much as there are levels.
+// The profiled REML criterion at relative standard deviations theta, for y ~ 1 + random intercepts of nested levels. From the
+// innermost level outwards: a level whose values say w (their number, at first) of its mean says w / (1 + theta^2 w) of the
+// mean of what is around it. Squares are summed around the means that they are taken from, never as a difference of sums, so
+// that they keep their digits where outer levels lie far apart.
 class RemlCriterion {
  public:
   RemlCriterion(const std::vector<std::vector<int>>& levels, const std::vector<int>& counts, const std::vector<double>& y)
-      : n_(static_cast<double>(y.size())), of_factor_(counts.size()) {
-    for (size_t f = 0; f < counts.size(); ++f) of_factor_[f].resize(static_cast<size_t>(counts[f]));
+      : n_(static_cast<double>(y.size())), around_(counts.size()) {
+    std::vector<std::vector<double>> innermost(static_cast<size_t>(counts.back()));
+    for (size_t f = 0; f < counts.size(); ++f) around_[f].resize(static_cast<size_t>(counts[f]), 0);
     for (size_t row = 0; row < y.size(); ++row) {
-      sum_ += y[row];
-      squares_ += y[row] * y[row];
-      for (size_t f = 0; f < counts.size(); ++f) {
-        Level& level = of_factor_[f][static_cast<size_t>(levels[f][row])];
-        level.rows += 1;
-        level.sum += y[row];
-        level.around.resize(f);
-        for (size_t g = 0; g < f; ++g) level.around[g] = static_cast<size_t>(levels[g][row]);
-      }
+      innermost[static_cast<size_t>(levels.back()[row])].push_back(y[row]);
+      for (size_t f = 1; f < counts.size(); ++f)
+        around_[f][static_cast<size_t>(levels[f][row])] = static_cast<size_t>(levels[f - 1][row]);
+    }
+    for (const std::vector<double>& values : innermost) {
+      const Moments of = moments(values);
+      innermost_.push_back({static_cast<double>(of.n), of.mean});
+      within_ += of.m2;
     }
   }
 
   double operator()(const std::vector<double>& theta) {
-    const size_t depth = theta.size();
-    // The matrix's diagonal and its entries with the levels around, then the two right-hand sides.
-    for (size_t f = 0; f < depth; ++f) {
-      for (Level& level : of_factor_[f]) {
-        level.pivot = 1 + theta[f] * theta[f] * level.rows;
-        level.coupling.resize(f);
-        for (size_t g = 0; g < f; ++g) level.coupling[g] = theta[f] * theta[g] * level.rows;
-        level.y = theta[f] * level.sum;
-        level.x = theta[f] * level.rows;
+    double log_det = 0, squares = within_;
+    std::vector<Part> parts = innermost_;
+    for (size_t f = theta.size(); f-- > 0;) {
+      std::vector<Part> outer(f > 0 ? around_[f - 1].size() : 1);
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const double spread = 1 + theta[f] * theta[f] * parts[i].weight;
+        log_det += std::log(spread);
+        parts[i].weight /= spread;
+        Part& one = outer[around_[f][i]];
+        one.weight += parts[i].weight;
+        one.mean += parts[i].weight * parts[i].mean;
       }
-    }
-    double log_det = 0, yy = 0, xx = 0, xy = 0;  // of what is explained
-    for (size_t f = depth; f-- > 0;) {
-      for (const Level& level : of_factor_[f]) {
-        log_det += std::log(level.pivot);
-        yy += level.y * level.y / level.pivot;
-        xx += level.x * level.x / level.pivot;
-        xy += level.x * level.y / level.pivot;
-        for (size_t g = 0; g < f; ++g) {
-          const double share = level.coupling[g] / level.pivot;
-          Level& outer = of_factor_[g][level.around[g]];
-          outer.pivot -= share * level.coupling[g];
-          outer.y -= share * level.y;
-          outer.x -= share * level.x;
-          for (size_t h = 0; h < g; ++h) outer.coupling[h] -= share * level.coupling[h];
-        }
+      for (Part& one : outer) one.mean /= one.weight;
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const double deviation = parts[i].mean - outer[around_[f][i]].mean;
+        squares += parts[i].weight * deviation * deviation;
       }
+      parts = std::move(outer);
     }
-    const double rx2 = n_ - xx;
-    const double cb = (sum_ - xy) / std::sqrt(rx2);
-    const double rss = squares_ - yy - cb * cb;
-    sigma2_ = rss / (n_ - 1);
-    return log_det + std::log(rx2) + (n_ - 1) * (1 + std::log(2 * M_PI * sigma2_));
+    sigma2_ = squares / (n_ - 1);
+    return log_det + std::log(parts[0].weight) + (n_ - 1) * (1 + std::log(2 * M_PI * sigma2_));
   }
   double sigma2() const { return sigma2_; }  // residual variance at the last theta
 
  private:
-  struct Level {
-    double rows = 0, sum = 0;
-    std::vector<size_t> around;    // its level of each outer factor
-    double pivot = 1, y = 0, x = 0;
-    std::vector<double> coupling;  // with the levels around
+  struct Part {
+    double weight = 0, mean = 0;
   };
-  double n_ = 0, sum_ = 0, squares_ = 0, sigma2_ = 0;
-  std::vector<std::vector<Level>> of_factor_;
+  double n_ = 0, within_ = 0, sigma2_ = 0;
+  std::vector<Part> innermost_;              // their values' number and mean
+  std::vector<std::vector<size_t>> around_;  // by factor and level: the level of the factor around it; 0 of the outermost
 };
 
 // Minimizes one coordinate at a time by golden section on a shrinking bracket, round after round: few
@@ -165,21 +153,31 @@ Status check_counts(const FactorCodes& factors, const std::vector<int>& counts, 
 // Sums of squares between levels, type I, from level means.
 struct LevelSums {
   std::vector<std::vector<double>> sizes;  // by factor and level
-  std::vector<double> explained;           // squares explained by the levels of factors 0..f-1
+  std::vector<double> between;             // squares of the levels' means around those of the levels around them
 };
 
+// pre: y has the mean 0
 LevelSums level_sums(const std::vector<std::vector<int>>& levels, const std::vector<int>& counts, const std::vector<double>& y) {
   const size_t depth = levels.size();
-  LevelSums out{std::vector<std::vector<double>>(depth), std::vector<double>(depth + 1, 0.0)};
+  LevelSums out{std::vector<std::vector<double>>(depth), std::vector<double>(depth, 0.0)};
+  std::vector<double> outer_means{0};
   for (size_t f = 0; f < depth; ++f) {
     std::vector<double>& sizes = out.sizes[f];
-    std::vector<double> sums(static_cast<size_t>(counts[f]));
-    sizes.resize(static_cast<size_t>(counts[f]));
+    std::vector<double> means(static_cast<size_t>(counts[f]));
+    std::vector<size_t> around(means.size(), 0);
+    sizes.resize(means.size());
     for (size_t row = 0; row < y.size(); ++row) {
-      sizes[static_cast<size_t>(levels[f][row])] += 1;
-      sums[static_cast<size_t>(levels[f][row])] += y[row];
+      const auto level = static_cast<size_t>(levels[f][row]);
+      sizes[level] += 1;
+      means[level] += y[row];
+      if (f > 0) around[level] = static_cast<size_t>(levels[f - 1][row]);
     }
-    for (size_t level = 0; level < sizes.size(); ++level) out.explained[f + 1] += sums[level] * sums[level] / sizes[level];
+    for (size_t level = 0; level < sizes.size(); ++level) {
+      means[level] /= sizes[level];
+      const double deviation = means[level] - outer_means[around[level]];
+      out.between[f] += sizes[level] * deviation * deviation;
+    }
+    outer_means = std::move(means);
   }
   return out;
 }
@@ -239,7 +237,7 @@ Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& fa
   const Moments all = moments(values);
   std::vector<double> y(values.size());
   for (size_t row = 0; row < values.size(); ++row) y[row] = values[row] - all.mean;
-  const auto [sizes, explained] = level_sums(levels, counts, y);
+  const auto [sizes, between] = level_sums(levels, counts, y);
   std::vector<VarianceComponent> components(depth + 1);
   VarianceComponent& residual = components[depth];
   STAB_TRY(residual, residual_component(levels.back(), counts.back(), values, all.m2));
@@ -247,7 +245,7 @@ Result<std::vector<VarianceComponent>> variance_components(const FactorCodes& fa
     VarianceComponent& component = components[f];
     component.name = factors.names[f];
     component.df = counts[f] - (f ? counts[f - 1] : 1);
-    component.mean_square = std::max(0.0, explained[f + 1] - explained[f]) / component.df;
+    component.mean_square = between[f] / component.df;
     // E[MS_f] = residual + sum over g >= f of c_g component_g.
     const auto coefficient = [&, &sizes = sizes](size_t g) {
       const int within = static_cast<int>(f);

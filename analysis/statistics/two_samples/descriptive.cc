@@ -123,14 +123,20 @@ ConfidenceInterval mean_interval(const Moments& moments, double conf) {
 
 std::optional<ConfidenceInterval> median_interval(std::span<const double> values, double conf) {
   const size_t n = values.size();
-  // The largest k with 2 P(Bin(n, 1/2) < k) <= 1 - conf; the interval is [x_(k), x_(n+1-k)].
-  long double term = std::pow(0.5L, static_cast<long double>(n));
-  long double below = term;
+  // The largest k with 2 P(Bin(n, 1/2) < k) <= 1 - conf; the interval is [x_(k), x_(n+1-k)]. Sums are in units of 2^unit,
+  // which grows with them: 2^-n is less than a long double holds from n = 16446 on.
+  constexpr int kStep = 8192;
+  long double term = 1, below = 1;
+  int unit = -static_cast<int>(n);
   size_t k = 0;
-  while (k < n / 2 && 2 * below <= 1 - static_cast<long double>(conf)) {
+  while (k < n / 2 && std::ldexp(2 * below, unit) <= 1 - static_cast<long double>(conf)) {
     ++k;
     term *= static_cast<long double>(n - k + 1) / static_cast<long double>(k);
     below += term;
+    if (below < std::ldexp(1.0L, kStep)) continue;
+    term = std::ldexp(term, -kStep);
+    below = std::ldexp(below, -kStep);
+    unit += kStep;
   }
   if (k == 0) return std::nullopt;
   std::vector<double> sorted(values.begin(), values.end());

@@ -9,7 +9,11 @@
 #include "analysis/statistics/diagnostics/variance_tests.h"
 #include "analysis/statistics/distributions/distributions.h"
 #include "analysis/statistics/distributions/studentized.h"
+#include "analysis/statistics/looks/alpha_spending.h"
 #include "analysis/statistics/models/anova.h"
+#include "analysis/statistics/models/strata.h"
+#include "analysis/statistics/models/variance_components.h"
+#include "analysis/statistics/two_samples/descriptive.h"
 #include "analysis/statistics/two_samples/rank_tests.h"
 #include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
@@ -92,6 +96,143 @@ TEST(Invariance, DunnettOfOneComparisonIsStudent) {
       EXPECT_NEAR(statistics::dunnett_quantile(upper, lambda, df, false), t, 1e-9 * (1 + std::fabs(t))) << upper;
     }
   EXPECT_TRUE(std::isfinite(statistics::dunnett_quantile(1, lambda, 3, false)));
+}
+
+// Of 1, 2, ..., n the interval of the median is its own ranks. R 4.2:
+//   k <- qbinom((1 - conf) / 2, n, 0.5); c(k, n + 1 - k)
+// 2^-n is less than a long double holds from n = 16446 on.
+TEST(Invariance, IntervalsOfMediansHoldForAnyNumberOfValues) {
+  struct Expected {
+    size_t n = 0;
+    double conf = 0, low = 0, high = 0;
+  };
+  for (const auto& [n, conf, low, high] :
+       {Expected{6, 0.95, 1, 6}, Expected{1000, 0.95, 469, 532}, Expected{16445, 0.999, 8012, 8434},
+        Expected{16446, 0.95, 8097, 8350}, Expected{20000, 0.5, 9952, 10049}, Expected{20000, 0.95, 9861, 10140},
+        Expected{1000000, 0.999, 498355, 501646}}) {
+    Values values(n);
+    for (size_t i = 0; i < n; ++i) values[i] = static_cast<double>(i + 1);
+    const auto interval = statistics::median_interval(values, conf);
+    ASSERT_TRUE(interval);
+    EXPECT_EQ(interval->low, low) << n;
+    EXPECT_EQ(interval->high, high) << n;
+  }
+  EXPECT_FALSE(statistics::median_interval(Values{1, 2, 3, 4, 5}, 0.95));
+}
+
+// Four blocks of three cells, on steps that a double holds exactly wherever blocks lie. R 4.2:
+//   z <- c(0.5, 1.25, -0.75, 0.25, 2, 0.5, -1, 1.5, 0.75, 1, -0.25, 0.5)
+//   anova(lm(z ~ factor(rep(1:3, 4)) + factor(rep(1:4, each = 3))))     F, p and the residuals' squares
+constexpr double kInBlocks[] = {0.5, 1.25, -0.75, 0.25, 2, 0.5, -1, 1.5, 0.75, 1, -0.25, 0.5};
+constexpr double kF = 1.1530054644808734, kP = 0.3769434980500076, kResidualSquares = 5.71875;
+
+TEST(Invariance, BlocksMayLieFarApart) {
+  statistics::FactorCodes cells{{"g"}, {{"1", "2", "3"}}, {{}}}, with_block{{"g", "block"}, {{"1", "2", "3"}, {}}, {{}, {}}};
+  std::vector<uint32_t> blocks;
+  for (uint32_t i = 0; i < 12; ++i) {
+    cells.codes[0].push_back(i % 3);
+    with_block.codes[0].push_back(i % 3);
+    with_block.codes[1].push_back(i / 3);
+    blocks.push_back(i / 3);
+  }
+  for (const char* block : {"1", "2", "3", "4"}) with_block.level_names[1].emplace_back(block);
+  const statistics::TermMask g[] = {1}, block[] = {2};
+  for (const double apart : {0.0, 0x1p10, 0x1p23, 0x1p30}) {
+    Values values(12);
+    for (size_t i = 0; i < 12; ++i) values[i] = kInBlocks[i] + apart * static_cast<double>((i / 3 + 3) % 4);
+    const auto rows = statistics::blocked_anova(cells, values, blocks, g, statistics::SumsType::kTwo);
+    ASSERT_TRUE(rows) << rows.error().message << apart;
+    EXPECT_NEAR(*(*rows)[0].f, kF, 1e-6 * kF) << apart;
+    EXPECT_NEAR(*(*rows)[0].p_value, kP, 1e-6 * kP) << apart;
+    EXPECT_NEAR(rows->back().sum_squares, kResidualSquares, 1e-6 * kResidualSquares) << apart;
+    const auto strata = statistics::strata_anova(with_block, values, g, block);
+    ASSERT_TRUE(strata);
+    const statistics::Stratum& within = strata->back();
+    ASSERT_TRUE(within.rows[0].f) << apart;
+    EXPECT_NEAR(*within.rows[0].f, kF, 1e-6 * kF) << apart;
+    EXPECT_NEAR(within.rows.back().sum_squares, kResidualSquares, 1e-6 * kResidualSquares) << apart;
+  }
+}
+
+// Blocks that differ in nothing but what each adds, by decimals: what is left is rounding, which nothing is tested against.
+TEST(Invariance, RoundingOfDecimalsIsNoResidual) {
+  statistics::FactorCodes cells{{"g"}, {{"1", "2", "3"}}, {{}}};
+  std::vector<uint32_t> blocks;
+  Values values;
+  for (uint32_t i = 0; i < 15; ++i) {
+    cells.codes[0].push_back(i % 3);
+    blocks.push_back(i / 3);
+    values.push_back((100000 + 10 * (i / 3) + i % 3) / 100.0);
+  }
+  const statistics::TermMask g[] = {1};
+  EXPECT_FALSE(statistics::blocked_anova(cells, values, blocks, g, statistics::SumsType::kTwo, statistics::Dependent::kRefuse,
+                                         statistics::rounding_of(1000, 1)));
+}
+
+TEST(Invariance, SphericityHasNoUnit) {
+  Rng rng(25);
+  std::vector<std::vector<double>> subjects;
+  for (int s = 0; s < 8; ++s) subjects.push_back(normals(rng, 4, s));
+  const auto plain = statistics::within_anova(subjects, {"g"}, {4});
+  ASSERT_TRUE(plain);
+  for (const double unit : {0x1p-400, 0x1p400}) {
+    std::vector<std::vector<double>> scaled;
+    for (const Values& subject : subjects) scaled.push_back(mapped(subject, unit, 0));
+    const auto rows = statistics::within_anova(scaled, {"g"}, {4});
+    ASSERT_TRUE(rows);
+    EXPECT_NEAR((*rows)[0].greenhouse_geisser, (*plain)[0].greenhouse_geisser, 1e-12) << unit;
+    EXPECT_NEAR((*rows)[0].p_greenhouse_geisser, (*plain)[0].p_greenhouse_geisser, 1e-12) << unit;
+  }
+}
+
+// Of two looks the second is crossed, but not the first, with a probability that is one integral: here by a sum of 400,000
+// terms. The second look's step is narrow where it follows at once.
+TEST(Invariance, LooksCloseTogetherSpendWhatTheySay) {
+  for (const double second : {0.9, 0.51, 0.5001, 0.50001}) {
+    const auto looks = statistics::alpha_spending(statistics::Spending::kObrienFleming, Values{0.5, second}, 0.05, false);
+    ASSERT_TRUE(looks);
+    const double bound = (*looks)[0].z * std::sqrt(0.5), next = (*looks)[1].z * std::sqrt(second);
+    const double sd = std::sqrt(second - 0.5);
+    double crossed = 0;
+    constexpr int kTerms = 400'000;
+    const double step = 2 * bound / kTerms;
+    for (int i = 0; i < kTerms; ++i) {
+      const double s = -bound + (i + 0.5) * step;
+      crossed += step * statistics::normal_density(s / std::sqrt(0.5)) / std::sqrt(0.5) *
+                 (statistics::normal_upper((next - s) / sd) + statistics::normal_upper((next + s) / sd));
+    }
+    const double spent = (*looks)[1].spent - (*looks)[0].spent;
+    EXPECT_NEAR(crossed, spent, 2e-9) << second;
+  }
+}
+
+// Balanced and nested: REML has the closed form of expected mean squares as long as these are positive, however far apart the
+// outer levels lie.
+TEST(Invariance, RemlOfBalancedLevelsIsTheirMeanSquares) {
+  for (const double inner : {1.0, 1e-2, 1e-4, 1e-5}) {
+    Rng rng(26);
+    statistics::FactorCodes levels{{"a", "b"}, {{}, {}}, {{}, {}}};
+    for (int i = 0; i < 8; ++i) levels.level_names[0].push_back(std::to_string(i));
+    for (int i = 0; i < 5; ++i) levels.level_names[1].push_back(std::to_string(i));
+    Values values;
+    for (uint32_t a = 0; a < 8; ++a) {
+      const double of_a = standard_normal(rng);
+      for (uint32_t b = 0; b < 5; ++b) {
+        const double of_b = 3 * inner * standard_normal(rng);
+        for (int k = 0; k < 4; ++k) {
+          values.push_back(of_a + of_b + inner * standard_normal(rng));
+          levels.codes[0].push_back(a);
+          levels.codes[1].push_back(b);
+        }
+      }
+    }
+    const auto components = statistics::variance_components(levels, values);
+    ASSERT_TRUE(components) << inner;
+    for (const statistics::VarianceComponent& one : *components) {
+      ASSERT_GT(one.ems, 0) << one.name << inner;
+      EXPECT_NEAR(one.reml, one.ems, 1e-6 * one.ems) << one.name << " " << inner;
+    }
+  }
 }
 
 TEST(Invariance, OrderOfValuesIsImmaterial) {

@@ -62,6 +62,16 @@ TEST_F(Refusal, AResponseThatIsItsOwnGroup) {
   EXPECT_THAT(stats({"kruskal", data, "--response", "y", "--group", "y"}), HasSubstr("column 'y' is the response, and can't be"));
 }
 
+// exp() of the interval of the logarithms, 110 +- 77,000, is beyond a double; all else of the column is not.
+TEST_F(Refusal, OneIntervalBeyondADoubleIsNullAlone) {
+  const std::string data = file("x\n0.00001\n3e100\n");
+  const commands::CommandOutput output = commands::run_stats({"describe", data, "--conf", "0.999", "--json"});
+  EXPECT_EQ(output.exit_code, 0) << output.err;
+  EXPECT_THAT(output.out, HasSubstr("\"geometric_conf_low\": null"));
+  EXPECT_THAT(output.out, HasSubstr("\"geometric_conf_high\": null"));
+  EXPECT_THAT(output.out, HasSubstr("\"mean\": 1.5"));
+}
+
 TEST_F(Refusal, ACellOfOneValueIsNamed) {
   const auto said = [&](const std::string& rows, const std::string& factors) {
     return commands::run_analyze({file("version,input,time\n" + rows), "--response", "time", "--factors", factors}, 200).out;
