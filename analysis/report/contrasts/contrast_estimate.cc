@@ -34,6 +34,21 @@ std::string lone_values(const Samples& samples, const CellCoefficients& coeffici
 
 }  // namespace
 
+namespace {
+
+// The mean of the baseline's cells over the blocks that the difference is taken from.
+std::optional<double> baseline_in_blocks(const CellCoefficients& coefficients, size_t factor, uint32_t baseline) {
+  CellCoefficients of_baseline;
+  double cells = 0;
+  for (const auto& [cell, coefficient] : coefficients) cells += cell->levels[factor] == baseline;
+  for (const auto& [cell, coefficient] : coefficients) of_baseline[cell] = cell->levels[factor] == baseline ? 1 / cells : 0;
+  const auto values = block_contrasts(of_baseline);
+  if (!values) return {};
+  return statistics::mean(*values);
+}
+
+}  // namespace
+
 ContrastEstimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
                                  std::optional<LinkFit>& fit) {
   auto comparison = compared_cells(samples, factor, level, workload);
@@ -54,6 +69,9 @@ ContrastEstimate within_workload(const Samples& samples, size_t factor, uint32_t
   estimate.blocked = found.blocked;
   estimate.blocks_left_out = found.blocks_left_out;
   estimate.by_link = found.by_link;
+  // Blocks that lack a cell have no part in the difference, nor in what its margin is a share of.
+  if (estimate.route == Route::kBlocks && estimate.blocks_left_out > 0)
+    estimate.level = baseline_in_blocks(coefficients, factor, samples.factors[factor].baseline).value_or(estimate.level);
   estimate.refused = std::move(found.refused);
   if (!estimate.refused.empty() && estimate.route == Route::kCells)
     if (std::string lone = lone_values(samples, coefficients); !lone.empty()) estimate.refused = std::move(lone);

@@ -447,6 +447,33 @@ TEST(Report, LinearMarginIsAShareOfTheBaseline) {
   EXPECT_NE(find(*report::analyse(samples), "heap", "fib").verdict, report::Verdict::kEquivalent) << "within 0.01 units?";
 }
 
+// A block that lacks a cell has no part in the difference, and none in the baseline that its margin is a share of.
+TEST(Report, LinearMarginIsOfTheBlocksCompared) {
+  report::Samples samples = lab_samples(5, {.programs = 1, .links = 30});
+  samples.responses[0].scale = report::Scale::kLinear;
+  samples.responses[0].margin_is_share = true;
+  samples.estimators = {{report::Estimator::Kind::kHodgesLehmann, 0.5}};
+  std::erase_if(samples.trials, [](const report::Trial& trial) { return trial.block == 0 && trial.levels[2] == 1; });
+  double sum = 0, baselines = 0;
+  for (report::Trial& trial : samples.trials) {
+    if (trial.block == 0) trial.values[0] = 10 * *trial.values[0];
+    if (trial.block == 0 || trial.levels[2] == 1) continue;
+    sum += *trial.values[0];
+    baselines += 1;
+  }
+  const auto report = report::analyse(samples);
+  ASSERT_TRUE(report);
+  const report::Contrast& heap = find(*report, "heap", "fib");
+  EXPECT_EQ(heap.blocks_left_out, 1u);
+  EXPECT_NEAR(heap.margin, 0.01 * sum / baselines, 1e-12);
+  const auto estimator =
+      std::find_if(report->estimators.begin(), report->estimators.end(),
+                   [](const report::EstimatorContrast& one) { return one.factor == "heap" && one.workload == "fib"; });
+  ASSERT_NE(estimator, report->estimators.end());
+  EXPECT_EQ(estimator->refused, "");
+  EXPECT_NEAR(estimator->margin, heap.margin, 1e-12);
+}
+
 // One level can't vary: it is said once, and takes no column of its own.
 TEST(Report, OneLevelFactorsLeaveTheTables) {
   report::Samples samples = lab_samples(1);
