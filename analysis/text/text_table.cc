@@ -154,7 +154,9 @@ std::string signed_per_cent(double ratio) {
 
 std::string ratio_text(double ratio) {
   char text[48];
-  const double percent = 100 * (ratio - 1);
+  constexpr double kRounding = 1e-12;  // in percent: what is left of a ratio of 1 that was computed from logarithms
+  double percent = 100 * (ratio - 1);
+  if (std::fabs(percent) < kRounding) percent = 0;
   // Two decimals, and two digits at least: both ends of a narrow interval would be one number.
   if (percent != 0 && std::fabs(percent) < 0.0995) return (percent > 0 ? "+" : "") + significant(percent, 2) + " %";
   if (ratio >= 2 || ratio <= 0.5) std::snprintf(text, sizeof text, "x %.3g", ratio);

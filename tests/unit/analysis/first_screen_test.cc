@@ -468,6 +468,8 @@ TEST(FirstScreen, RatiosSayWhatTheyAre) {
 }
 
 TEST(Numbers, SayOnWhichSideOfNoDifferenceTheyLie) {
+  EXPECT_EQ(text::ratio_text(1), "+0.00 %");
+  EXPECT_EQ(text::ratio_text(1 - 4.4e-16), "+0.00 %");
   EXPECT_EQ(text::ratio_text(1.000031), "+0.0031 %");
   EXPECT_EQ(text::ratio_text(0.999968), "-0.0032 %");
   EXPECT_EQ(text::ratio_text(1.000099), "+0.0099 %");
