@@ -561,9 +561,9 @@ int explain_command(const Arguments& arguments) {
   if (!engine) return no_answer(engine.error());
   ToldNotes told;
   const Status explained = explain_sides(**engine, arguments, clock, stop, *sides, *budget, told, explanation);
-  if (!explained && !arguments.json) return complain_of_no_answer(without_told(explained.error(), told));
-  if (!explained) return no_answer(explained.error());
-  return say(explanation, arguments);
+  if (explained) return say(explanation, arguments);
+  const int failed = arguments.json ? no_answer(explained.error()) : complain_of_no_answer(without_told(explained.error(), told));
+  return caught.any() ? kExitUnfinished : failed;
 }
 
 }  // namespace stab::ctl
