@@ -6,9 +6,9 @@
 
 extern "C" {
 
-// The original pc of one in an image; any other as it is. The image stays while the caller is in it.
+// The original of a pc in an image; any other as it is. The image stays while the caller is in it.
 __attribute__((visibility("default"))) uint64_t stab_rt_original_pc(uint64_t pc) {
-  return stab::code::original_of(pc);
+  return stab::code::executed_original_of(pc);
 }
 
 // Asks for the next layout and goes on. 0: nobody makes any.

@@ -24,6 +24,17 @@ PlaceInImage place_in(const MovedLibrary& library, uint64_t address) {
   return place_in(address, ring_address, ring_bytes, slot_bytes, text_address);
 }
 
+// `find`: as find_executed.
+uint64_t original_by(bool (*find)(const uint8_t*, uint32_t, ImageEntry&), uint64_t address) {
+  const PlaceInImage place = find_image(address);
+  ImageEntry entry;
+  if (place.slot_address == 0 || !find(reinterpret_cast<const uint8_t*>(place.slot_address),
+                                       static_cast<uint32_t>(address - place.slot_address), entry))
+    return address;
+  const uint64_t body = place.slot_address + entry.body, start = place.text_address + entry.start;
+  return address < body ? start : start + (address - body);
+}
+
 }  // namespace
 
 PlaceInImage find_image(uint64_t address) {
@@ -41,14 +52,8 @@ PlaceInImage find_image(uint64_t address) {
   return {};
 }
 
-uint64_t original_of(uint64_t address) {
-  const PlaceInImage place = find_image(address);
-  ImageEntry entry;
-  if (place.slot_address == 0 || !find_returned_to(reinterpret_cast<const uint8_t*>(place.slot_address),
-                                                   static_cast<uint32_t>(address - place.slot_address), entry))
-    return address;
-  const uint64_t body = place.slot_address + entry.body, start = place.text_address + entry.start;
-  return address < body ? start : start + (address - body);
-}
+uint64_t original_of(uint64_t address) { return original_by(find_returned_to, address); }
+
+uint64_t executed_original_of(uint64_t pc) { return original_by(find_executed, pc); }
 
 }  // namespace stab::code

@@ -60,7 +60,10 @@ struct PlaceInImage {
 };
 // Of an address in this program; safe in signal handlers.
 PlaceInImage find_image(uint64_t address);
-// The original of an address in an image; of any other the address itself.
+// The original of an address in an image; of any other the address itself. Behind a call that nothing follows, it is what that
+// returns to.
 uint64_t original_of(uint64_t address);
+// The same of where a thread is, or was at a call: a prefix that begins right behind a call is its own function's.
+uint64_t executed_original_of(uint64_t pc);
 
 }  // namespace stab::code

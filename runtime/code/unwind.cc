@@ -39,7 +39,7 @@ int find_moved_object(FindObject real, void* pc, dl_find_object* result) {
   if (place.slot_address == 0) return real(pc, result);
   const uint8_t* const frames = frames_of(reinterpret_cast<const uint8_t*>(place.slot_address));
   // All else is as of the file that the function is in. The loader knows of its segments' bytes only, not of whole pages.
-  const uint64_t original = original_of(reinterpret_cast<uint64_t>(pc));
+  const uint64_t original = executed_original_of(reinterpret_cast<uint64_t>(pc));
   if (frames == nullptr || real(reinterpret_cast<void*>(original), result) != 0) return -1;
   result->dlfo_map_start = reinterpret_cast<void*>(place.slot_address);
   result->dlfo_map_end = reinterpret_cast<void*>(place.slot_address + place.slot_bytes);

@@ -641,6 +641,9 @@ TEST_F(ImageTest, AFunctionsEndIsWhereItsLastCallReturnsTo) {
       ImageEntry entry;
       ASSERT_TRUE(find_returned_to(slot(0), end, entry));
       EXPECT_EQ(entry.start, ended.start);
+      // Who executes that place is in the next function, as the unwinder finds a frame that a signal interrupted.
+      ASSERT_EQ(find_executed(slot(0), end, entry), is_next_there);
+      EXPECT_EQ(entry.start, entries[is_next_there ? 1 : 0].start);
       ASSERT_TRUE(find_returned_to(slot(0), end - 1, entry));
       EXPECT_EQ(entry.start, ended.start);
     }
