@@ -37,4 +37,15 @@ std::vector<uint64_t> all_pads(const ElfImage& image) {
   return offsets;
 }
 
+std::string why_pads_are_held(const ElfImage& image) {
+  const std::vector<uint64_t> pads = all_pads(image);
+  const bool is_held = std::any_of(pads.begin(), pads.end(), [&image](uint64_t offset) {
+    return (read_as<uint32_t>(image.bytes().data() + offset) & abi::kPadHeld) != 0;
+  });
+  if (!is_held) return {};
+  if (image.find_section(abi::kJumpSwitchesSection) != nullptr)
+    return "its calls of setjmp may switch between coroutines that lie on one stack";
+  return "its assembly may switch to a stack in an array of a function's";
+}
+
 }  // namespace stab::postlink

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "instrumenter/postlink/elf_image.h"
@@ -16,5 +17,8 @@ std::vector<uint64_t> recursive_pads(const ElfImage& image, const FunctionTable&
 
 // Those of all slots, to mark with abi::kPadHeld.
 std::vector<uint64_t> all_pads(const ElfImage& image);
+
+// Why all slots are marked with it, to follow "as"; empty: they are not.
+std::string why_pads_are_held(const ElfImage& image);
 
 }  // namespace stab::postlink

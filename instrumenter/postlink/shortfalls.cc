@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/wording.h"
+#include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/walkers.h"
 #include "runtime/sections_abi.h"
 
@@ -57,6 +58,7 @@ std::string why_stack_stays(const ElfImage& image) {
   const Section* pads = image.find_section(abi::kPadsSection);
   if (pads == nullptr || pads->bytes.size() < sizeof(uint32_t))
     return "no function has a pad; compile with szc, or with szc --stab-pads=all where all functions are short ones";
+  if (const std::string why = why_pads_are_held(image); !why.empty()) return "all pads stay 0, as " + why;
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "instrumenter/postlink/elf_image.h"
 #include "instrumenter/postlink/frames.h"
 #include "instrumenter/postlink/functions.h"
+#include "instrumenter/postlink/pads.h"
 #include "instrumenter/postlink/post_link.h"
 #include "instrumenter/postlink/probes.h"
 #include "instrumenter/postlink/shortfalls.h"
@@ -42,14 +43,14 @@ std::string percent(uint64_t part, uint64_t whole) {
 std::string describe_pads(const ElfImage& image) {
   const Section* pads = image.find_section(abi::kPadsSection);
   if (pads == nullptr) return line("pads", "none: no function has a pad");
-  size_t recursive = 0, held = 0;
+  size_t recursive = 0;
   for (size_t at = 0; at + 4 <= pads->bytes.size(); at += 4) {
     const auto slot = read_as<uint32_t>(pads->bytes.data() + at);
     recursive += (slot & abi::kPadRecursive) != 0;
-    held += (slot & abi::kPadHeld) != 0;
   }
   const size_t count = pads->bytes.size() / 4;
-  if (held != 0) return line("pads", std::to_string(count) + ", all 0, as stacks may lie in arrays of functions");
+  if (const std::string why = why_pads_are_held(image); !why.empty())
+    return line("pads", std::to_string(count) + ", all 0, as " + why);
   return line("pads", std::to_string(count) + ", of these " + std::to_string(recursive) + " in recursive functions");
 }
 

@@ -165,8 +165,10 @@ std::string stack_contradiction(const plan::Layout& layout, const Dose& dose) {
   const std::string cell = std::string("stack is ") + abi::kStackWords[static_cast<int>(mode)];
   const int64_t pads = dose.pads + dose.library_pads;
   if (pads == 0) return cell + ", but no function has a pad; build with szc, or szc --stab-pads=all if all are short";
-  if (mode == abi::StackMode::kOn && pads == dose.pads_zeroed + dose.library_pads_zeroed)
-    return cell + ", but every function with a pad is recursive, so none is moved";
+  // With `recursive` those alone are counted that post-link holds at 0.
+  if (pads == dose.pads_zeroed + dose.library_pads_zeroed)
+    return cell + ", but every pad stays 0, as " + (mode == abi::StackMode::kOn ? "its function is recursive or " : "") +
+           "the program may switch stacks; 'szc --stab-info' says which";
   if (dose.refills == 0) return cell + ", but no pad was drawn";
   if (dose.stack_range_bytes.value_or(abi::kMaxStackRangeBytes) != layout.stack_range_bytes)
     return "pads lie below " + std::to_string(layout.stack_range_bytes) + " bytes, but the program ran with another range";

@@ -19,6 +19,22 @@ import llvm  # noqa: E402
 MUSL = pathlib.Path("/usr/lib/x86_64-linux-musl")
 LTO = ["-O2", "-flto=thin", "-fno-inline", "--stab-pads=all"]
 
+HELD = """#include <setjmp.h>
+#include <stdio.h>
+struct call { jmp_buf left; } first;
+struct call* volatile now = &first;
+void leaves(void) { longjmp(now->left, 1); }
+void (*volatile runs)(void) = leaves;
+int main(void) {
+#ifdef TELLS_APART
+  if (setjmp(now->left)) puts("left"); else runs();
+#else
+  if (!setjmp(now->left)) runs();
+#endif
+  puts("goes on");
+}
+"""
+
 
 class Skipped(Exception):
     pass
@@ -90,6 +106,15 @@ def check_stack(place):
     refused(place, "stack: no function has a pad", "szc", "--stab-strict=stack", "-O2", "-ffreestanding", "main.c", "twice.c", "-o", "prog")
     warned(place, "", "szc", "--stab-strict", "--stab-pads=all", "-O2", "-fno-inline", "main.c", "twice.c", "-o", "prog")
     expect("lacks" not in info(place, "prog"), f"{info(place, 'prog')}")
+    # A shell's function is left by longjmp, and what follows is what follows its return: so it is with coroutines on one stack.
+    place.write("held.c", HELD)
+    held = ["--stab-pads=all", "-O1", "-fno-inline", "held.c", "-o", "prog"]
+    place.must("rm", "prog")
+    refused(place, "stack: all pads stay 0, as its calls of setjmp may switch", "szc", "--stab-strict=stack", *held)
+    place.must("szc", *held)
+    expect(info(place, "prog")["pads"][0].endswith("all 0, as its calls of setjmp may switch between coroutines that lie on one stack"),
+           f"{info(place, 'prog')}")
+    warned(place, "", "szc", "--stab-strict=stack", "-DTELLS_APART", *held)
     # A library says nothing of its program.
     place.must("szc", "--stab-strict", "-shared", "-fPIC", "twice.c", "-o", "libtwice.so")
 
