@@ -215,13 +215,16 @@ bool map_library(const Extent& extent, code::LibraryMove& library) {
     degrade(control(), may_map(ring_bytes + kControlBytes) ? Degradation::kLibraryOutOfReach : Degradation::kLibraryNoMemory);
     return false;
   }
-  const uint64_t end = library.ring_offset + ring_bytes;
-  void* const all = map_again(library_memory, end);
+  void* const all = map_again(library_memory, library.ring_offset + ring_bytes);
+  const bool is_there = sys::is_address(all);
   const auto part = [all](uint64_t offset) { return pointer_to(address_of(all) + offset); };
-  const bool done = sys::is_address(all) && move_over(part(library.ring_offset), ring, ring_bytes) &&
-                    sys::is_address(map_again(stab_control_pages.bytes, kControlBytes, ring + ring_bytes)) &&
+  const bool has_ring = is_there && move_over(part(library.ring_offset), ring, ring_bytes);
+  const bool done = has_ring && sys::is_address(map_again(stab_control_pages.bytes, kControlBytes, ring + ring_bytes)) &&
                     move_over(part(library.text_offset), library.text_address, library.text_bytes);
-  if (sys::is_address(all)) sys::unmap(all, end);
+  // What has moved away leaves a gap, and by now that may be another thread's: the rest alone is unmapped.
+  if (is_there && library.text_offset > 0) sys::unmap(all, library.text_offset);
+  if (is_there && !done) sys::unmap(part(library.text_offset), library.text_bytes);
+  if (is_there && !has_ring) sys::unmap(part(library.ring_offset), ring_bytes);
   if (!done) {
     sys::unmap(pointer_to(ring), ring_bytes + kControlBytes);
     degrade(control(), Degradation::kLibraryNoMemory);
