@@ -148,6 +148,11 @@ double SessionDensity::log_at(double truth) const {
   return log_constant_ - (df_ >= kNormalDf ? squared / 2 : (df_ + 1) / 2 * std::log1p(squared / df_));
 }
 
+double SessionDensity::weight_at(double truth) const {
+  if (df_ >= kNormalDf) return 1 / variance_;
+  return (df_ + 1) / (df_ * variance_ + (difference_ - truth) * (difference_ - truth));
+}
+
 WidenedError widened_error(std::span<const SessionDifference> controls, double standard_error, double df) {
   return SessionSpread(controls).widened(standard_error, df);
 }

@@ -72,6 +72,8 @@ class SessionDensity {
  public:
   SessionDensity(const SessionDifference& session, double sd);
   double log_at(double truth) const;  // where the true difference is `truth`
+  // The density's maximum over several sessions is at the mean of their differences with these weights, taken there.
+  double weight_at(double truth) const;
 
  private:
   double difference_, variance_, df_, log_constant_;

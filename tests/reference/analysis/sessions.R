@@ -18,7 +18,13 @@ log_e <- function(gates, controls, margin) {
   sds <- c(0, 0.02 * margin * 1.25^(0:20))
   lik <- function(truth, sd) sum(log_t(gates$y, truth, gates$se, gates$df, sd)) + sum(log_t(controls$y, 0, controls$se, controls$df, sd))
   top <- log_sum(outer(seq_along(size), seq_along(sds), Vectorize(function(i, k) log(weight[i]) - log(22) + lik(margin * size[i], sds[k]))))
-  null <- function(sd) { w <- 1 / (gates$se^2 + sd^2); lik(min(0, sum(w * gates$y) / sum(w)), sd) }
+  # The best difference of 0 or below, by search around each of many: heavy tails have a maximum at each gate.
+  null <- function(sd) {
+    truths <- sort(unique(c(0, gates$y[gates$y < 0], seq(min(0, gates$y), 0, length.out = 9))))
+    at <- sapply(truths, lik, sd)
+    if (length(truths) < 2) return(at)
+    max(at, sapply(seq_len(length(truths) - 1), function(i) optimize(lik, truths[i + 0:1], sd = sd, maximum = TRUE, tol = 1e-12)$objective))
+  }
   starts <- c(0, exp(seq(log(1e-6), log(0.5), length.out = 400)))
   at <- which.max(sapply(starts, null))
   around <- starts[pmax(1, pmin(length(starts), at + c(-1, 1)))]
@@ -67,3 +73,6 @@ one("five_alike", data.frame(y = c(1, -1, 2, -2, 0.5) * 1e-4, se = 0.003, df = 3
 one("ten", sessions(10, 0.005, 0.003, 19), gate, sessions(2, 0.002, 0.003, 39, 0.02))
 one("thirty", sessions(30, 0.002, 0.003, 39), gate, sessions(1, 0.002, 0.003, 9, 0.02))
 one("faster", sessions(30, 0.002, 0.003, 39), gate, sessions(2, 0.002, 0.003, 39, -0.02))
+# Gates that contradict each other, of few blocks: their mean is not where they are likeliest.
+one("contradicting", data.frame(y = c(-0.0008, 0.0095, 0.0006, -0.0008), se = c(0.0061, 0.0172, 0.0051, 0.005), df = c(8, 60, 60, 60)), gate,
+    data.frame(y = c(0.0416, -0.1592, -0.1392, -0.117), se = c(0.0807, 0.0647, 0.08, 0.0118), df = c(3, 19, 4, 4)))

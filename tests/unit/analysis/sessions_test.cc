@@ -51,7 +51,7 @@ std::vector<Case> cases() {
 
 TEST(Sessions, AgreeWithR) {
   const std::vector<Case> all = cases();
-  ASSERT_EQ(all.size(), 6u);
+  ASSERT_EQ(all.size(), 7u);
   for (const Case& one : all) {
     const auto expect = [&](const char* key, double ours) {
       ASSERT_TRUE(one.values.contains(key)) << one.name << " " << key;
