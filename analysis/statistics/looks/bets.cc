@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "analysis/statistics/distributions/root.h"
 
@@ -82,6 +83,17 @@ double Bets::log_wealth(int side) const {
 BetEnds widened_by_bets(std::span<const double> values, double g, double alpha, const BetEnds& inner) {
   BetEnds out = inner;
   if (!std::isfinite(inner.low) || !std::isfinite(inner.high)) return out;
+  // The search ends at a share of the number that it looks for. Far from 0 that is wider than the interval, so values are taken
+  // from its middle there. Elsewhere they keep the digits that they have always had.
+  constexpr double kFarFromZero = 1e4;
+  const double middle = (inner.low + inner.high) / 2;
+  if (std::fabs(middle) > kFarFromZero * (inner.high - inner.low)) {
+    std::vector<double> shifted;
+    for (const double value : values) shifted.push_back(value - middle);
+    const BetEnds around = widened_by_bets(shifted, g, alpha, {inner.low - middle, inner.high - middle});
+    return {around.low < inner.low - middle ? middle + around.low : inner.low,
+            around.high > inner.high - middle ? middle + around.high : inner.high};
+  }
   const double needed = -std::log(alpha / 2);
   constexpr double kMany = 1e3;  // logarithms are kept finite, for a search by secants
   const auto excess = [&](double m, bool above) { return std::clamp(log_of(values, m, g, above) - needed, -kMany, kMany); };

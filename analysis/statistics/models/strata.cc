@@ -237,8 +237,14 @@ Result<WithinRow> within_row(const std::string& term, const std::vector<Column>&
   const size_t subjects = values.size();
   const size_t k = contrasts.size();
   std::vector<Column> z(k, Column(subjects));
-  for (size_t c = 0; c < k; ++c)
-    for (size_t s = 0; s < subjects; ++s) z[c][s] = dot(contrasts[c], values[s]);
+  Column around;
+  for (size_t s = 0; s < subjects; ++s) {
+    // A contrast's weights add up to 0 but for rounding: without what a subject has in all cells it keeps its digits.
+    around = values[s];
+    const double level = mean(around);
+    for (double& value : around) value -= level;
+    for (size_t c = 0; c < k; ++c) z[c][s] = dot(contrasts[c], around);
+  }
   WithinRow row;
   row.anova.term = term;
   row.anova.df = static_cast<double>(k);

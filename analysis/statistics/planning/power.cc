@@ -69,7 +69,7 @@ double over_spread(double df, std::span<const double> kinks, const std::function
   for (const double kink : kinks)
     if (kink > 0 && std::isfinite(kink) && std::log(kink) > low && std::log(kink) < high) ends.push_back(std::log(kink));
   // Most of it lies within some spreads of 1; what is far below is flat.
-  for (const double at : {-9.0, -6.0, -4.0, -2.5, -1.0, 0.0, 1.0, 2.5, 4.0, 6.0})
+  for (const double at : {-40.0, -30.0, -22.0, -16.0, -12.0, -9.0, -6.0, -4.0, -2.5, -1.0, 0.0, 1.0, 2.5, 4.0, 6.0})
     if (at * spread > low && at * spread < high) ends.push_back(at * spread);
   std::sort(ends.begin(), ends.end());
   double sum = 0, mass = 0;

@@ -96,15 +96,18 @@ Result<BootstrapInterval> bca_interval(double estimate, std::vector<double> repl
   const uint64_t resamples = replicates.size();
   BootstrapInterval result;
   result.estimate = estimate;
+  const Moments all = moments(replicates);
+  // The same values in another order may differ in their last digits.
+  constexpr double kSameValues = 1e-10;
+  const double rounding = kSameValues * all.sd();
   uint64_t below = 0, equal = 0;
   for (double replicate : replicates) {
-    below += replicate < result.estimate;
-    equal += replicate == result.estimate;
+    below += replicate < result.estimate - rounding;
+    equal += std::fabs(replicate - result.estimate) <= rounding;
   }
   // Ties count half, so that a discrete statistic (the median) isn't taken for a biased one.
   const double share = (static_cast<double>(below) + 0.5 * static_cast<double>(equal)) / static_cast<double>(resamples);
   if (share <= 0 || share >= 1) return bad_input("every resample lies on one side of the estimate; BCa can't correct that");
-  const Moments all = moments(replicates);
   result.bias = all.mean - result.estimate;
   result.standard_error = all.sd();
   result.z0 = normal_quantile(share);

@@ -10,11 +10,15 @@
 #include "analysis/statistics/distributions/distributions.h"
 #include "analysis/statistics/distributions/studentized.h"
 #include "analysis/statistics/looks/alpha_spending.h"
+#include "analysis/statistics/looks/bets.h"
+#include "analysis/statistics/looks/confidence_sequence.h"
 #include "analysis/statistics/models/anova.h"
 #include "analysis/statistics/models/strata.h"
 #include "analysis/statistics/models/variance_components.h"
+#include "analysis/statistics/planning/power.h"
 #include "analysis/statistics/two_samples/descriptive.h"
 #include "analysis/statistics/two_samples/rank_tests.h"
+#include "analysis/statistics/two_samples/resampling.h"
 #include "analysis/statistics/two_samples/t_tests.h"
 #include "tests/unit/analysis/lab_samples.h"
 
@@ -183,6 +187,58 @@ TEST(Invariance, SphericityHasNoUnit) {
     EXPECT_NEAR((*rows)[0].greenhouse_geisser, (*plain)[0].greenhouse_geisser, 1e-12) << unit;
     EXPECT_NEAR((*rows)[0].p_greenhouse_geisser, (*plain)[0].p_greenhouse_geisser, 1e-12) << unit;
   }
+}
+
+// Sums of binary fractions are exact, so the same differences lie a thousand million higher.
+TEST(Invariance, WhatSubjectsShareIsNoDigitOfTheirContrasts) {
+  Rng rng(31);
+  std::vector<std::vector<double>> near, far;
+  for (int s = 0; s < 8; ++s) {
+    Values subject;
+    for (double value : normals(rng, 6)) subject.push_back(std::round(value * 1024) / 1024);
+    near.push_back(subject);
+    far.push_back(mapped(subject, 1, 1e9 * (s + 1)));
+  }
+  const auto plain = statistics::within_anova(near, {"a", "b"}, {2, 3});
+  const auto shifted = statistics::within_anova(far, {"a", "b"}, {2, 3});
+  ASSERT_TRUE(plain && shifted);
+  for (size_t row = 0; row < plain->size(); ++row)
+    EXPECT_NEAR(*(*shifted)[row].anova.f, *(*plain)[row].anova.f, 1e-9 * *(*plain)[row].anova.f) << row;
+}
+
+TEST(Invariance, BetsFarFromZeroAreAsPrecise) {
+  Rng rng(32);
+  Values near;
+  for (double value : normals(rng, 11)) near.push_back(std::round(value * 1024) / 1024);
+  const double g = statistics::mixture_narrowest_at(20, 0.01), origin = statistics::mean(near);
+  const statistics::BetEnds of_t{origin - 0.5, origin + 0.5};
+  const statistics::BetEnds plain = statistics::widened_by_bets(near, g, 0.01, of_t);
+  ASSERT_LT(plain.low, of_t.low);
+  ASSERT_GT(plain.high, of_t.high);
+  for (const double shift : {1e9, -1e9}) {
+    const statistics::BetEnds far =
+        statistics::widened_by_bets(mapped(near, 1, shift), g, 0.01, {of_t.low + shift, of_t.high + shift});
+    EXPECT_NEAR(far.low - shift, plain.low, 1e-6) << shift;
+    EXPECT_NEAR(far.high - shift, plain.high, 1e-6) << shift;
+  }
+}
+
+// Of fourteen 1 and a 2 a resample's sd is below theirs where no 2 is drawn, and equal to it where one or fourteen are: by
+// binomial probabilities, qnorm((14/15)^15 + ((14/15)^14 + 15 * 14 / 15^15) / 2) in R.
+TEST(Bootstrap, EqualReplicatesAreTiesInAnyOrder) {
+  Values values(14, 1.0);
+  values.push_back(2);
+  const auto interval = statistics::bca_bootstrap(values, statistics::BootstrapStatistic::kSd, 100'000, 0.9, 1);
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->z0, 0.11451, 0.02);
+}
+
+// Student's and normal probabilities, integrated over the spread by R:
+// f <- function(s) { t <- qt(0.999, 1); r <- m / se - t * s; (pnorm(r - d / se) - pnorm(-r - d / se)) * 2 * s * dchisq(s^2, 1) },
+// from 0 to m / se / qt(0.999, 1) in 20 parts, rel.tol = 1e-11.
+TEST(Power, OfEquivalenceWithOneDegreeOfFreedom) {
+  EXPECT_NEAR(statistics::equivalence_power({0.977888517929237, 1.57166977256522, 1}, 2.65780314200552, 0.001),
+              0.00205546145805239, 1e-9);
 }
 
 // Of two looks the second is crossed, but not the first, with a probability that is one integral: here by a sum of 400,000
