@@ -61,10 +61,11 @@ class Search {
   std::vector<double> across_;  // and to those before the split
 };
 
-double largest_of(std::span<const double> values) {
+// A power of two, by which values are divided without rounding.
+double scale_of(std::span<const double> values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
-  return largest;
+  return std::ldexp(1.0, std::ilogb(largest));
 }
 
 Status check(std::span<const double> values, size_t least, double alpha, uint64_t rounds) {
@@ -82,10 +83,10 @@ Status check(std::span<const double> values, size_t least, double alpha, uint64_
   return {};
 }
 
-// Distances of such sizes that their sums hold: as a share of the largest value.
-std::vector<double> shares_of(std::span<const double> values, double largest) {
+// Distances of such sizes that their sums hold: as shares of about the largest value.
+std::vector<double> shares_of(std::span<const double> values, double scale) {
   std::vector<double> series(values.begin(), values.end());
-  for (double& value : series) value /= largest;
+  for (double& value : series) value /= scale;
   return series;
 }
 
@@ -137,10 +138,10 @@ ChangePoints search_for(std::span<const double> series, double scale, size_t lea
 Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, double alpha, uint64_t permutations,
                                 uint64_t seed) {
   STAB_CHECK_OK(check(values, least, alpha, permutations));
-  const double largest = largest_of(values);
-  const std::vector<double> series = shares_of(values, largest);
+  const double scale = scale_of(values);
+  const std::vector<double> series = shares_of(values, scale);
   Rng rng = Rng::stream(seed, "e-divisive");
-  return search_for(series, largest, least, alpha, permutations, [&rng](std::span<const size_t> ends, std::span<double> order) {
+  return search_for(series, scale, least, alpha, permutations, [&rng](std::span<const size_t> ends, std::span<double> order) {
     for (size_t segment = 0; segment + 1 < ends.size(); ++segment)
       rng.shuffle(order.subspan(ends[segment], ends[segment + 1] - ends[segment]));
   });
@@ -149,14 +150,14 @@ Result<ChangePoints> e_divisive(std::span<const double> values, size_t least, do
 Result<ChangePoints> e_divisive_in_groups(std::span<const double> values, std::span<const uint32_t> groups, size_t least,
                                           double alpha, uint64_t permutations, uint64_t seed) {
   STAB_CHECK_OK(check(values, least, alpha, permutations));
-  const double largest = largest_of(values);
-  const std::vector<double> series = shares_of(values, largest);
+  const double scale = scale_of(values);
+  const std::vector<double> series = shares_of(values, scale);
   Rng rng = Rng::stream(seed, "e-divisive in groups");
   struct Part {
     size_t from = 0, size = 0;
   };
   std::vector<Part> parts;  // of one segment: a group, or what a change has left of it
-  return search_for(series, largest, least, alpha, permutations, [&](std::span<const size_t> ends, std::span<double> order) {
+  return search_for(series, scale, least, alpha, permutations, [&](std::span<const size_t> ends, std::span<double> order) {
     for (size_t segment = 0; segment + 1 < ends.size(); ++segment) {
       parts.clear();
       for (size_t i = ends[segment]; i < ends[segment + 1]; ++i) {

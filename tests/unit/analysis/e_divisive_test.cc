@@ -75,6 +75,19 @@ TEST(EDivisive, UnitAndOriginSayNothing) {
   EXPECT_FALSE(statistics::e_divisive(series, 4, 0.05, 199, 7)->found.empty());
 }
 
+// Distances of whole numbers are exact wherever they lie, and so are their sums: nothing may change, and orders that tie tie.
+TEST(EDivisive, WholeNumbersFarFromZeroAreTheSame) {
+  Rng rng = Rng::stream(33, "far");
+  std::vector<double> series(24), far;
+  for (size_t i = 0; i < series.size(); ++i) series[i] = static_cast<double>(rng.below(2) + (i == 11));
+  for (const double value : series) far.push_back(1e12 + value);
+  const auto plain = statistics::e_divisive(series, 4, 0.05, 199, 7), shifted = statistics::e_divisive(far, 4, 0.05, 199, 7);
+  ASSERT_TRUE(plain && shifted);
+  ASSERT_TRUE(plain->found.empty() && shifted->found.empty());
+  EXPECT_NEAR(shifted->rejected[0].statistic, plain->rejected[0].statistic, 1e-12);
+  EXPECT_EQ(shifted->rejected[0].p_value, plain->rejected[0].p_value);
+}
+
 TEST(EDivisive, RefusesWhatItCannotAnswer) {
   const std::vector<double> series{1, 2, 1, 3, 2, 9, 8, 9, 7, 9};
   EXPECT_FALSE(statistics::e_divisive(std::vector<double>(9, 4.0), 2, 0.05, 199, 1)) << "constant";
