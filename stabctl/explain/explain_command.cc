@@ -522,12 +522,12 @@ Status explain_sides(engine::Engine& engine, const Arguments& arguments, const C
   const Status explained = explainer.explain(out);
   if (!explained) out.not_answered = explained.error().message;
   for (const store::Id id : out.experiments) {
-    take_back_without_runs(engine.store(), id, arguments);
     const auto row = engine.store().experiment(id);
-    if (!row || store::is_over(row->state)) continue;
-    // Its runs are kept. No other explain goes on with them, and `resume` would.
-    if (!engine.store().cancel(id, "explain ended before it did", clock.realtime().count()))
-      take_back_or_say(engine.store(), id, arguments);
+    const Result<bool> is_empty = is_without_runs(engine.store(), id);
+    // Runs are kept. No other explain goes on with them, and `resume` would. Where that can't be written, what stays is said.
+    if (row && !store::is_over(row->state) && is_empty && !*is_empty)
+      (void)engine.store().cancel(id, "explain ended before it did", clock.realtime().count()).ok();
+    take_back_or_say(engine.store(), id, arguments);
   }
   std::erase_if(out.experiments, [&](store::Id id) { return !engine.store().experiment(id); });
   return explained;

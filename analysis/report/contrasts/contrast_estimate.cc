@@ -34,21 +34,6 @@ std::string lone_values(const Samples& samples, const CellCoefficients& coeffici
 
 }  // namespace
 
-namespace {
-
-// The mean of the baseline's cells over the blocks that the difference is taken from.
-std::optional<double> baseline_in_blocks(const CellCoefficients& coefficients, size_t factor, uint32_t baseline) {
-  CellCoefficients of_baseline;
-  double cells = 0;
-  for (const auto& [cell, coefficient] : coefficients) cells += cell->levels[factor] == baseline;
-  for (const auto& [cell, coefficient] : coefficients) of_baseline[cell] = cell->levels[factor] == baseline ? 1 / cells : 0;
-  const auto values = block_contrasts(of_baseline);
-  if (!values) return {};
-  return statistics::mean(*values);
-}
-
-}  // namespace
-
 ContrastEstimate within_workload(const Samples& samples, size_t factor, uint32_t level, const WorkloadUnits& workload,
                                  std::optional<LinkFit>& fit) {
   auto comparison = compared_cells(samples, factor, level, workload);

@@ -52,20 +52,17 @@ Result<CellDraws> draws_of(const Samples& samples, size_t factor, uint32_t level
   if (block_contrasts(compared.coefficients)) {
     out.together = true;
     size_t c = 0;
-    double sum = 0, baselines = 0;
     bool some_left_out = false;
     for (const auto& [chosen, weight] : compared.coefficients) {
       CellCoefficients alone;
       for (const auto& [cell, coefficient] : compared.coefficients) alone[cell] = cell == chosen ? 1 : 0;
-      std::vector<double>& values = out.cells[c].values;
+      std::vector<double>& values = out.cells[c++].values;
       values = *block_contrasts(alone);
       some_left_out |= values.size() < chosen->values.size();
-      if (!out.baseline[c++]) continue;
-      sum += statistics::mean(values);
-      baselines += 1;
     }
     // A margin is a share of the baseline in the blocks that are compared.
-    if (some_left_out && baselines > 0) out.level = sum / baselines;
+    if (some_left_out)
+      out.level = baseline_in_blocks(compared.coefficients, factor, samples.factors[factor].baseline).value_or(out.level);
     return out;
   }
   if (linked) {

@@ -99,6 +99,17 @@ std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coeff
   return values;
 }
 
+std::optional<double> baseline_in_blocks(const CellCoefficients& coefficients, size_t factor, uint32_t baseline) {
+  CellCoefficients of_baseline;
+  double cells = 0;
+  for (const auto& [cell, coefficient] : coefficients) cells += cell->levels[factor] == baseline;
+  if (!(cells > 0)) return {};
+  for (const auto& [cell, coefficient] : coefficients) of_baseline[cell] = cell->levels[factor] == baseline ? 1 / cells : 0;
+  const auto values = block_contrasts(of_baseline);
+  if (!values) return {};
+  return statistics::mean(*values);
+}
+
 namespace {
 
 // Runs and passes of one cell in one block are one row, averaged.

@@ -28,7 +28,10 @@ struct Shared {
 // sliced ones two), one seed ran in several blocks, or a block mixes links that come back in others. In the order of the run,
 // unless links recur.
 std::optional<std::vector<double>> block_contrasts(const CellCoefficients& coefficients);
-// The same by what each is a draw of: the link where links recur, else the block.
+// The mean of the cells that have the factor's baseline, over the blocks that the combination is taken from. Absent as above, and
+// where no cell has it.
+std::optional<double> baseline_in_blocks(const CellCoefficients& coefficients, size_t factor, uint32_t baseline);
+// The combination by what each value is a draw of: the link where links recur, else the block.
 struct BlockDraws {
   std::map<uint64_t, double> values;
   bool recurring = false;

@@ -80,7 +80,8 @@ constexpr char kWithoutSubmodules[] =
     "; or leave submodules out: submodules = false in the source of a plan ('stabctl compare --save FILE' writes one) or of "
     "stab-gate.toml ('stabctl init --gate')\n";
 constexpr char kBuildByYourself[] =
-    ", or build them yourself: 'stabctl compare' and 'explain' take two programs, and a plan takes source = { dir = \"...\" }\n";
+    ", or build the revisions yourself: 'stabctl compare' and 'explain' take two programs, and a plan takes source = "
+    "{ dir = \"...\" }\n";
 
 // "'a' and 2 other files"; pre: there is one
 std::string first_of(const std::vector<std::string>& files) {
